@@ -1,4 +1,73 @@
-"""f2sl: the structure of Bayesian networks from discrete data."""
+"""f2sl learns the structure of Bayesian networks from discrete data, from the local to the global.
+
+>>> import f2sl
+>>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))
+>>> model.graph_.n_nodes
+8
+
+Names are imported when they are first used, so that ``import f2sl`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from f2sl._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from f2sl.api import learn as learn
+    from f2sl.api import learn_pc as learn_pc
+    from f2sl.data import DiscreteTable as DiscreteTable
+    from f2sl.data import as_table as as_table
+    from f2sl.errors import DataError as DataError
+    from f2sl.errors import F2SLError as F2SLError
+    from f2sl.errors import FileError as FileError
+    from f2sl.errors import GraphError as GraphError
+    from f2sl.errors import OptionError as OptionError
+    from f2sl.examples import example_path as example_path
+    from f2sl.examples import load_example as load_example
+    from f2sl.examples import load_example_graph as load_example_graph
+    from f2sl.graph import DAG as DAG
+    from f2sl.graph import PDAG as PDAG
+    from f2sl.graph import compare as compare
+    from f2sl.graph import compare_pc as compare_pc
+    from f2sl.graph import load_graph as load_graph
+    from f2sl.structure.f2sl_c import F2SLc as F2SLc
+    from f2sl.structure.f2sl_s import F2SLs as F2SLs
+
+_HOMES = {
+    "DAG": "graph",
+    "DataError": "errors",
+    "DiscreteTable": "data",
+    "F2SLError": "errors",
+    "F2SLc": "structure.f2sl_c",
+    "F2SLs": "structure.f2sl_s",
+    "FileError": "errors",
+    "GraphError": "errors",
+    "OptionError": "errors",
+    "PDAG": "graph",
+    "as_table": "data",
+    "compare": "graph",
+    "compare_pc": "graph",
+    "example_path": "examples",
+    "learn": "api",
+    "learn_pc": "api",
+    "load_example": "examples",
+    "load_example_graph": "examples",
+    "load_graph": "graph",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'f2sl' has no attribute {name!r}")
+    value = getattr(import_module(f"f2sl.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

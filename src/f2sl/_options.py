@@ -1,0 +1,73 @@
+"""Checks of options, made once where a user hands them over.
+
+Each check returns the value in its plain Python type, or raises an
+:class:`~f2sl.errors.OptionError` that names the option, what it was given and what it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+from f2sl.errors import OptionError
+
+
+def _plain_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def fraction(name: str, value: Any) -> float:
+    """Check a number strictly between 0 and 1, such as a level of significance.
+
+    Examples
+    --------
+    >>> fraction("alpha", 0.01)
+    0.01
+    """
+    if not _plain_number(value) or not 0 < value < 1:
+        raise OptionError(f"{name} must be a number between 0 and 1 (both excluded), not {value!r}")
+    return float(value)
+
+
+def not_negative(name: str, value: Any) -> float:
+    """Check a number that is 0 or more."""
+    if not _plain_number(value) or value < 0:
+        raise OptionError(f"{name} must be a number of 0 or more, not {value!r}")
+    return float(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """Check a number above 0."""
+    if not _plain_number(value) or value <= 0:
+        raise OptionError(f"{name} must be a number above 0, not {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """Check a whole number of at least `least`.
+
+    Examples
+    --------
+    >>> whole("max_cond_vars", 3)
+    3
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def choice(name: str, value: Any, known: Iterable[str]) -> str:
+    """Check one of a few words."""
+    words = list(known)
+    if not isinstance(value, str) or value not in words:
+        raise OptionError(f"{name} must be one of {', '.join(map(repr, words))}, not {value!r}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """Check a yes or no."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} must be True or False, not {value!r}")
+    return value

@@ -1,0 +1,92 @@
+"""How long work tells how far it has come.
+
+Learners report to whatever display is current; by default nobody listens. The command line
+and ``verbose=True`` put a display in place that draws bars on a terminal.
+
+Examples
+--------
+>>> class Printer(Display):
+...     def begin(self, stage):
+...         print(stage)
+>>> with showing(Printer()):
+...     with stage("counting pairs") as advance:
+...         advance(0.5)
+counting pairs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+
+class Display:
+    """Hears of stages as they begin, go on and end; this one shows nothing."""
+
+    def begin(self, stage: str) -> None:
+        """Hear that a stage begins."""
+
+    def advance(self, share: float) -> None:
+        """Hear that a further share (of 1) of the stage is done."""
+
+    def end(self) -> None:
+        """Hear that the stage is over."""
+
+    def note(self, text: str) -> None:
+        """Hear something worth a line."""
+
+
+_current: ContextVar[Display] = ContextVar("f2sl_display", default=Display())
+
+
+@contextmanager
+def showing(display: Display) -> Iterator[Display]:
+    """Make `display` the current one for the length of a ``with`` block."""
+    token = _current.set(display)
+    try:
+        with _hearing_of_compilation(display):
+            yield display
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[Callable[[float], None]]:
+    """Report a stage to the current display; gives a function to tell of finished shares."""
+    display = _current.get()
+    display.begin(name)
+    try:
+        yield display.advance
+    finally:
+        display.end()
+
+
+@contextmanager
+def _hearing_of_compilation(display: Display) -> Iterator[None]:
+    """Tell `display`, once, when Numba compiles rather than takes machine code from its cache."""
+    import sys
+
+    if "numba" not in sys.modules and type(display) is Display:
+        yield
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        told = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.told:
+                self.told = True
+                display.note("compiling the inner loops for this machine (first run only) ...")
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    listener = Listener()
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)

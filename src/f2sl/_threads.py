@@ -1,0 +1,80 @@
+"""One thread pool for all of f2sl.
+
+Kernels run without Python's lock, so plain threads use all cores. Work is cut into
+pieces that do not depend on the number of threads, and results come back in the order
+of the pieces: the answer is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from f2sl.errors import OptionError
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def available_cores() -> int:
+    """Count the cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - not every system tells
+        return os.cpu_count() or 1
+
+
+def resolve_jobs(n_jobs: int | None) -> int:
+    """Turn scikit-learn's `n_jobs` into a number of threads; None means all cores here.
+
+    Examples
+    --------
+    >>> resolve_jobs(2)
+    2
+    """
+    if n_jobs is None:
+        return available_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise OptionError(f"n_jobs must be a whole number other than 0, or None for all cores, not {n_jobs!r}")
+    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
+
+
+class Threads:
+    """Run a function over pieces of work, results in order.
+
+    The pool starts with the first call that has more than one piece, and ends with
+    `close` or at the end of a ``with`` block.
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_threads = resolve_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def map(self, function: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
+        """Yield ``function(piece)`` for each piece, in order; stop early and cleanly when interrupted."""
+        if self.n_threads == 1 or len(pieces) <= 1:
+            yield from map(function, pieces)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="f2sl")
+        futures = [self._pool.submit(function, piece) for piece in pieces]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def close(self) -> None:
+        """End the threads; work that has not begun is dropped."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -1,0 +1,94 @@
+"""Learners by name, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from f2sl.errors import DataError, unknown_name
+from f2sl.local.base import LOCAL
+from f2sl.structure.base import STRUCTURE, StructureLearner
+
+
+def learn(data: Any, algorithm: str = "f2sl-c", *, names: Sequence[str] | None = None, **options: Any) -> StructureLearner:
+    """Learn a structure with the algorithm of that name; gives the fitted learner.
+
+    Parameters
+    ----------
+    data : data frame, array of integers, dict of columns, or path
+        One row for each sample, one column for each variable.
+    algorithm : str
+        A registered name, such as ``"f2sl-c"`` or ``"f2sl-s"``.
+    names : sequence of str, optional
+        Names for the columns of an array that has none.
+    **options
+        Options of the learner.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.learn(f2sl.load_example("asia"), algorithm="f2sl-s", score="bic")
+    >>> type(model).__name__
+    'F2SLs'
+    """
+    learner: StructureLearner = STRUCTURE.create(algorithm, options)
+    return learner.fit(data, names=names)
+
+
+def learn_pc(
+    data: Any,
+    target: str,
+    algorithm: str = "fcbf",
+    *,
+    names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    bins: Any = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    **options: Any,
+) -> dict[str, float]:
+    """Find the parents and children of one variable.
+
+    Parameters
+    ----------
+    data : data frame, array of integers, dict of columns, or path
+        One row for each sample, one column for each variable.
+    target : str
+        The column whose neighbours are wanted.
+    algorithm : str
+        A registered name, such as ``"fcbf"`` or ``"mrmr"``.
+    names : sequence of str, optional
+        Names for the columns of an array that has none.
+    n_jobs : int, optional
+        Threads; None for all cores.
+    bins, binning, missing
+        How to read real numbers and missing values: see :func:`f2sl.as_table`.
+    **options
+        Options of the learner, such as ``delta`` and ``ties``.
+
+    Returns
+    -------
+    dict of str to float
+        The names found, strongest first, each with the strength of its link to the target (symmetrical
+        uncertainty by default).
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> list(f2sl.learn_pc(f2sl.load_example("asia"), target="smoke"))
+    ['bronc', 'lung']
+    """
+    from f2sl._progress import stage
+    from f2sl.data import as_table
+
+    learner = LOCAL.create(algorithm, options)
+    learner.check_options()
+    with stage("reading the table"):
+        table = as_table(data, names=names, bins=bins, binning=binning, missing=missing, min_variables=2).in_name_order()
+    if target not in table.names:
+        raise DataError(unknown_name("column", target, table.names))
+    from f2sl.counting.memory import MemoryEngine
+
+    with MemoryEngine(table, n_jobs) as engine:
+        members, strengths = learner.learn_one(engine, table.names.index(target))
+    return {table.names[m]: s for m, s in zip(members.tolist(), strengths.tolist(), strict=True)}

@@ -1,0 +1,233 @@
+"""Counting loops: rows in, contingency tables out.
+
+There are two ways to count the same table. *Bit planes*: a variable with k states is k
+rows of bits, one bit for each sample; a cell is an AND and a popcount, 64 samples at a
+time. *Codes*: walk the samples and add one to the cell that each falls into. The first
+wins while a table has few cells, the second when it has many.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from f2sl._jit import kernel, popcount
+
+WORDS_PER_BLOCK = 64
+"""Words of each bit plane that one pass of the pair kernel works on (4,096 samples)."""
+
+BY_PLANES, BY_CODES, BY_SORTING = 0, 1, 2
+"""How `count_tables` may count a table."""
+
+
+@kernel
+def fill_planes(codes, plane_start, margin_start, planes, margins):  # type: ignore[no-untyped-def]
+    """Count the states of each variable and, where it has planes, set bit s of the plane of its state in sample s."""
+    n_variables, n_rows = codes.shape
+    for v in range(n_variables):
+        column, first, counts = codes[v], plane_start[v], margins[margin_start[v] :]
+        for s in range(n_rows):
+            counts[column[s]] += 1
+        if first >= 0:
+            for s in range(n_rows):
+                planes[first + column[s], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+
+
+@kernel
+def count_pairs(planes, row_planes, column_planes, skip, packed, counts):  # type: ignore[no-untyped-def]
+    """Count a tile of pairs: every row variable against every column variable.
+
+    `counts[i, a, b, j]` becomes the number of samples in state `a` of row variable i
+    and state `b` of column variable j, for all states but each variable's last: those
+    follow from the margins. All row variables of a tile have the same number of states,
+    and so have all columns. Columns before `skip[i]` are left alone (they belong to the
+    other half of the triangle).
+
+    The columns' planes are first packed word by word, columns side by side, so that
+    the innermost loop runs along the columns and one vector instruction serves several
+    pairs, with no sum across a vector at the end.
+    """
+    n_rows, inner_rows, inner_columns, n_columns = counts.shape
+    n_words = planes.shape[1]
+    counts[:] = 0
+    for w0 in range(0, n_words, WORDS_PER_BLOCK):
+        width = min(WORDS_PER_BLOCK, n_words - w0)
+        for j in range(n_columns):
+            for b in range(inner_columns):
+                plane = planes[column_planes[j] + b]
+                for w in range(width):
+                    packed[b, w, j] = plane[w0 + w]
+        for i in range(n_rows):
+            for a in range(inner_rows):
+                plane = planes[row_planes[i] + a][w0 : w0 + width]
+                for b in range(inner_columns):
+                    _add_intersections(plane, packed[b], skip[i], counts[i, a, b])
+
+
+@kernel
+def _add_intersections(plane, packed, first, cells):  # type: ignore[no-untyped-def]
+    """Add to `cells[j]` the number of bits that `plane` shares with packed column j, from `first` on."""
+    # One-dimensional slices, because only for those can LLVM see that j is never
+    # negative, without which it does not vectorise; four words a pass to spare loads and stores.
+    sums = cells[first:]
+    w = 0
+    while w + 4 <= len(plane):
+        p0, p1, p2, p3 = plane[w], plane[w + 1], plane[w + 2], plane[w + 3]
+        q0, q1, q2, q3 = packed[w][first:], packed[w + 1][first:], packed[w + 2][first:], packed[w + 3][first:]
+        for j in range(len(sums)):
+            sums[j] += popcount(p0 & q0[j]) + popcount(p1 & q1[j]) + popcount(p2 & q2[j]) + popcount(p3 & q3[j])
+        w += 4
+    while w < len(plane):
+        p, q = plane[w], packed[w][first:]
+        for j in range(len(sums)):
+            sums[j] += popcount(p & q[j])
+        w += 1
+
+
+@kernel
+def count_tables(  # type: ignore[no-untyped-def]
+    codes, planes, plane_start, cardinalities, variables, query_start, method, cell_start, first_group, counts, group_start
+):
+    """Count a batch of tables of any order; the last variable of a query varies fastest.
+
+    A table is a list of groups (the configurations of all variables but the last), each a
+    list of cells. Counted by planes or by codes, every group and cell is there, empty ones
+    too; counted by sorting, only those that occur. Table t may use the cells from
+    `cell_start[t]` and the group slots from `first_group[t]`; `group_start` receives where each
+    group's cells begin, and where the last group's end. Returns the number of groups of each table.
+    """
+    n_queries = len(method)
+    n_groups = np.empty(n_queries, np.int64)
+    longest = 0
+    for t in range(n_queries):
+        longest = max(longest, query_start[t + 1] - query_start[t])
+    masks = np.empty((longest, planes.shape[1]), np.uint64)
+    scratch = np.empty((2, codes.shape[1]), np.int64)
+    for t in range(n_queries):
+        query = variables[query_start[t] : query_start[t + 1]]
+        first, slots = cell_start[t], group_start[first_group[t] :]
+        if method[t] == BY_SORTING:
+            n_groups[t] = _count_by_sorting(codes, cardinalities, query, scratch, first, counts, slots)
+            continue
+        k_last = cardinalities[query[-1]]
+        cells = counts[first : cell_start[t + 1]]
+        if method[t] == BY_PLANES:
+            _count_by_planes(planes, plane_start, cardinalities, query, masks, cells)
+        else:
+            _count_by_codes(codes, cardinalities, query, scratch[0], cells)
+        n_groups[t] = len(cells) // k_last
+        for g in range(n_groups[t] + 1):
+            slots[g] = first + g * k_last
+    return n_groups
+
+
+@kernel
+def _count_by_planes(planes, plane_start, cardinalities, query, masks, cells):  # type: ignore[no-untyped-def]
+    """Count one table by ANDs and popcounts, one configuration of the leading variables after another."""
+    n_words = planes.shape[1]
+    depth = len(query) - 1
+    k_last = cardinalities[query[depth]]
+    last = plane_start[query[depth]]
+    if depth == 0:
+        for b in range(k_last):
+            bits = 0
+            for w in range(n_words):
+                bits += popcount(planes[last + b, w])
+            cells[b] = bits
+        return
+    state = np.zeros(depth, np.int64)
+    changed = 0
+    cell = 0
+    while changed >= 0:
+        for level in range(changed, depth):
+            plane = planes[plane_start[query[level]] + state[level]]
+            mask = masks[level]
+            if level == 0:
+                for w in range(n_words):
+                    mask[w] = plane[w]
+            else:
+                above = masks[level - 1]
+                for w in range(n_words):
+                    mask[w] = above[w] & plane[w]
+        mask = masks[depth - 1]
+        for b in range(k_last):
+            plane = planes[last + b]
+            bits = 0
+            for w in range(n_words):
+                bits += popcount(mask[w] & plane[w])
+            cells[cell] = bits
+            cell += 1
+        changed = depth - 1
+        while changed >= 0:
+            state[changed] += 1
+            if state[changed] < cardinalities[query[changed]]:
+                break
+            state[changed] = 0
+            changed -= 1
+
+
+@kernel
+def _count_by_codes(codes, cardinalities, query, index, cells):  # type: ignore[no-untyped-def]
+    """Count one table by walking the samples."""
+    n_rows = codes.shape[1]
+    for s in range(n_rows):
+        index[s] = 0
+    for v in query:
+        k = cardinalities[v]
+        column = codes[v]
+        for s in range(n_rows):
+            index[s] = index[s] * k + column[s]
+    cells[:] = 0
+    for s in range(n_rows):
+        cells[index[s]] += 1
+
+
+@kernel
+def _count_by_sorting(codes, cardinalities, query, scratch, first, counts, slots):  # type: ignore[no-untyped-def]
+    """Count only the cells that occur: sort the samples by their states, then measure the runs.
+
+    A counting sort for each variable, the last first, leaves the samples in the order of
+    their configurations, so that equal ones stand together. Cells and groups come out in
+    lexicographic order.
+    """
+    n_rows = codes.shape[1]
+    order, moved = scratch[0], scratch[1]
+    for s in range(n_rows):
+        order[s] = s
+    for position in range(len(query) - 1, -1, -1):
+        v = query[position]
+        place = np.zeros(cardinalities[v] + 1, np.int64)
+        column = codes[v]
+        for s in range(n_rows):
+            place[column[s] + 1] += 1
+        for state in range(cardinalities[v]):
+            place[state + 1] += place[state]
+        for s in range(n_rows):
+            row = order[s]
+            state = column[row]
+            moved[place[state]] = row
+            place[state] += 1
+        order, moved = moved, order
+    groups, cell = 0, first - 1
+    leading = query[:-1]
+    last = codes[query[-1]]
+    for s in range(n_rows):
+        row = order[s]
+        new_group = s == 0
+        if s > 0:
+            before = order[s - 1]
+            for v in leading:
+                if codes[v, row] != codes[v, before]:
+                    new_group = True
+                    break
+        if new_group:
+            cell += 1
+            slots[groups] = cell
+            groups += 1
+            counts[cell] = 1
+        elif last[row] != last[order[s - 1]]:
+            cell += 1
+            counts[cell] = 1
+        else:
+            counts[cell] += 1
+    slots[groups] = cell + 1
+    return groups

@@ -1,0 +1,155 @@
+"""What a learner asks of the data: counts, in batches.
+
+A *query* is a list of variables; its answer is their contingency table. A learner never
+sees rows. It hands over many queries at once together with a *formula*, a function from
+counted tables to numbers, and the engine decides where to count: in memory over threads
+today, over files or a cluster by other engines with the same methods. Counts add up over
+blocks of rows, so every engine gives the same tables, and hence the same answers.
+
+Pairs are so many that they have a method of their own: the engine walks the triangle of
+all pairs in tiles, applies a formula to each tile, and returns only what the formula keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Queries:
+    """A batch of queries, flat: query t asks for ``variables[start[t]:start[t + 1]]``.
+
+    Examples
+    --------
+    >>> Queries.of([(0, 1), (2,)]).start.tolist()
+    [0, 2, 3]
+    """
+
+    variables: Integers
+    start: Integers
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    @classmethod
+    def of(cls, queries: Sequence[Sequence[int]]) -> Queries:
+        """Make a batch from lists of variables of any lengths."""
+        lengths = np.fromiter(map(len, queries), np.int64, len(queries))
+        variables = np.fromiter((v for query in queries for v in query), np.int64, int(lengths.sum()))
+        return cls(variables, np.concatenate([[0], np.cumsum(lengths)]))
+
+    @classmethod
+    def of_matrix(cls, queries: Integers) -> Queries:
+        """Make a batch from a matrix with one query a row."""
+        n, width = queries.shape
+        return cls(np.ascontiguousarray(queries, np.int64).ravel(), np.arange(n + 1, dtype=np.int64) * width)
+
+    def part(self, first: int, last: int) -> Queries:
+        """Give queries `first` to `last` (not included) as a batch of their own."""
+        start = self.start[first : last + 1]
+        return Queries(self.variables[start[0] : start[-1]], start - start[0])
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The contingency tables of a batch.
+
+    The cells of table t are grouped by the configuration of all variables but the last:
+    its groups are ``first_group[t]`` to ``first_group[t] + n_groups[t]``, and the cells of
+    group g are ``counts[group_start[g]:group_start[g + 1]]``. Where ``full[t]``, all groups
+    and cells are there, in the order of the states, empty ones included (the plain table,
+    flat, from ``cell_start[t]`` to ``cell_start[t + 1]``); otherwise only those that occur.
+    """
+
+    queries: Queries
+    cardinalities: Integers
+    counts: Integers
+    cell_start: Integers
+    group_start: Integers
+    first_group: Integers
+    n_groups: Integers
+    full: NDArray[np.bool_]
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class PairTile:
+    """Counts of some variables (rows) against others (columns), from one tile of the triangle.
+
+    ``counts[i, a, b, j]`` lacks each variable's last state; the margins hold all of them.
+    Pairs with ``j < skip[i]`` are not part of the tile.
+    """
+
+    rows: Integers
+    columns: Integers
+    counts: Integers
+    skip: Integers
+    row_margins: Integers
+    column_margins: Integers
+
+
+TableFormula = Callable[[Tables], Floats]
+"""From counted tables to one row of numbers for each table."""
+
+
+@dataclass(frozen=True)
+class FoundPairs:
+    """Pairs that a formula kept, with their values; ``first`` and ``second`` are variables."""
+
+    first: Integers
+    second: Integers
+    values: Floats
+
+
+class PairFormula(Protocol):
+    """From the counts of pairs to the pairs worth keeping."""
+
+    def of_tile(self, tile: PairTile) -> FoundPairs:
+        """Keep pairs of a tile."""
+
+    def of_tables(self, tables: Tables) -> FoundPairs:
+        """Keep pairs among tables of two variables."""
+
+
+class CountingEngine(Protocol):
+    """Anything that can count a table's variables: memory, files, a cluster."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+
+    @property
+    def cardinalities(self) -> Integers:
+        """Number of states of each variable."""
+
+    @property
+    def margins(self) -> Integers:
+        """The counts of all variables' states, one variable after another."""
+
+    @property
+    def margin_start(self) -> Integers:
+        """Where each variable's counts begin in `margins`, and where the last one's end."""
+
+    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
+        """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""
+
+    def search_pairs(
+        self,
+        formula: PairFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables` (default: all), or of `target` with each of them.
+
+        Pairs come back once, with first < second, in ascending order. `advance` is told the
+        share of the work that each finished piece makes up.
+        """

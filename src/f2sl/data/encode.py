@@ -1,0 +1,145 @@
+"""From whatever a user has to a table of codes.
+
+:func:`as_table` is the one entrance to f2sl for data. What counts as discrete:
+
+- strings and booleans: the values that occur, ascending;
+- integers with at most 1,000 distinct values: likewise;
+- categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in
+  the declared order, whether they occur or not.
+
+Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for
+it, and missing values become a state, or cost their row, only if `missing` says so.
+
+>>> table = as_table({"a": [0.5, 1.5, 9.0, 9.5], "b": ["x", None, "x", "y"]}, bins=2, missing="state")
+>>> table.states
+(('[0.5, 9)', '[9, 9.5]'), ('x', 'y', '<missing>'))
+>>> table.codes.tolist()
+[[0, 0, 1, 1], [0, 2, 0, 1]]
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from f2sl.data._encoder import Encoder
+from f2sl.data._sources import open_source
+from f2sl.data.binning import KINDS
+from f2sl.data.table import DiscreteTable
+from f2sl.errors import DataError, OptionError, unknown_name
+
+MISSING_WAYS = ("error", "state", "drop")
+
+
+def as_table(
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    bins: int | Mapping[str, int] | None = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    min_variables: int = 1,
+) -> DiscreteTable:
+    """Encode a table of discrete variables.
+
+    Parameters
+    ----------
+    data : DiscreteTable, data frame, array, dictionary of columns, list of rows, or path
+        Data frames may come from pandas, Polars, PyArrow or any other library that
+        Narwhals knows. The rows of an array are samples. A path is read by
+        :func:`f2sl.data.read_table`. A `DiscreteTable` is returned as it is.
+    names : sequence of str, optional
+        Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it
+        has none.
+    bins : int or dict, optional
+        Into how many intervals to cut numeric columns. A number is meant for all columns
+        of real numbers and all integer columns with more than 1,000 distinct values; a
+        dictionary for the columns it names.
+    binning : {"quantile", "width"}
+        Intervals with equally many rows, or equally long ones.
+    missing : {"error", "state", "drop"}
+        Refuse missing values, make them a state labelled ``"<missing>"`` of their column,
+        or drop the rows that have any.
+    min_variables : int
+        The fewest columns that will do.
+
+    Returns
+    -------
+    DiscreteTable
+        Its `notes` say what was cut, dropped or replaced.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be learned from; names all the columns at fault.
+    OptionError
+        If an option has a value that it cannot have.
+    FileError
+        If a path cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_table(np.array([[7, 0], [5, 1], [7, 1]])).states
+    ((5, 7), (0, 1))
+    >>> as_table([[0.5, 1], [0.7, 2]])
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
+    """  # noqa: E501
+    if isinstance(data, DiscreteTable):
+        if names is not None and tuple(names) != data.names:
+            raise OptionError("names cannot be changed: a DiscreteTable has its own")
+        _check_size(data.names, data.n_rows, min_variables)
+        return data
+    if binning not in KINDS:
+        raise OptionError(unknown_name("binning", binning, KINDS))
+    if missing not in MISSING_WAYS:
+        raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
+    if not isinstance(bins, Mapping):
+        bins = None if bins is None else _bin_count(bins)
+    source = open_source(data, names)
+    _check_size(source.names, source.n_rows, min_variables)
+    if isinstance(bins, Mapping):
+        bins = _bins_by_name(bins, source.names)
+    return Encoder(source, bins, binning, missing).run()
+
+
+def _check_size(names: tuple[str, ...], n_rows: int, min_variables: int) -> None:
+    n = len(names)
+    if n == 0:
+        raise DataError(
+            f"the table has no columns: 0 feature(s) (shape=({n_rows}, 0)) while a minimum of "
+            f"{max(min_variables, 1)} is required."
+        )
+    if n_rows == 0:
+        raise DataError(
+            f"the table has no rows: 0 sample(s) (shape=(0, {n})) while a minimum of 1 is required."
+        )
+    if n == 1 and min_variables == 2:
+        raise DataError(
+            f"one column only ({names[0]!r}): there is nothing to learn a structure from; "
+            "at least two are needed"
+        )
+    if n < min_variables:
+        raise DataError(f"too few columns: {n} where at least {min_variables} are needed")
+
+
+def _bin_count(k: Any, column: str | None = None) -> int:
+    where = "" if column is None else f" for column {column!r}"
+    try:
+        count = operator.index(k)
+    except TypeError:
+        raise OptionError(f"bins takes a whole number of at least 2{where}, got {k!r}") from None
+    if isinstance(k, bool) or count < 2:
+        raise OptionError(f"bins takes a whole number of at least 2{where}, got {k!r}")
+    return count
+
+
+def _bins_by_name(bins: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, int]:
+    known = set(names)
+    for column in bins:
+        if str(column) not in known:
+            raise OptionError(f"bins: {unknown_name('column', column, names)}")
+    return {str(column): _bin_count(k, str(column)) for column, k in bins.items()}

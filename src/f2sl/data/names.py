@@ -1,0 +1,90 @@
+"""Names of columns: made up where there are none, checked where there are.
+
+A variable is known by its name everywhere in f2sl, in results, in files, and in the
+rule that breaks ties; so a name is a non-empty string that no other column has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from f2sl.errors import DataError, OptionError
+
+
+def generated_names(n: int) -> tuple[str, ...]:
+    """Name `n` columns so that the order of the names is the order of the columns.
+
+    Examples
+    --------
+    >>> generated_names(3)
+    ('x0', 'x1', 'x2')
+    >>> generated_names(11)[8:]
+    ('x08', 'x09', 'x10')
+    """
+    digits = len(str(max(n - 1, 0)))
+    return tuple(f"x{i:0{digits}d}" for i in range(n))
+
+
+def column_names(given: Iterable[object]) -> tuple[str, ...]:
+    """Turn the column labels of a data frame into names.
+
+    Raises
+    ------
+    DataError
+        If a name is empty, or two columns end up with the same one.
+
+    Examples
+    --------
+    >>> column_names(["age", 7])
+    ('age', '7')
+    >>> column_names(["a", "b", "a"])
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: column names must differ from each other: 'a' occurs 2 times
+    """
+    originals = list(given)
+    names = tuple(str(label) for label in originals)
+    if len(set(names)) == len(names) and all(name.strip() for name in names):
+        return names
+    empty = [i for i, name in enumerate(names) if not name.strip()]
+    if empty:
+        raise DataError(f"column {empty[0] + 1} of {len(names)} has no name; give every column one")
+    repeated = {name: times for name, times in Counter(names).items() if times > 1}
+    converted = any(
+        not isinstance(label, str) for label, name in zip(originals, names, strict=True) if name in repeated
+    )
+    shown = listing([f"{name!r} occurs {times} times" for name, times in repeated.items()])
+    why = " (names that are no strings are converted with str())" if converted else ""
+    raise DataError(f"column names must differ from each other: {shown}{why}")
+
+
+def chosen_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
+    """Check the names that a user chose for `n` columns; None stays None.
+
+    Examples
+    --------
+    >>> chosen_names(["a", "b"], 3)
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: names has 2 entries, but the table has 3 columns
+    """
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise OptionError(f"names takes a list of strings, got the single string {names!r}")
+    if len(names) != n:
+        raise OptionError(f"names has {len(names)} entries, but the table has {n} columns")
+    return column_names(names)
+
+
+def listing(items: Sequence[str], limit: int = 10) -> str:
+    """Join `items` by commas, and only count those after the first `limit`.
+
+    Examples
+    --------
+    >>> listing(["'a'", "'b'", "'c'"], limit=2)
+    "'a', 'b' ... and 1 more"
+    """
+    shown = ", ".join(items[:limit])
+    return shown if len(items) <= limit else f"{shown} ... and {len(items) - limit} more"

@@ -1,0 +1,127 @@
+"""What a graph must fulfil before it is one; every complaint names the edge.
+
+Checked once, when a graph is made: names are distinct non-empty strings, edges
+join two different known nodes, and two nodes are joined at most once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from f2sl.errors import GraphError, unknown_name
+from f2sl.graph._arrays import FloatArray, IntArray, pair_keys
+
+
+def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
+    """Return the names as a tuple of plain strings, or say which is not a name."""
+    if isinstance(nodes, str):
+        raise GraphError(f"nodes must be a sequence of names, not the one string {nodes!r}")
+    names = tuple(nodes)
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise GraphError(f"node {position} is {name!r}, a {type(name).__name__}; names must be strings")
+        if not name:
+            raise GraphError(f"node {position} has an empty name")
+    if len(set(names)) != len(names):
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise GraphError(f"two nodes have the same name {name!r}")
+            seen.add(name)
+    return tuple(map(str, names))
+
+
+def numbered_edges(edges: Iterable[tuple[str, str]], index: Mapping[str, int], kind: str) -> IntArray:
+    """Turn edges between names into rows of node numbers."""
+    rows = []
+    for edge in edges:
+        if isinstance(edge, str) or len(edge) != 2:
+            raise GraphError(f"{edge!r} is not an edge; an edge is a pair of names")
+        for name in edge:
+            if not isinstance(name, str) or name not in index:
+                raise GraphError(f"{kind} edge {tuple(edge)!r}: {unknown_name('node', name, index)}")
+        rows.append((index[edge[0]], index[edge[1]]))
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def edge_rows(edges: ArrayLike | None, n: int, kind: str) -> IntArray:
+    """Return `edges` as an ``(m, 2)`` array of valid node numbers."""
+    given: np.ndarray[Any, Any] = np.asarray(() if edges is None else edges)
+    if given.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise GraphError(f"{kind} edges must be an array of shape (m, 2), not {given.shape}")
+    if given.dtype.kind not in "iu":
+        raise GraphError(f"{kind} edges must be integers, the numbers of the nodes, not {given.dtype}")
+    outside = ((given < 0) | (given >= n)).any(axis=1)
+    if outside.any():
+        row = int(outside.argmax())
+        raise GraphError(f"{kind} edge {row} is {tuple(given[row].tolist())}, but there are {n} nodes")
+    return given.astype(np.int64)
+
+
+def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArray) -> None:
+    """Refuse loops and nodes that are joined more than once."""
+    every = np.concatenate((directed, undirected))
+    loops = every[:, 0] == every[:, 1]
+    if loops.any():
+        name = nodes[int(every[int(loops.argmax()), 0])]
+        raise GraphError(f"edge from {name!r} to itself")
+    keys = pair_keys(len(nodes), every)
+    order = np.argsort(keys, kind="stable")
+    again = keys[order][1:] == keys[order][:-1]
+    if not again.any():
+        return
+    at = int(again.argmax())
+    first, second = int(order[at]), int(order[at + 1])
+    a, b = (nodes[i] for i in every[first].tolist())
+    if second < len(directed):
+        same = bool((every[first] == every[second]).all())
+        raise GraphError(
+            f"edge {a!r} -> {b!r} is given twice"
+            if same
+            else f"edge between {a!r} and {b!r} is directed both ways; give it once, as undirected"
+        )
+    if first >= len(directed):
+        raise GraphError(f"edge {a!r} - {b!r} is given twice")
+    raise GraphError(f"edge between {a!r} and {b!r} is both directed and undirected")
+
+
+def edge_weights(weights: ArrayLike | None, m: int, kind: str) -> FloatArray | None:
+    """Return one weight for each edge, NaN where it has none; None if none has."""
+    if weights is None:
+        return None
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (m,):
+        raise GraphError(f"weights of the {kind} edges must have shape ({m},), not {given.shape}")
+    if np.isinf(given).any():
+        raise GraphError(f"the weight of {kind} edge {int(np.isinf(given).argmax())} is infinite")
+    return None if np.isnan(given).all() else given + 0.0  # a copy, with -0.0 made 0.0
+
+
+def matched_weights(
+    weights: Mapping[tuple[str, str], float] | None,
+    directed: Sequence[tuple[str, str]],
+    undirected: Sequence[tuple[str, str]],
+) -> tuple[list[float] | None, list[float] | None]:
+    """Give each edge its weight from a mapping by names, NaN where it has none."""
+    if weights is None:
+        return None, None
+    place = {edge: (0, i) for i, edge in enumerate(directed)}
+    for i, (a, b) in enumerate(undirected):
+        place[a, b] = place[b, a] = (1, i)
+    found = ([float("nan")] * len(directed), [float("nan")] * len(undirected))
+    for edge, weight in weights.items():
+        if edge not in place:
+            raise GraphError(f"weight given for {edge!r}, which is not an edge of the graph")
+        side, i = place[edge]
+        if found[side][i] == found[side][i]:
+            raise GraphError(f"weight of the undirected edge {edge!r} is given twice")
+        if not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
+            raise GraphError(f"weight of edge {edge!r} is {weight!r}; it must be a finite number")
+        found[side][i] = float(weight)
+    return found

@@ -1,0 +1,152 @@
+"""Graphs of other libraries: NetworkX graphs and adjacency matrices.
+
+Both express an undirected edge as an arrow each way, which no PDAG has otherwise, so
+nothing is lost on the way there and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from f2sl.errors import GraphError
+from f2sl.graph._arrays import FloatArray, IntArray
+from f2sl.graph.pdag import PDAG
+
+Graph = TypeVar("Graph", bound=PDAG)
+
+
+def from_arcs(
+    kind: type[Graph], nodes: Sequence[str], arcs: IntArray, weights: FloatArray | None = None
+) -> Graph:
+    """Make a graph from arcs, joining those that have a counterpart into undirected edges.
+
+    Examples
+    --------
+    >>> from_arcs(PDAG, ["a", "b", "c"], np.array([[0, 1], [1, 0], [2, 0]]))
+    PDAG(3 nodes, 1 directed and 1 undirected edges)
+    """
+    n = len(nodes)
+    if not len(arcs):
+        return kind.from_arrays(nodes)
+    keys, turned = arcs[:, 0] * n + arcs[:, 1], arcs[:, 1] * n + arcs[:, 0]
+    if len(np.unique(keys)) < len(keys):
+        return kind.from_arrays(nodes, arcs)  # which says what is given twice
+    paired = np.isin(keys, turned) & (keys != turned)
+    there, back = (
+        side.nonzero()[0] for side in (paired & (arcs[:, 0] < arcs[:, 1]), paired & (arcs[:, 0] > arcs[:, 1]))
+    )
+    if weights is None:
+        return kind.from_arrays(nodes, arcs[~paired], arcs[there])
+    there, back = there[np.argsort(keys[there])], back[np.argsort(turned[back])]
+    one, other = weights[there], weights[back]
+    differ = (one != other) & ~np.isnan(one) & ~np.isnan(other)
+    if differ.any():
+        i, j = arcs[there[int(differ.argmax())]].tolist()
+        raise GraphError(f"the two arcs between {nodes[i]!r} and {nodes[j]!r} have different weights")
+    both = np.where(np.isnan(one), other, one)
+    return kind.from_arrays(nodes, arcs[~paired], arcs[there], weights[~paired], both)
+
+
+def from_adjacency(kind: type[Graph], matrix: Any, nodes: Sequence[str] | None = None) -> Graph:
+    """Make a graph of type `kind`; see :meth:`PDAG.from_adjacency`."""
+    if nodes is None and hasattr(matrix, "columns"):
+        nodes = list(matrix.columns)
+    if hasattr(matrix, "tocoo"):
+        entries = matrix.tocoo()
+        shape, rows, columns, values = entries.shape, entries.row, entries.col, entries.data
+    else:
+        dense = np.asarray(matrix)
+        if dense.size == 0:
+            dense = np.zeros((0, 0), dtype=np.uint8)
+        if dense.dtype.kind not in "buif":
+            raise GraphError(f"an adjacency matrix holds zeros and ones, not {dense.dtype}")
+        shape = dense.shape
+        if len(shape) == 2:
+            rows, columns = dense.nonzero()
+            values = dense[rows, columns]
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise GraphError(f"an adjacency matrix is square, not of shape {tuple(shape)}")
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        at = int(wrong.argmax())
+        place = f"[{int(rows[at])}, {int(columns[at])}]"
+        raise GraphError(f"an adjacency matrix holds zeros and ones, but at {place} there is {values[at]}")
+    if nodes is None:
+        nodes = [f"X{i}" for i in range(shape[0])]
+    if len(nodes) != shape[0]:
+        raise GraphError(f"there are {len(nodes)} names for a matrix of {shape[0]} rows")
+    arcs = np.stack((rows, columns), axis=1).astype(np.int64)[values != 0]
+    return from_arcs(kind, nodes, arcs)
+
+
+def to_adjacency(graph: PDAG, sparse: bool) -> Any:
+    """Return the adjacency matrix; see :meth:`PDAG.to_adjacency`."""
+    arcs = _arcs(graph)
+    shape = (graph.n_nodes, graph.n_nodes)
+    if sparse:
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix((np.ones(len(arcs), dtype=np.uint8), (arcs[:, 0], arcs[:, 1])), shape=shape)
+    matrix = np.zeros(shape, dtype=np.uint8)
+    matrix[arcs[:, 0], arcs[:, 1]] = 1
+    return matrix
+
+
+def _arcs(graph: PDAG) -> IntArray:
+    """Return all arcs, an undirected edge as one each way."""
+    lines = graph.undirected_array
+    return np.concatenate((graph.directed_array, lines, lines[:, ::-1]))
+
+
+def to_networkx(graph: PDAG) -> Any:
+    """Return a ``networkx.DiGraph``; see :meth:`PDAG.to_networkx`.
+
+    Examples
+    --------
+    >>> list(to_networkx(PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])).edges)
+    [('a', 'b'), ('b', 'c'), ('c', 'b')]
+    """
+    import networkx
+
+    made = networkx.DiGraph()
+    made.add_nodes_from(graph.nodes)
+    lines = graph.undirected_edges
+    made.add_edges_from(graph.directed_edges)
+    made.add_edges_from(lines)
+    made.add_edges_from((b, a) for a, b in lines)
+    for (a, b), weight in (graph.weights or {}).items():
+        made[a][b]["weight"] = weight
+        if made.has_edge(b, a):
+            made[b][a]["weight"] = weight
+    return made
+
+
+def from_networkx(kind: type[Graph], graph: Any) -> Graph:
+    """Make a graph of type `kind`; see :meth:`PDAG.from_networkx`.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from_networkx(PDAG, networkx.path_graph(["a", "b", "c"])).undirected_edges
+    [('a', 'b'), ('b', 'c')]
+    """
+    if graph.is_multigraph():
+        raise GraphError("a multigraph joins two nodes more than once; convert it to a Graph or DiGraph")
+    nodes = list(graph.nodes)
+    number = {node: i for i, node in enumerate(nodes)}
+    rows = [(number[a], number[b]) for a, b in graph.edges]
+    arcs = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    try:
+        weights = np.array([_number(w) for _, _, w in graph.edges(data="weight")], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise GraphError("an edge attribute 'weight' of the networkx graph is not a number") from None
+    if graph.is_directed():
+        return from_arcs(kind, nodes, arcs, weights)
+    return kind.from_arrays(nodes, None, arcs, None, weights)
+
+
+def _number(weight: Any) -> float:
+    return float("nan") if weight is None else float(weight)

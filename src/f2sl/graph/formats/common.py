@@ -1,0 +1,123 @@
+"""What the formats share: weights as text, edges while they are read, and one error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from f2sl.graph._arrays import FloatArray, find_cycle
+from f2sl.graph.convert import from_arcs
+from f2sl.graph.dag import DAG
+from f2sl.graph.pdag import PDAG
+
+NO_WEIGHT = float("nan")
+
+
+class FormatError(Exception):
+    """A file does not follow its format; `line` is counted from 1, 0 if not known."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file, which must be UTF-8, with or without its mark."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FormatError("the file is not text in UTF-8", line) from None
+
+
+def number_text(weight: float) -> str:
+    """Write a weight with 12 significant digits, as short as it goes.
+
+    Examples
+    --------
+    >>> number_text(0.1 + 0.2), number_text(2.0)
+    ('0.3', '2.0')
+    """
+    return repr(float(f"{weight:.12g}"))
+
+
+def parsed_weight(text: str, line: int = 0) -> float:
+    """Read a finite weight, or NaN from nothing."""
+    if not text.strip():
+        return NO_WEIGHT
+    try:
+        weight = float(text)
+    except ValueError:
+        raise FormatError(f"the weight {text!r} is not a number", line) from None
+    if not np.isfinite(weight):
+        raise FormatError(f"the weight {text!r} is not finite", line)
+    return weight
+
+
+def weighted(edges: Iterable[tuple[str, str]], weights: FloatArray | None) -> Iterator[tuple[str, str, str]]:
+    """Yield the edges with their weights as text, empty where there is none."""
+    if weights is None:
+        for a, b in edges:
+            yield a, b, ""
+        return
+    for (a, b), weight in zip(edges, weights.tolist(), strict=True):
+        yield a, b, "" if weight != weight else number_text(weight)
+
+
+def arrows(graph: PDAG) -> Iterator[tuple[str, str, str]]:
+    """Yield the directed edges with their weights as text."""
+    return weighted(graph.directed_edges, graph._weights_directed)
+
+
+def lines(graph: PDAG) -> Iterator[tuple[str, str, str]]:
+    """Yield the undirected edges with their weights as text."""
+    return weighted(graph.undirected_edges, graph._weights_undirected)
+
+
+@dataclass
+class Draft:
+    """A graph while it is read: nodes are numbered as they are first met."""
+
+    kind: str = ""
+    number: dict[str, int] = field(default_factory=dict)
+    arcs: list[tuple[int, int]] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+
+    def node(self, name: str) -> int:
+        """Return the number of the node called `name`, new or known."""
+        return self.number.setdefault(name, len(self.number))
+
+    def arc(self, a: int, b: int, weight: float = NO_WEIGHT, *, both: bool = False) -> None:
+        """Add ``a -> b``, or with `both` the undirected edge, which is an arc each way."""
+        self.arcs.append((a, b))
+        self.weights.append(weight)
+        if both:
+            self.arcs.append((b, a))
+            self.weights.append(weight)
+
+    def finish(self) -> PDAG:
+        """Return the graph, as a DAG if it is called one or, not called anything, can be one."""
+        arcs = np.array(self.arcs, dtype=np.int64).reshape(-1, 2)
+        graph = from_arcs(PDAG, list(self.number), arcs, np.array(self.weights, dtype=np.float64))
+        return as_kind(graph, self.kind)
+
+
+def as_kind(graph: PDAG, kind: str) -> PDAG:
+    """Return `graph` as the DAG or PDAG it was stored as; `kind` may be empty."""
+    if kind not in ("", "DAG", "PDAG"):
+        raise FormatError(f"a graph of the kind {kind!r} is not known; known are DAG and PDAG")
+    if kind == "PDAG" or (not kind and not _can_be_dag(graph)):
+        return graph
+    return DAG.from_arrays(
+        graph.nodes,
+        graph.directed_array,
+        graph.undirected_array,
+        graph._weights_directed,
+        graph._weights_undirected,
+    )
+
+
+def _can_be_dag(graph: PDAG) -> bool:
+    return not len(graph.undirected_array) and find_cycle(graph.n_nodes, graph.directed_array) is None

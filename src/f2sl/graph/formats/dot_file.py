@@ -1,0 +1,81 @@
+"""DOT, the language of Graphviz: writing, and what the statements read mean.
+
+An undirected edge is ``"a" -> "b" [dir=none]``. A weight is the attribute ``strength``,
+because Graphviz takes its own ``weight`` for the layout and wants no negative ones; on
+reading, ``weight`` counts where there is no ``strength``. In quoted names a backslash
+is written twice. Of files by others, ``dir=back`` turns an edge round, ``dir=both`` and
+``dir=none`` make it undirected, and so does ``--``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from f2sl.graph.formats.common import Draft, arrows, decoded, lines, parsed_weight
+from f2sl.graph.formats.dot_parser import EdgeStatement, parse
+from f2sl.graph.pdag import PDAG
+
+
+def write(graph: PDAG) -> Iterator[str]:
+    """Yield the text of `graph` in DOT.
+
+    Examples
+    --------
+    >>> print("".join(write(PDAG(["a", "b"], [("a", "b")]))))
+    digraph {
+      f2sl_kind="PDAG";
+      "a";
+      "b";
+      "a" -> "b";
+    }
+    <BLANKLINE>
+    """
+    quoted = {name: _quoted(name) for name in graph.nodes}
+    yield f'digraph {{\n  f2sl_kind="{type(graph).__name__}";\n'
+    for name in graph.nodes:
+        yield f"  {quoted[name]};\n"
+    for edges, mark in ((arrows(graph), ""), (lines(graph), "dir=none")):
+        for a, b, weight in edges:
+            # Quoted, because DOT knows no exponents outside of quotation marks.
+            strength = f'strength="{weight}"' if weight else ""
+            attributes = ", ".join(filter(None, (mark, strength)))
+            tail = f" [{attributes}]" if attributes else ""
+            yield f"  {quoted[a]} -> {quoted[b]}{tail};\n"
+    yield "}\n"
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def read(content: bytes) -> PDAG:
+    """Return the graph of a file in DOT.
+
+    Examples
+    --------
+    >>> read(b"digraph { a -> b; b -> c [dir=none]; }")
+    PDAG(3 nodes, 1 directed and 1 undirected edges)
+    >>> read(b"graph { a -- b }").undirected_edges
+    [('a', 'b')]
+    """
+    draft = Draft()
+    for statement in parse(decoded(content)):
+        if isinstance(statement, EdgeStatement):
+            _add_edge(draft, statement)
+        elif isinstance(statement, str):
+            draft.node(statement)
+        else:
+            key, value = statement
+            if key == "f2sl_kind":
+                draft.kind = value
+    return draft.finish()
+
+
+def _add_edge(draft: Draft, edge: EdgeStatement) -> None:
+    a, b = draft.node(edge.source), draft.node(edge.target)
+    weight = parsed_weight(edge.attributes.get("strength", edge.attributes.get("weight", "")), edge.line)
+    mark = edge.attributes.get("dir", "forward") if edge.directed else "none"
+    if mark == "back":
+        a, b = b, a
+    draft.arc(a, b, weight, both=mark in ("none", "both"))

@@ -1,0 +1,226 @@
+"""The grammar of DOT: from text to nodes, edges and settings.
+
+Knows comments, all four forms of an ID, chains ``a -> b -> c``, ports, subgraphs
+(also as ends of edges, ``a -> {b c}``) and default attributes of edges, which hold to the
+end of the braces they are in. See https://graphviz.org/doc/info/lang.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from f2sl.graph.formats.common import FormatError
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+ | //[^\n]* | ^\#[^\n]* | /\*.*?\*/)
+      | (?P<op>->|--|[\[\]{}=;,:+])
+      | "(?P<string>(?:[^"\\]|\\.)*)"
+      | (?P<number>-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?))
+      | (?P<word>[^\W\d]\w*)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_ESCAPE = re.compile(r"\\(\r\n|.)", re.DOTALL)
+_DEEPEST = 100
+
+
+class Token(NamedTuple):
+    """A piece of the text; `kind` is op, word, id, or end."""
+
+    kind: str
+    text: str
+    line: int
+
+
+class EdgeStatement(NamedTuple):
+    """An edge between two names; `directed` tells ``->`` from ``--``."""
+
+    source: str
+    target: str
+    directed: bool
+    attributes: dict[str, str]
+    line: int
+
+
+Statement: TypeAlias = EdgeStatement | str | tuple[str, str]
+
+
+def parse(text: str) -> list[Statement]:
+    """Return the statements: edges, names of nodes, and settings ``(key, value)``.
+
+    Examples
+    --------
+    >>> for statement in parse('strict digraph g { rankdir=LR; "a b" -> c [dir=none] }'):
+    ...     print(statement)
+    ('rankdir', 'LR')
+    a b
+    c
+    EdgeStatement(source='a b', target='c', directed=True, attributes={'dir': 'none'}, line=1)
+    """
+    return _Parser(text).graph()
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    at, line = 0, 1
+    while at < len(text):
+        if text[at] == "<":
+            end = _html_end(text, at, line)
+            yield Token("id", text[at + 1 : end - 1], line)
+        else:
+            match = _TOKEN.match(text, at)
+            if match is None:
+                problem = "a string is not closed" if text[at] == '"' else f"{text[at]!r} is out of place"
+                raise FormatError(problem, line)
+            end = match.end()
+            kind = match.lastgroup or ""
+            if kind == "string":
+                yield Token("id", _ESCAPE.sub(_unescaped, match["string"]), line)
+            elif kind != "space":
+                yield Token("id" if kind == "number" else kind, match[0], line)
+        line += text.count("\n", at, end)
+        at = end
+    yield Token("end", "", line)
+
+
+def _html_end(text: str, at: int, line: int) -> int:
+    """Return where the ID in angle brackets that begins at `at` ends."""
+    depth = 0
+    for match in re.compile("[<>]").finditer(text, at):
+        depth += 1 if match[0] == "<" else -1
+        if not depth:
+            return match.end()
+    raise FormatError("'<' is not closed", line)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escaped = match[1]
+    if escaped in ('"', "\\"):
+        return escaped
+    return "" if escaped in ("\n", "\r\n") else match[0]
+
+
+class _Parser:
+    """Reads one graph by recursive descent."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = _tokens(text)
+        self.token = next(self.tokens)
+        self.statements: list[Statement] = []
+        self.depth = 0
+
+    # -- tokens ----------------------------------------------------------------------
+
+    def fail(self, wanted: str) -> FormatError:
+        shown = repr(self.token.text[:40]) if self.token.kind != "end" else "the end of the file"
+        return FormatError(f"{wanted} is wanted, not {shown}", self.token.line)
+
+    def take(self) -> Token:
+        token, self.token = self.token, next(self.tokens, self.token)
+        return token
+
+    def accept(self, *operators: str) -> bool:
+        if self.token.kind == "op" and self.token.text in operators:
+            self.take()
+            return True
+        return False
+
+    def expect(self, operator: str) -> None:
+        if not self.accept(operator):
+            raise self.fail(repr(operator))
+
+    def keyword(self, *words: str) -> str:
+        """Take the token if it is one of the keywords, which have no case."""
+        if self.token.kind == "word" and self.token.text.lower() in words:
+            return self.take().text.lower()
+        return ""
+
+    def ident(self) -> str:
+        if self.token.kind not in ("word", "id"):
+            raise self.fail("a name")
+        text = self.take().text
+        while self.accept("+"):
+            if self.token.kind != "id":
+                raise self.fail("a string")
+            text += self.take().text
+        return text
+
+    # -- the grammar -----------------------------------------------------------------
+
+    def graph(self) -> list[Statement]:
+        self.keyword("strict")
+        if not self.keyword("graph", "digraph"):
+            raise self.fail("'graph' or 'digraph'")
+        if self.token.kind in ("word", "id"):
+            self.ident()
+        self.braces({})
+        if self.token.kind != "end":
+            raise self.fail("the end of the file, after one graph,")
+        return self.statements
+
+    def braces(self, defaults: dict[str, str]) -> list[str]:
+        """Read the statements in braces; return the nodes met in them."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise FormatError("the braces are nested too deeply", self.token.line)
+        self.expect("{")
+        defaults = dict(defaults)
+        met: dict[str, None] = {}
+        while not self.accept("}"):
+            if not self.accept(";"):
+                met.update(dict.fromkeys(self.statement(defaults)))
+        self.depth -= 1
+        return list(met)
+
+    def statement(self, defaults: dict[str, str]) -> list[str]:
+        if kind := self.keyword("graph", "node", "edge"):
+            attributes = self.attributes()
+            if kind == "edge":
+                defaults.update(attributes)
+            elif kind == "graph":
+                self.statements.extend(attributes.items())
+            return []
+        line = self.token.line
+        in_braces = self.starts_braces()
+        ends = self.end_of_edge(defaults)
+        if not in_braces and self.accept("="):
+            self.statements.append((ends[0], self.ident()))
+            return []
+        if not in_braces:
+            self.statements.append(ends[0])
+        chain, operators = [ends], []
+        while self.token.kind == "op" and self.token.text in ("->", "--"):
+            operators.append(self.take().text)
+            chain.append(self.end_of_edge(defaults))
+            self.statements.extend(chain[-1])
+        if operators or not in_braces:
+            attributes = {**defaults, **self.attributes()}
+            for left, operator, right in zip(chain, operators, chain[1:], strict=False):
+                self.statements.extend(
+                    EdgeStatement(a, b, operator == "->", attributes, line) for a in left for b in right
+                )
+        return [name for names in chain for name in names]
+
+    def starts_braces(self) -> bool:
+        word = self.token.kind == "word" and self.token.text.lower() == "subgraph"
+        return word or (self.token.kind == "op" and self.token.text == "{")
+
+    def end_of_edge(self, defaults: dict[str, str]) -> list[str]:
+        """Read a name, with or without a port, or a subgraph, which stands for all in it."""
+        if self.keyword("subgraph") and self.token.kind in ("word", "id"):
+            self.ident()
+        if self.token.kind == "op" and self.token.text == "{":
+            return self.braces(defaults)
+        name = self.ident()
+        while self.accept(":"):
+            self.ident()
+        return [name]
+
+    def attributes(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        while self.accept("["):
+            while not self.accept("]"):
+                key = self.ident()
+                found[key] = self.ident() if self.accept("=") else "true"
+                self.accept(",", ";")
+        return found

@@ -1,0 +1,121 @@
+"""f2sl's own format: JSON with names, compact and the same for the same graph.
+
+``{"format":"f2sl-graph","version":1,"kind":"PDAG","nodes":["a","b","c"],
+"directed":[["a","b"]],"undirected":[["b","c"]],"weights":null}``
+
+``weights`` is null or an object with the lists ``directed`` and ``undirected``, which
+run along the edges and hold null where an edge has no weight.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
+
+from f2sl.errors import GraphError
+from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_kind, decoded, lines, parsed_weight
+from f2sl.graph.pdag import PDAG
+
+FORMAT, VERSION = "f2sl-graph", 1
+
+
+def write(graph: PDAG) -> Iterator[str]:
+    """Yield the text of `graph` in JSON, one line in all.
+
+    Examples
+    --------
+    >>> print("".join(write(PDAG(["a", "b"], undirected=[("a", "b")]))).split(',"nodes"')[1])
+    :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null}
+    <BLANKLINE>
+    """
+    kind = type(graph).__name__
+    yield f'{{"format":"{FORMAT}","version":{VERSION},"kind":"{kind}","nodes":['
+    yield from _joined(_text(name) for name in graph.nodes)
+    yield '],"directed":['
+    yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.directed_edges)
+    yield '],"undirected":['
+    yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.undirected_edges)
+    if graph.weights is None:
+        yield '],"weights":null}\n'
+        return
+    yield '],"weights":{"directed":['
+    yield from _joined(weight or "null" for _, _, weight in arrows(graph))
+    yield '],"undirected":['
+    yield from _joined(weight or "null" for _, _, weight in lines(graph))
+    yield "]}}\n"
+
+
+def _text(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _joined(pieces: Iterable[str]) -> Iterator[str]:
+    comma = ""
+    for piece in pieces:
+        yield comma + piece
+        comma = ","
+
+
+def read(content: bytes) -> PDAG:
+    """Return the graph of a file in JSON.
+
+    Examples
+    --------
+    >>> read(b'{"format": "f2sl-graph", "version": 1, "nodes": ["a", "b"], "directed": [["a", "b"]]}')
+    DAG(2 nodes, 1 directed and 0 undirected edges)
+    """
+    try:
+        given = json.loads(decoded(content), parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not JSON: {error.msg}", error.lineno) from None
+    except RecursionError:
+        raise FormatError("not a graph: the JSON is nested too deeply") from None
+    if not isinstance(given, dict) or given.get("format") != FORMAT:
+        raise FormatError(f'not a graph of f2sl: there is no "format": "{FORMAT}"')
+    if given.get("version") != VERSION:
+        raise FormatError(f"version {given.get('version')!r} of the format is not known; known is {VERSION}")
+    nodes = _list_of(given, "nodes")
+    directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
+    weights = _weights(given.get("weights"), directed, undirected)
+    return as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise FormatError(f"the number {constant} is not finite")
+
+
+def _list_of(given: dict[str, Any], key: str) -> list[Any]:
+    found = given.get(key, [])
+    if not isinstance(found, list):
+        raise FormatError(f'"{key}" is not a list')
+    return found
+
+
+def _edges(rows: list[Any], key: str) -> list[tuple[str, str]]:
+    edges = []
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 2 or not all(isinstance(name, str) for name in row):
+            raise FormatError(f'"{key}" holds {row!r}, which is not a pair of names')
+        edges.append((row[0], row[1]))
+    return edges
+
+
+def _weights(
+    given: Any, directed: list[tuple[str, str]], undirected: list[tuple[str, str]]
+) -> dict[tuple[str, str], float] | None:
+    """Match the lists of weights to the edges."""
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise FormatError('"weights" is neither null nor an object')
+    found: dict[tuple[str, str], float] = {}
+    for key, edges in (("directed", directed), ("undirected", undirected)):
+        values = _list_of(given, key)
+        if len(values) != len(edges):
+            raise GraphError(f"there are {len(values)} weights for {len(edges)} {key} edges")
+        for edge, value in zip(edges, values, strict=True):
+            weight = NO_WEIGHT if value is None else parsed_weight(json.dumps(value))
+            if weight == weight:
+                found[edge] = weight
+    return found

@@ -1,0 +1,123 @@
+"""Graphs in files; the format follows from the end of the file's name.
+
+========== =================================================================
+``.json``  f2sl's own, compact; the same graph always gives the same bytes
+``.csv``   an edge list with the columns source, target, type and weight
+``.dot``   the DOT language of Graphviz, also ``.gv``
+``.graphml`` GraphML, for NetworkX, Gephi, yEd, Cytoscape, ...
+``.gml``   GML, likewise
+========== =================================================================
+
+All of them keep the names whatever they contain, the order of the nodes, isolated
+nodes, the kinds of the edges and their weights (to 12 significant digits, so that
+rounding noise does not show). GraphML and GML have no mixed graphs that everybody can
+read; there an undirected edge is written as an arc each way. Files by others are read
+in the same sense: arcs both ways are one undirected edge.
+
+A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph
+that can be a DAG becomes one. ``is_consistent_extension`` and ``arrowheads_lost`` tell
+how a DAG came about; they are not stored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from f2sl.errors import FileError, GraphError
+from f2sl.graph.atomic import check_can_write, write_atomically
+from f2sl.graph.formats import csv_file, dot_file, gml_file, graphml_file, json_file
+from f2sl.graph.formats.common import FormatError
+from f2sl.graph.pdag import PDAG
+
+
+class Format(NamedTuple):
+    """How to write a graph, piece by piece, and how to read one from a file's bytes."""
+
+    write: Callable[[PDAG], Iterator[str]]
+    read: Callable[[bytes], PDAG]
+
+
+FORMATS = {
+    ".json": Format(json_file.write, json_file.read),
+    ".csv": Format(csv_file.write, csv_file.read),
+    ".dot": Format(dot_file.write, dot_file.read),
+    ".gv": Format(dot_file.write, dot_file.read),
+    ".graphml": Format(graphml_file.write, graphml_file.read),
+    ".gml": Format(gml_file.write, gml_file.read),
+}
+
+
+def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
+    """Write `graph` to `path` in the format that the path's suffix names.
+
+    A file that is there is replaced when the new one is complete, and not before.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not known or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_graph(PDAG(["a", "b"], [("a", "b")]), Path(folder) / "graph.json")
+    ...     load_graph(Path(folder) / "graph.json")
+    PDAG(2 nodes, 1 directed and 0 undirected edges)
+    """
+    write_atomically(path, _format_of(path).write(graph))
+
+
+def load_graph(path: str | os.PathLike[str]) -> PDAG:
+    """Read a graph from `path` in the format that the path's suffix names.
+
+    Returns
+    -------
+    PDAG
+        A :class:`DAG` if the file says so, or if it says nothing and the graph is one.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not known, or the file cannot be read or understood.
+    GraphError
+        If the file is well formed but what it describes is no graph of this kind.
+    """
+    reader = _format_of(path).read
+    try:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return reader(content)
+    except FormatError as error:
+        where = f"{path}, line {error.line}" if error.line else f"{path}"
+        raise FileError(f"{where}: {error}") from None
+    except GraphError as error:
+        raise GraphError(f"{path}: {error}") from None
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Make sure, before long work, that a graph can be saved to `path`.
+
+    Nothing is left behind, and a file that is there is not touched.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not known, the path is a folder, or its folder does not exist or
+        cannot be written to.
+    """
+    _format_of(path)
+    check_can_write(path)
+
+
+def _format_of(path: str | os.PathLike[str]) -> Format:
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        shown = f"the suffix {suffix!r} is not known" if suffix else "it has no suffix"
+        raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}")
+    return FORMATS[suffix]

@@ -1,0 +1,500 @@
+"""Partially directed graphs over named variables.
+
+A *PDAG* joins any two of its nodes at most once, by a *directed* edge ``a -> b``
+(``a`` is a *parent* of ``b``, and ``b`` a *child* of ``a``) or by an *undirected*
+edge ``a - b`` (they are *neighbors*). Joined either way they are *adjacent*. The
+*skeleton* is the graph with every arrowhead wiped off. Two arrows that meet,
+``a -> c <- b``, form a *v-structure* when ``a`` and ``b`` are not adjacent.
+
+Two DAGs express the same independences exactly when they have the same skeleton
+and the same v-structures (Verma and Pearl, 1990); such a class of DAGs is drawn as
+one PDAG, its *CPDAG*, in which the undirected edges are those that may point either
+way.
+
+Inside, names are numbers: edges are rows of sorted integer arrays, and the
+neighbourhoods are built when first asked for. Whatever has to choose chooses by
+name, so that the order in which the nodes are listed decides nothing.
+
+References
+----------
+.. [1] T. Verma, J. Pearl. Equivalence and synthesis of causal models. UAI 1990.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from f2sl.errors import GraphError, unknown_name
+from f2sl.graph import _validate
+from f2sl.graph._arrays import (
+    Adjacency,
+    FloatArray,
+    IntArray,
+    adjacency,
+    both_ways,
+    first_topological_order,
+    pair_keys,
+)
+
+if TYPE_CHECKING:
+    from f2sl.graph.dag import DAG
+
+
+class PDAG:
+    """A graph with directed and undirected edges over named nodes; it never changes.
+
+    Two graphs are equal when they have the same nodes and the same edges, however the
+    nodes are listed and whatever the weights.
+
+    Parameters
+    ----------
+    nodes
+        The names, distinct and not empty. Their order is kept.
+    directed
+        Pairs ``(a, b)`` for ``a -> b``.
+    undirected
+        Pairs ``(a, b)`` for ``a - b``, each edge once, in either order.
+    weights
+        Strengths of edges, by pair as above; edges may be left out.
+
+    Examples
+    --------
+    >>> graph = PDAG(["a", "b", "c"], directed=[("a", "b")], undirected=[("c", "b")])
+    >>> graph
+    PDAG(3 nodes, 1 directed and 1 undirected edges)
+    >>> graph.undirected_edges
+    [('b', 'c')]
+    >>> graph.parents("b"), graph.neighbors("b"), graph.adjacent("b")
+    (['a'], ['c'], ['a', 'c'])
+    """
+
+    _nodes: tuple[str, ...]
+    _directed: IntArray
+    _undirected: IntArray
+    _weights_directed: FloatArray | None
+    _weights_undirected: FloatArray | None
+
+    def __init__(
+        self,
+        nodes: Sequence[str],
+        directed: Iterable[tuple[str, str]] = (),
+        undirected: Iterable[tuple[str, str]] = (),
+        *,
+        weights: Mapping[tuple[str, str], float] | None = None,
+    ) -> None:
+        names = _validate.checked_nodes(nodes)
+        index = {name: i for i, name in enumerate(names)}
+        arrows, lines = list(directed), list(undirected)
+        rows = (
+            _validate.numbered_edges(arrows, index, "directed"),
+            _validate.numbered_edges(lines, index, "undirected"),
+        )
+        _validate.check_simple(names, *rows)
+        given = _validate.matched_weights(weights, [(a, b) for a, b in arrows], [(a, b) for a, b in lines])
+        self._store(names, *rows, *given)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        nodes: Sequence[str],
+        directed: ArrayLike | None = None,
+        undirected: ArrayLike | None = None,
+        weights_directed: ArrayLike | None = None,
+        weights_undirected: ArrayLike | None = None,
+    ) -> Self:
+        """Make a graph from rows of node numbers, the fast way in for large graphs.
+
+        Parameters
+        ----------
+        nodes
+            The names; node ``i`` is ``nodes[i]``.
+        directed, undirected
+            Integer arrays of shape ``(m, 2)``, in any order.
+        weights_directed, weights_undirected
+            One weight for each row, NaN where an edge has none.
+
+        Examples
+        --------
+        >>> PDAG.from_arrays(["a", "b", "c"], directed=[[2, 0]]).directed_edges
+        [('c', 'a')]
+        """
+        names = _validate.checked_nodes(nodes)
+        arrows = _validate.edge_rows(directed, len(names), "directed")
+        lines = _validate.edge_rows(undirected, len(names), "undirected")
+        _validate.check_simple(names, arrows, lines)
+        graph = cls.__new__(cls)
+        graph._store(names, arrows, lines, weights_directed, weights_undirected)
+        return graph
+
+    @classmethod
+    def from_adjacency(cls, matrix: Any, nodes: Sequence[str] | None = None) -> Self:
+        """Make a graph from a square matrix of zeros and ones, dense or sparse.
+
+        ``matrix[i, j] = 1`` means ``i -> j``: rows are parents, columns are children.
+        A one in both places means ``i - j``. Without `nodes` the names are the
+        columns of a data frame, or else X0, X1, ...
+
+        Examples
+        --------
+        >>> PDAG.from_adjacency([[0, 1, 0], [0, 0, 1], [0, 1, 0]])
+        PDAG(3 nodes, 1 directed and 1 undirected edges)
+        """
+        from f2sl.graph.convert import from_adjacency
+
+        return from_adjacency(cls, matrix, nodes)
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Self:
+        """Make a graph from a ``networkx`` Graph or DiGraph whose nodes are strings.
+
+        In a DiGraph arcs in both directions make one undirected edge. The edge
+        attribute ``weight`` is kept.
+        """
+        from f2sl.graph.convert import from_networkx
+
+        return from_networkx(cls, graph)
+
+    def _store(
+        self,
+        nodes: tuple[str, ...],
+        directed: IntArray,
+        undirected: IntArray,
+        weights_directed: ArrayLike | None = None,
+        weights_undirected: ArrayLike | None = None,
+    ) -> None:
+        """Take over checked edges: sort them, freeze them, and check what a subclass asks."""
+        self._nodes = nodes
+        rows = (directed, np.sort(undirected, axis=1))
+        given = (
+            _validate.edge_weights(weights_directed, len(directed), "directed"),
+            _validate.edge_weights(weights_undirected, len(undirected), "undirected"),
+        )
+        sorted_rows, sorted_weights = [], []
+        for edges, weights in zip(rows, given, strict=True):
+            order = np.lexsort((edges[:, 1], edges[:, 0]))
+            arranged = edges[order]
+            arranged.setflags(write=False)
+            sorted_rows.append(arranged)
+            sorted_weights.append(None if weights is None else weights[order])
+        self._directed, self._undirected = sorted_rows
+        self._weights_directed, self._weights_undirected = sorted_weights
+        self._check()
+
+    def _check(self) -> None:
+        """Check what this kind of graph asks for beyond a PDAG: nothing here."""
+
+    # -- what the graph consists of --------------------------------------------------
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names in the order they were given."""
+        return self._nodes
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes."""
+        return len(self._nodes)
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges of both kinds."""
+        return len(self._directed) + len(self._undirected)
+
+    @property
+    def directed_array(self) -> IntArray:
+        """The rows ``[i, j]`` of the edges ``i -> j``, sorted; read-only."""
+        return self._directed
+
+    @property
+    def undirected_array(self) -> IntArray:
+        """The rows ``[i, j]``, ``i < j``, of the edges ``i - j``, sorted; read-only."""
+        return self._undirected
+
+    @property
+    def directed_edges(self) -> list[tuple[str, str]]:
+        """The edges ``(a, b)`` with ``a -> b``, sorted by node order."""
+        return self._named(self._directed)
+
+    @property
+    def undirected_edges(self) -> list[tuple[str, str]]:
+        """The edges ``(a, b)`` with ``a - b`` and ``a`` listed before ``b``, sorted."""
+        return self._named(self._undirected)
+
+    @property
+    def weights(self) -> dict[tuple[str, str], float] | None:
+        """The strengths by edge, as listed above; None when no edge has one.
+
+        Examples
+        --------
+        >>> PDAG(["a", "b"], undirected=[("b", "a")], weights={("b", "a"): 0.5}).weights
+        {('a', 'b'): 0.5}
+        """
+        if self._weights_directed is None and self._weights_undirected is None:
+            return None
+        found: dict[tuple[str, str], float] = {}
+        for edges, weights in (
+            (self._directed, self._weights_directed),
+            (self._undirected, self._weights_undirected),
+        ):
+            if weights is not None:
+                known = ~np.isnan(weights)
+                found.update(zip(self._named(edges[known]), weights[known].tolist(), strict=True))
+        return found
+
+    def _named(self, edges: IntArray) -> list[tuple[str, str]]:
+        names = self._nodes
+        return [(names[i], names[j]) for i, j in edges.tolist()]
+
+    # -- neighbourhoods --------------------------------------------------------------
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self._nodes)}
+
+    @cached_property
+    def _rank(self) -> IntArray:
+        """The place of each node among the sorted names: the ground of all choices."""
+        rank = np.empty(self.n_nodes, dtype=np.int64)
+        rank[sorted(range(self.n_nodes), key=self._nodes.__getitem__)] = np.arange(self.n_nodes)
+        return rank
+
+    @cached_property
+    def _children(self) -> Adjacency:
+        return adjacency(self.n_nodes, self._directed[:, 0], self._directed[:, 1])
+
+    @cached_property
+    def _parents(self) -> Adjacency:
+        return adjacency(self.n_nodes, self._directed[:, 1], self._directed[:, 0])
+
+    @cached_property
+    def _neighbors(self) -> Adjacency:
+        return adjacency(self.n_nodes, *both_ways(self._undirected))
+
+    @cached_property
+    def _adjacent(self) -> Adjacency:
+        return adjacency(self.n_nodes, *both_ways(np.concatenate((self._directed, self._undirected))))
+
+    def _number(self, name: str) -> int:
+        try:
+            return self._index[name]
+        except (KeyError, TypeError):
+            raise GraphError(unknown_name("node", name, self._nodes)) from None
+
+    def _names(self, numbers: IntArray) -> list[str]:
+        return [self._nodes[i] for i in numbers.tolist()]
+
+    def parents(self, name: str) -> list[str]:
+        """Return the nodes with an arrow into `name`, in node order."""
+        return self._names(self._parents.of(self._number(name)))
+
+    def children(self, name: str) -> list[str]:
+        """Return the nodes that `name` has an arrow into, in node order."""
+        return self._names(self._children.of(self._number(name)))
+
+    def neighbors(self, name: str) -> list[str]:
+        """Return the nodes joined to `name` by an undirected edge, in node order."""
+        return self._names(self._neighbors.of(self._number(name)))
+
+    def adjacent(self, name: str) -> list[str]:
+        """Return the nodes joined to `name` by any edge, in node order."""
+        return self._names(self._adjacent.of(self._number(name)))
+
+    def has_directed_edge(self, a: str, b: str) -> bool:
+        """Tell whether ``a -> b``."""
+        return self._children.has(self._number(a), self._number(b))
+
+    def has_undirected_edge(self, a: str, b: str) -> bool:
+        """Tell whether ``a - b``."""
+        return self._neighbors.has(self._number(a), self._number(b))
+
+    # -- questions about the whole ---------------------------------------------------
+
+    def has_directed_cycle(self) -> bool:
+        """Tell whether following arrows can lead back to where one started."""
+        return len(first_topological_order(self.n_nodes, self._directed)) < self.n_nodes
+
+    def is_dag(self) -> bool:
+        """Tell whether all edges are directed and no directed cycle exists."""
+        return not len(self._undirected) and not self.has_directed_cycle()
+
+    def v_structures(self) -> list[tuple[str, str, str]]:
+        """Return the triples ``(a, c, b)`` with ``a -> c <- b``, `a` and `b` not adjacent.
+
+        `a` is listed before `b`; the triples are sorted by ``(c, a, b)`` in node order.
+
+        Examples
+        --------
+        >>> PDAG(["a", "b", "c"], [("a", "c"), ("b", "c")]).v_structures()
+        [('a', 'c', 'b')]
+        """
+        names, adjacent = self._nodes, self._adjacent.sets()
+        return [
+            (names[a], names[c], names[b])
+            for c, parents in enumerate(self._parents.lists())
+            for i, a in enumerate(parents)
+            for b in parents[i + 1 :]
+            if b not in adjacent[a]
+        ]
+
+    # -- other graphs made from this one ---------------------------------------------
+
+    def _remarked(self, directed: IntArray, undirected: IntArray) -> PDAG:
+        """Return a PDAG with the same adjacencies and weights, other marks."""
+        return PDAG.from_arrays(
+            self._nodes, directed, undirected, self._weights_of(directed), self._weights_of(undirected)
+        )
+
+    def _weights_of(self, edges: IntArray) -> FloatArray | None:
+        """Return the weights of adjacencies of this graph, whichever way they are given."""
+        if self._weights_directed is None and self._weights_undirected is None:
+            return None
+        own = np.concatenate((self._directed, self._undirected))
+        weights = np.full(len(own), np.nan)
+        if self._weights_directed is not None:
+            weights[: len(self._directed)] = self._weights_directed
+        if self._weights_undirected is not None:
+            weights[len(self._directed) :] = self._weights_undirected
+        keys = pair_keys(self.n_nodes, own)
+        order = np.argsort(keys)
+        return weights[order[np.searchsorted(keys[order], pair_keys(self.n_nodes, edges))]]
+
+    def skeleton(self) -> PDAG:
+        """Return the same adjacencies, all undirected; weights are kept."""
+        none = np.empty((0, 2), dtype=np.int64)
+        return self._remarked(none, np.concatenate((self._directed, self._undirected)))
+
+    def reorder(self, nodes: Sequence[str]) -> Self:
+        """Return the same graph with its nodes listed in the order of `nodes`."""
+        names = _validate.checked_nodes(nodes)
+        place = {name: i for i, name in enumerate(names)}
+        for name in names:
+            self._number(name)
+        for name in self._nodes:
+            if name not in place:
+                raise GraphError(f"node {name!r} is missing from the new order")
+        moved = np.array([place[name] for name in self._nodes], dtype=np.int64)
+        return type(self).from_arrays(
+            names,
+            moved[self._directed],
+            moved[self._undirected],
+            self._weights_directed,
+            self._weights_undirected,
+        )
+
+    def to_dag(self) -> DAG:
+        """Return a DAG that this graph stands for; see :func:`consistent_extension`."""
+        from f2sl.graph.extension import consistent_extension
+
+        return consistent_extension(self)
+
+    def to_cpdag(self) -> PDAG:
+        """Return the CPDAG of the equivalence class of :meth:`to_dag`."""
+        from f2sl.graph.cpdag import cpdag_of
+
+        return cpdag_of(self.to_dag())
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``; an undirected edge becomes an arc each way.
+
+        Weights become the edge attribute ``weight``.
+        """
+        from f2sl.graph.convert import to_networkx
+
+        return to_networkx(self)
+
+    @overload
+    def to_adjacency(self, sparse: Literal[False] = False) -> NDArray[np.uint8]: ...
+
+    @overload
+    def to_adjacency(self, sparse: Literal[True]) -> Any: ...
+
+    def to_adjacency(self, sparse: bool = False) -> Any:
+        """Return the matrix with ``A[i, j] = 1`` for ``i -> j``, both ones for ``i - j``.
+
+        A dense array of unsigned bytes, or with ``sparse=True`` a SciPy CSR matrix:
+        the dense one has as many entries as the square of the nodes.
+
+        Examples
+        --------
+        >>> PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")]).to_adjacency()
+        array([[0, 1, 0],
+               [0, 0, 1],
+               [0, 1, 0]], dtype=uint8)
+        """
+        from f2sl.graph.convert import to_adjacency
+
+        return to_adjacency(self, sparse)
+
+    def to_dot(self) -> str:
+        """Return the graph in the DOT language of Graphviz.
+
+        Examples
+        --------
+        >>> print(PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")]).to_dot())
+        digraph {
+          f2sl_kind="PDAG";
+          "a";
+          "b";
+          "c";
+          "a" -> "b";
+          "b" -> "c" [dir=none];
+        }
+        <BLANKLINE>
+        """
+        from f2sl.graph.formats.dot_file import write
+
+        return "".join(write(self))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the graph to `path`, replacing what is there; see :func:`save_graph`."""
+        from f2sl.graph.io import save_graph
+
+        save_graph(self, path)
+
+    # -- the object ------------------------------------------------------------------
+
+    @cached_property
+    def _canonical(self) -> tuple[tuple[str, ...], bytes, bytes]:
+        """The graph written with its nodes sorted by name: equal for equal graphs."""
+        rank, n = self._rank, self.n_nodes
+        arrows = rank[self._directed]
+        return (
+            tuple(sorted(self._nodes)),
+            np.sort(arrows[:, 0] * n + arrows[:, 1]).tobytes(),
+            np.sort(pair_keys(n, rank[self._undirected])).tobytes(),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PDAG):
+            return NotImplemented
+        same_size = self.n_nodes == other.n_nodes and len(self._directed) == len(other._directed)
+        return same_size and self._canonical == other._canonical
+
+    def __hash__(self) -> int:
+        return hash(self._canonical)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.n_nodes} nodes, {len(self._directed)} directed "
+            f"and {len(self._undirected)} undirected edges)"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is built when first asked for."""
+        kind = type(self)
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if not isinstance(getattr(kind, key, None), cached_property)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for edges in (self._directed, self._undirected):
+            edges.setflags(write=False)

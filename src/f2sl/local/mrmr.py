@@ -1,0 +1,95 @@
+"""mRMR, maximum relevance and minimum redundancy (Peng, Long and Ding 2005).
+
+The other well-known instance of the idea behind F2SL (section 4.3 of its paper). Variables are
+chosen one after another: the next is the one with the highest
+
+    I(X; C) - mean of I(X; Y) over the Y chosen so far,
+
+until k are chosen. Equals are taken in the order of their names. Unlike FCBF it must be told
+how many to choose.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import CountingEngine, Floats, Integers
+from f2sl.local.base import LocalLearner, Neighbourhoods, flatten
+from f2sl.local.fcbf import MEASURES
+from f2sl.stats.information import TOLERANCE, Information
+
+ROWS_REMEMBERED = 256
+
+
+class MRMR(LocalLearner):
+    """The k variables that tell most about the target and least about each other.
+
+    Parameters
+    ----------
+    k : int
+        How many to choose; fewer are chosen where there are not so many other variables.
+    measure : {"mi", "su"}
+        Mutual information in nats, as published, or symmetrical uncertainty.
+    """
+
+    def __init__(self, k: int = 5, measure: str = "mi") -> None:
+        self.k = k
+        self.measure = measure
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        _options.whole("k", self.k, least=1)
+        _options.choice("measure", self.measure, MEASURES)
+
+    def learn_one(self, engine: CountingEngine, target: int) -> tuple[Integers, Floats]:
+        """Choose k variables for one target."""
+        return self._choose(_Rows(engine, self.measure), target)
+
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Choose k variables for every target; rows of pairs are shared between targets."""
+        n = len(engine.cardinalities)
+        rows = _Rows(engine, self.measure)
+        sets = []
+        with stage("choosing by relevance and redundancy") as advance:
+            for target in range(n):
+                sets.append(self._choose(rows, target))
+                advance(1 / n)
+        return flatten(sets)
+
+    def _choose(self, rows: _Rows, target: int) -> tuple[Integers, Floats]:
+        relevance = rows.of(target)
+        n = len(relevance)
+        redundancy = np.zeros(n)
+        free = np.ones(n, np.bool_)
+        free[target] = False
+        chosen: list[int] = []
+        for _ in range(min(self.k, n - 1)):
+            merit = np.where(free, relevance - redundancy / max(1, len(chosen)), -np.inf)
+            best = int(np.flatnonzero(merit >= merit.max() - TOLERANCE)[0])
+            chosen.append(best)
+            free[best] = False
+            redundancy = redundancy + rows.of(best)
+        members = np.array(chosen, np.int64)
+        return members, relevance[members]
+
+
+class _Rows:
+    """The measure of one variable with each other, a row at a time, the last few remembered."""
+
+    def __init__(self, engine: CountingEngine, measure: str) -> None:
+        # Every pair with any information at all is kept; what is left out is 0.
+        above = Information(engine).pairs_above(0.0, measure)
+
+        @lru_cache(maxsize=ROWS_REMEMBERED)
+        def row(variable: int) -> Floats:
+            found = engine.search_pairs(above, target=variable)
+            values = np.zeros(len(engine.cardinalities))
+            values[np.where(found.first == variable, found.second, found.first)] = found.values
+            values.setflags(write=False)
+            return values
+
+        self.of = row

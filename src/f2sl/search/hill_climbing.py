@@ -1,0 +1,209 @@
+"""Hill climbing: the DAG with the best score, one edge at a time.
+
+From the empty graph, each step adds, deletes or reverses the one edge that raises the score most,
+among the edges of a skeleton (in either direction). When no step raises it any more the search
+goes on with the one that lowers it least, never back to one of the last `tabu_length` graphs, and
+ends after `max_stall` steps without a new best.
+
+Scores add up over families (a variable and its parents), so a step changes only the families whose
+parents it touches: after each step only those are scored again, and each family only once in a run.
+
+Steps of equal worth (within 1e-9 of the score's size) are taken in a fixed order: adding before
+deleting before reversing, then by the names of the edge's ends. So where the score cannot tell two directions apart, an
+edge points from the earlier name to the later.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.stats.scores import FamilyScore
+
+RELATIVE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """The best DAG found: its arrows as rows (from, to), its score, and how many steps were made."""
+
+    arrows: Integers
+    score: float
+    steps: int
+
+
+def hill_climb(
+    family_score: FamilyScore,
+    n: int,
+    edges: Integers,
+    *,
+    edge_log_prior: float = 0.0,
+    tabu_length: int = 100,
+    max_stall: int = 15,
+    on_step: Callable[[int, float], None] | None = None,
+) -> Climbed:
+    """Climb from the empty graph over variables 0 to n - 1, using only `edges` (rows of two variables).
+
+    `edge_log_prior` is added to the score for each edge of the graph.
+    """
+    state = _State(family_score, n, edges, edge_log_prior)
+    best_score, best_present = state.score, state.present.copy()
+    recent: deque[int] = deque([state.signature], maxlen=max(tabu_length, 1))
+    steps = stalled = 0
+    while stalled < max_stall:
+        move = state.best_move(recent if tabu_length else ())
+        if move is None:
+            break
+        state.make(*move)
+        recent.append(state.signature)
+        steps += 1
+        if state.score > best_score + state.tolerance:
+            best_score, best_present = state.score, state.present.copy()
+            stalled = 0
+        else:
+            stalled += 1
+        if on_step is not None:
+            on_step(steps, state.score)
+    arrows = state.arcs[best_present]
+    return Climbed(arrows, _score_of(family_score, n, arrows, edge_log_prior), steps)
+
+
+def _score_of(family_score: FamilyScore, n: int, arrows: Integers, edge_log_prior: float) -> float:
+    """Score a whole graph, its families added up exactly (no drift from step to step)."""
+    parents: list[list[int]] = [[] for _ in range(n)]
+    for u, v in arrows.tolist():
+        parents[v].append(u)
+    families = family_score.score([(v, tuple(sorted(parents[v]))) for v in range(n)])
+    return float(families.sum() + edge_log_prior * len(arrows))
+
+
+ADD, DELETE, REVERSE = 0, 1, 2
+
+
+class _State:
+    """A DAG during the climb, with what each possible step would change.
+
+    An *arc* is a candidate edge in one direction; arcs are numbered by (from, to). `gain[arc]` is
+    what its target's family gains by toggling it: by adding it where it is absent, by
+    deleting it where it is present. A reversal is a deletion and an addition in two different families.
+    """
+
+    def __init__(self, family_score: FamilyScore, n: int, edges: Integers, edge_log_prior: float) -> None:
+        self.family_score = family_score
+        self.prior = edge_log_prior
+        arcs = np.concatenate([edges, edges[:, ::-1]]).reshape(-1, 2)
+        order = np.lexsort((arcs[:, 1], arcs[:, 0]))
+        self.arcs: Integers = arcs[order]
+        m = len(edges)
+        place = np.empty(2 * m, np.int64)
+        place[order] = np.arange(2 * m)
+        self.opposite: Integers = place[(order + m) % (2 * m)] if m else place
+        self.present = np.zeros(2 * m, np.bool_)
+        self.signature = 0
+        self.parents: list[set[int]] = [set() for _ in range(n)]
+        self.children: list[set[int]] = [set() for _ in range(n)]
+        self.into: list[list[int]] = [[] for _ in range(n)]
+        for arc, v in enumerate(self.arcs[:, 1].tolist()):
+            self.into[v].append(arc)
+        self.gain: Floats = np.zeros(2 * m)
+        self.score = float(family_score.score([(v, ()) for v in range(n)]).sum())
+        self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE * 1e3
+        self._measure(range(n))
+
+    def _measure(self, variables: object) -> None:
+        """Score again what toggling each arc into these variables would gain."""
+        arcs: list[int] = []
+        families: list[tuple[int, tuple[int, ...]]] = []
+        own: list[int] = []
+        current: list[tuple[int, tuple[int, ...]]] = []
+        for v in variables:  # type: ignore[attr-defined]
+            if not self.into[v]:
+                continue
+            parents = self.parents[v]
+            for arc in self.into[v]:
+                families.append((v, tuple(sorted(parents ^ {int(self.arcs[arc, 0])}))))
+                own.append(len(current))
+            arcs.extend(self.into[v])
+            current.append((v, tuple(sorted(parents))))
+        if arcs:
+            scores = self.family_score.score(families + current)
+            self.gain[arcs] = scores[: len(arcs)] - scores[len(arcs) :][own]
+
+    def best_move(self, forbidden: object) -> tuple[int, int] | None:
+        """Find the best legal step that leads to none of the `forbidden` graphs: its kind and arc."""
+        present, gain = self.present, self.gain
+        if not len(gain):
+            return None
+        free = ~present & ~present[self.opposite]
+        worth = np.concatenate(
+            [
+                np.where(free, gain + self.prior, -np.inf),
+                np.where(present, gain - self.prior, -np.inf),
+                np.where(present, gain + gain[self.opposite], -np.inf),
+            ]
+        )
+        while True:
+            top = worth.max()
+            if top == -np.inf:
+                return None
+            kind, arc = divmod(int(np.argmax(worth >= top - self.tolerance)), len(gain))
+            if self._signature_after(kind, arc) not in forbidden and self._legal(kind, arc):  # type: ignore[operator]
+                return kind, arc
+            worth[kind * len(gain) + arc] = -np.inf
+
+    def _signature_after(self, kind: int, arc: int) -> int:
+        """Give the graph after a step as one number: bit i stands for arc i."""
+        signature = self.signature ^ (1 << arc)
+        return signature ^ (1 << int(self.opposite[arc])) if kind == REVERSE else signature
+
+    def _legal(self, kind: int, arc: int) -> bool:
+        """Say whether a step leaves the graph without directed cycles."""
+        u, v = self.arcs[arc].tolist()
+        if kind == ADD:
+            return not self._leads(v, u, None)
+        return kind == DELETE or not self._leads(u, v, v)
+
+    def _leads(self, start: int, end: int, not_straight_to: int | None) -> bool:
+        """Say whether a directed path leads from `start` to `end` (other than the one edge to be reversed)."""
+        if not self.parents[end] or not self.children[start]:
+            return False
+        todo = [child for child in self.children[start] if child != not_straight_to]
+        seen = set(todo)
+        while todo:
+            node = todo.pop()
+            if node == end:
+                return True
+            for child in self.children[node]:
+                if child not in seen:
+                    seen.add(child)
+                    todo.append(child)
+        return False
+
+    def make(self, kind: int, arc: int) -> None:
+        """Make a step."""
+        u, v = self.arcs[arc].tolist()
+        back = int(self.opposite[arc])
+        self.signature = self._signature_after(kind, arc)
+        self.score += float(self.gain[arc])
+        if kind == ADD:
+            self.score += self.prior
+            self._link(u, v, arc)
+        else:
+            self.present[arc] = False
+            self.parents[v].discard(u)
+            self.children[u].discard(v)
+            if kind == REVERSE:
+                self.score += float(self.gain[back])
+                self._link(v, u, back)
+            else:
+                self.score -= self.prior
+        self._measure((v, u) if kind == REVERSE else (v,))
+
+    def _link(self, u: int, v: int, arc: int) -> None:
+        self.present[arc] = True
+        self.parents[v].add(u)
+        self.children[u].add(v)

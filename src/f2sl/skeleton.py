@@ -1,0 +1,63 @@
+"""From the PC sets of all variables to one undirected graph.
+
+In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one
+need not agree: the AND rule keeps a link that both sets name, the OR rule one that either
+names (step 2 of the F2SL approach).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.local.base import Neighbourhoods
+
+SYMMETRIES = ("and", "or")
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """An undirected graph over variables 0 to n - 1.
+
+    `edges` has one row (a, b) with a < b for each edge, in ascending order, and `strengths` how
+    strong each link is. The neighbours of v are ``neighbours[start[v]:start[v + 1]]``, ascending.
+    """
+
+    n: int
+    edges: Integers
+    strengths: Floats
+    start: Integers
+    neighbours: Integers
+
+    def adjacent_to(self, variable: int) -> Integers:
+        """Neighbours of one variable, ascending."""
+        return self.neighbours[self.start[variable] : self.start[variable + 1]]
+
+    def linked(self, first: Integers, second: Integers) -> np.ndarray:
+        """Say for each pair whether it is an edge."""
+        keys = self.edges[:, 0] * self.n + self.edges[:, 1]
+        wanted = np.minimum(first, second) * self.n + np.maximum(first, second)
+        place = np.searchsorted(keys, wanted)
+        place[place == len(keys)] = 0
+        return keys[place] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
+
+
+def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
+    """Join PC sets into a skeleton by the AND or the OR rule."""
+    n = len(sets.start) - 1
+    owner = np.repeat(np.arange(n), np.diff(sets.start))
+    key = np.minimum(owner, sets.members) * n + np.maximum(owner, sets.members)
+    unique, first, votes = np.unique(key, return_index=True, return_counts=True)
+    chosen = votes >= (2 if symmetry == "and" else 1)
+    return from_edges(n, np.column_stack(np.divmod(unique[chosen], n)), sets.strengths[first[chosen]])
+
+
+def from_edges(n: int, edges: Integers, strengths: Floats) -> Skeleton:
+    """Build a skeleton from its edges, given in ascending order."""
+    here = np.concatenate([edges[:, 0], edges[:, 1]])
+    there = np.concatenate([edges[:, 1], edges[:, 0]])
+    order = np.lexsort((there, here))
+    start = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=n))]).astype(np.int64)
+    return Skeleton(n, edges.astype(np.int64), strengths, start, there[order].astype(np.int64))

@@ -1,0 +1,170 @@
+"""Formula loops: contingency tables in, statistics out.
+
+Sums are made in *fixed point*: each term is turned into a 64-bit integer (the term times
+a power of two) before it is added. Integer sums do not depend on their order, so a
+statistic is the same to the last bit however rows, states, columns or threads are
+arranged. For entropies the terms n log n come ready from a table
+(`stats/information.py`), and no logarithm is taken in a loop.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from f2sl._jit import kernel
+
+
+@kernel
+def pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums):  # type: ignore[no-untyped-def]
+    """Sum n log n over all cells of each pair's table in a tile.
+
+    `counts[i, a, b, j]` holds the cells of all states but each variable's last
+    (`counting/_kernels.py`, count_pairs). The missing cells are what the other cells leave
+    of the margins `row_margins[i, a]` and `column_margins[b, j]`. Loops run along j.
+    """
+    n_rows, inner_rows, inner_columns, n_columns = counts.shape
+    row_rest = np.empty(n_columns, np.int64)
+    column_rest = np.empty((inner_columns + 1, n_columns), np.int64)
+    for i in range(n_rows):
+        first = skip[i]
+        total = sums[i][first:]
+        width = len(total)
+        for j in range(width):
+            total[j] = 0
+        for b in range(inner_columns + 1):
+            margin, rest = column_margins[b][first:], column_rest[b]
+            for j in range(width):
+                rest[j] = margin[j]
+        last_rest = column_rest[inner_columns]
+        for a in range(inner_rows):
+            for j in range(width):
+                row_rest[j] = row_margins[i, a]
+            for b in range(inner_columns):
+                cells, rest = counts[i, a, b][first:], column_rest[b]
+                for j in range(width):
+                    n = cells[j]
+                    row_rest[j] -= n
+                    rest[j] -= n
+                    total[j] += n_log_n[n]
+            for j in range(width):
+                n = row_rest[j]
+                last_rest[j] -= n
+                total[j] += n_log_n[n]
+        for b in range(inner_columns + 1):
+            rest = column_rest[b]
+            for j in range(width):
+                total[j] += n_log_n[rest[j]]
+
+
+@kernel
+def select_pairs(sums, skip, row_entropies, column_entropies, log_n, as_su, threshold, unit, rows, columns, values):  # type: ignore[no-untyped-def]
+    """Keep the pairs of a tile whose SU (or mutual information, in nats) exceeds `threshold`.
+
+    All entropies come times N in fixed point: I = H(X) + H(Y) - H(X, Y), and
+    N H(X, Y) = N log N - (sum of n log n over the cells).
+    Returns how many were written to `rows`, `columns`, `values`.
+    """
+    n_rows, n_columns = sums.shape
+    found = 0
+    for i in range(n_rows):
+        for j in range(skip[i], n_columns):
+            both = row_entropies[i] + column_entropies[j]
+            information = both - (log_n - sums[i, j])
+            if as_su:
+                value = 2.0 * information / both if both > 0 else 0.0
+            else:
+                value = information * unit
+            if value > threshold:
+                rows[found] = i
+                columns[found] = j
+                values[found] = value
+                found += 1
+    return found
+
+
+@kernel
+def table_sums(counts, group_start, first_group, n_groups, n_log_n, cell_sums, group_sums):  # type: ignore[no-untyped-def]
+    """Sum n log n over the cells, and over the group totals, of each table of a batch."""
+    for t in range(len(n_groups)):
+        cells, groups = 0, 0
+        for g in range(first_group[t], first_group[t] + n_groups[t]):
+            total = 0
+            for c in range(group_start[g], group_start[g + 1]):
+                n = counts[c]
+                total += n
+                cells += n_log_n[n]
+            groups += n_log_n[total]
+        cell_sums[t] = cells
+        group_sums[t] = groups
+
+
+@kernel
+def stratified_tests(counts, cell_start, k_x, k_y, chi_squared, n_log_n, unit, statistics, freedom):  # type: ignore[no-untyped-def]
+    """G2 (or Pearson's X2) and degrees of freedom of X and Y within each stratum, added up.
+
+    A table lists its cells by stratum, then by state of X, then by state of Y. A stratum
+    counts (non-empty rows - 1) (non-empty columns - 1) degrees of freedom.
+    """
+    for t in range(len(k_x)):
+        kx, ky = k_x[t], k_y[t]
+        size = kx * ky
+        columns = np.empty(ky, np.int64)
+        total, degrees = 0, 0
+        for first in range(cell_start[t], cell_start[t + 1], size):
+            n_z, rows_used, columns_used, sum_z = 0, 0, 0, 0
+            columns[:] = 0
+            for x in range(kx):
+                row = 0
+                for y in range(ky):
+                    n = counts[first + x * ky + y]
+                    row += n
+                    columns[y] += n
+                    sum_z += n_log_n[n]
+                sum_z -= n_log_n[row]
+                n_z += row
+                rows_used += row > 0
+            if n_z == 0:
+                continue
+            for y in range(ky):
+                sum_z -= n_log_n[columns[y]]
+                columns_used += columns[y] > 0
+            degrees += (rows_used - 1) * (columns_used - 1)
+            if not chi_squared:
+                total += sum_z + n_log_n[n_z]
+                continue
+            for x in range(kx):
+                row = 0
+                for y in range(ky):
+                    row += counts[first + x * ky + y]
+                for y in range(ky):
+                    expected = row * columns[y] / n_z
+                    if expected > 0:
+                        gap = counts[first + x * ky + y] - expected
+                        total += np.int64(np.rint(gap * gap / expected / unit))
+        statistics[t] = total * unit if chi_squared else 2.0 * total * unit
+        freedom[t] = degrees
+
+
+@kernel
+def dirichlet_scores(counts, group_start, first_group, n_groups, cell_priors, group_priors, unit, scores):  # type: ignore[no-untyped-def]
+    """Log marginal likelihood of each family under Dirichlet priors (BDeu, K2).
+
+    Each group of a table holds the counts of the child's states for one configuration
+    of the parents; configurations and states that do not occur contribute nothing.
+    """
+    for t in range(len(n_groups)):
+        cell_prior, group_prior = cell_priors[t], group_priors[t]
+        cell_base, group_base = math.lgamma(cell_prior), math.lgamma(group_prior)
+        total = 0
+        for g in range(first_group[t], first_group[t] + n_groups[t]):
+            group = 0
+            for c in range(group_start[g], group_start[g + 1]):
+                n = counts[c]
+                if n > 0:
+                    group += n
+                    total += np.int64(np.rint((math.lgamma(cell_prior + n) - cell_base) / unit))
+            if group > 0:
+                total += np.int64(np.rint((group_base - math.lgamma(group_prior + group)) / unit))
+        scores[t] = total * unit

@@ -1,0 +1,122 @@
+"""Tests of conditional independence on contingency tables.
+
+The G2 statistic of X and Y given Z is 2 N I(X; Y | Z); Pearson's X2 compares observed with
+expected counts. Under independence both follow a chi-squared distribution. Degrees of
+freedom are counted in each stratum of Z from the rows and columns that are not empty there.
+
+A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha.
+*Unreliable*: fewer than 5 samples for each cell of the full table (N divided by the product
+of the numbers of states), so that neither can be claimed. What an unreliable test means is for
+the algorithm to say; it is never counted at all.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
+from f2sl.errors import OptionError, unknown_name
+from f2sl.stats import _kernels
+from f2sl.stats.information import LogTable
+from f2sl.stats.subsets import subsets
+
+DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
+
+SAMPLES_PER_CELL = 5.0
+
+CI_TESTS = {"g2": "likelihood-ratio test (G2)", "x2": "Pearson's chi-squared test (X2)"}
+"""Tests by the name they are asked for."""
+
+
+class IndependenceTest(Protocol):
+    """Anything that answers batches of questions "is X independent of Y given Z?"."""
+
+    n_tests: int
+    n_unreliable: int
+
+    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
+        """Answer each question; `given` has one row of conditioning variables for each."""
+
+    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Integers:
+        """Subsets of `among` without x and y that are small enough for a reliable test, one a row."""
+
+
+class TableTest:
+    """Independence tests on counted tables.
+
+    Parameters
+    ----------
+    engine : CountingEngine
+        Where tables are counted.
+    alpha : float
+        Level of significance.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    """
+
+    def __init__(self, engine: CountingEngine, alpha: float = 0.01, ci_test: str = "g2") -> None:
+        if ci_test not in CI_TESTS:
+            raise OptionError(unknown_name("independence test", ci_test, CI_TESTS))
+        self.engine = engine
+        self.alpha = alpha
+        self.ci_test = ci_test
+        self.n_tests = 0
+        self.n_unreliable = 0
+        self._table = LogTable(engine.n_rows)
+
+    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
+        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        answers = np.full(len(x), UNRELIABLE, np.int8)
+        reliable = self.reliable(x, y, given)
+        self.n_tests += len(x)
+        self.n_unreliable += int(len(x) - reliable.sum())
+        if reliable.any():
+            p_values = self.measure(x[reliable], y[reliable], given[reliable])[2]
+            answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
+        return answers
+
+    def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
+        """Say which tests have enough samples for each cell."""
+        cardinalities = self.engine.cardinalities.astype(np.float64)
+        cells = cardinalities[x] * cardinalities[y] * cardinalities[given].prod(axis=1)
+        return np.asarray(self.engine.n_rows >= SAMPLES_PER_CELL * cells)
+
+    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Integers:
+        """Subsets of `among` without x and y that are small enough for a reliable test, one a row."""
+        cardinalities = self.engine.cardinalities
+        room = self.engine.n_rows / (SAMPLES_PER_CELL * float(cardinalities[x]) * float(cardinalities[y]))
+        members = among[(among != x) & (among != y) & (cardinalities[among] <= room)]
+        if len(members) < size or np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
+            return np.empty((0, size), np.int64)
+        sets = subsets(members, size)
+        return sets[cardinalities[sets].prod(axis=1, dtype=np.float64) <= room]
+
+    def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
+        """Statistic, degrees of freedom and p-value of each test, reliable or not."""
+        from scipy.special import gammaincc
+
+        # The same question asked with X and Y exchanged is the same question.
+        queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
+        statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
+        p_values = np.ones(len(x))
+        tested = freedom > 0
+        p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+        return statistic, freedom, p_values
+
+    def _formula(self, tables: Tables) -> Floats:
+        width = tables.queries.start[1]
+        k_x = tables.cardinalities[tables.queries.variables[width - 2 :: width]]
+        k_y = tables.cardinalities[tables.queries.variables[width - 1 :: width]]
+        result = np.empty((len(tables.queries), 2))
+        statistic = np.empty(len(tables.queries))
+        freedom = np.empty(len(tables.queries), np.int64)
+        chi_squared = self.ci_test == "x2"
+        unit = 2.0**-32 if chi_squared else self._table.unit
+        _kernels.stratified_tests(
+            tables.counts, tables.cell_start, k_x, k_y, chi_squared, self._table.entries, unit, statistic, freedom
+        )
+        result[:, 0], result[:, 1] = statistic, freedom
+        return result

@@ -1,0 +1,151 @@
+"""Entropy, mutual information and symmetrical uncertainty, from counts.
+
+With counts n and N samples, N H = N log N - sum of n log n. All logarithms are natural.
+
+========================  ====================================================
+H(X)                      entropy
+I(X; Y)                   H(X) + H(Y) - H(X, Y), mutual information
+I(X; Y | Z)               H(X, Z) + H(Y, Z) - H(X, Y, Z) - H(Z)
+SU(X, Y)                  2 I(X; Y) / (H(X) + H(Y)), symmetrical uncertainty:
+                          0 for independent variables, 1 where each decides the other
+========================  ====================================================
+
+Sums of n log n are kept as 64-bit integers (fixed point), exact whatever their order:
+a variable's states, the samples and the threads may come in any order and the result is
+the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs, Integers, PairTile, Queries, Tables
+from f2sl.stats import _kernels
+
+TOLERANCE = 1e-10
+"""Two values of SU or of information nearer than this are equal: rounding decides nothing."""
+
+
+class LogTable:
+    """n log n for n from 0 to `n_rows`, in fixed point: entry times `unit` is the value in nats.
+
+    Examples
+    --------
+    >>> table = LogTable(8)
+    >>> round(float(table.entries[8] * table.unit), 12) == round(8 * math.log(8), 12)
+    True
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        largest = max(1.0, n_rows * math.log(max(n_rows, 2)))
+        # Sums of a table's terms stay below 2 N log N, and three of them are added at most.
+        self.unit = 2.0 ** (math.ceil(math.log2(largest)) - 59)
+        n = np.arange(n_rows + 1, dtype=np.float64)
+        n[0] = 1.0
+        self.entries: Integers = np.rint(n * np.log(n) / self.unit).astype(np.int64)
+        self.n_rows = n_rows
+
+
+class Information:
+    """Entropies of an engine's variables, and the formulas that need them."""
+
+    def __init__(self, engine: CountingEngine) -> None:
+        self.engine = engine
+        self.table = LogTable(engine.n_rows)
+
+    @cached_property
+    def scaled_entropies(self) -> Integers:
+        """N H(X) of each variable, in fixed point."""
+        terms = self.table.entries[self.engine.margins]
+        sums = np.add.reduceat(terms, self.engine.margin_start[:-1])
+        return np.asarray(self.table.entries[self.engine.n_rows] - sums)
+
+    @property
+    def entropies(self) -> Floats:
+        """H(X) of each variable, in nats."""
+        return np.asarray(self.scaled_entropies * (self.table.unit / self.engine.n_rows))
+
+    def pairs_above(self, threshold: float, measure: str = "su") -> PairsAbove:
+        """Formula that keeps the pairs whose measure exceeds `threshold`."""
+        return PairsAbove(self.table, self.scaled_entropies, threshold, measure)
+
+    def mutual_information(self, queries: Queries) -> Floats:
+        """I(X; Y | Z) for queries listed as (Z..., X, Y): the last two given the ones before, in nats."""
+        starts, ends = queries.start[:-1], queries.start[1:]
+        parts = [queries, _without(queries, ends - 2), _without(queries, ends - 1)]
+        xyz, yz, xz = (self.engine.evaluate(part, self._cell_sums)[:, 0] for part in parts)
+        z = np.full(len(queries), float(self.table.entries[self.engine.n_rows]))
+        has_z = ends - starts > 2
+        if has_z.any():
+            given = Queries.of([queries.variables[a : b - 2].tolist() for a, b in zip(starts[has_z], ends[has_z], strict=True)])
+            z[has_z] = self.engine.evaluate(given, self._cell_sums)[:, 0]
+        return np.maximum(0.0, (xyz - yz - xz + z) * (self.table.unit / self.engine.n_rows))
+
+    def _cell_sums(self, tables: Tables) -> Floats:
+        return sums_of_tables(tables, self.table)[0].astype(np.float64)
+
+
+def _without(queries: Queries, places: Integers) -> Queries:
+    """Drop one variable of each query: the one that stands at `places` of the flat list."""
+    return Queries(np.delete(queries.variables, places), queries.start - np.arange(len(queries.start)))
+
+
+def sums_of_tables(tables: Tables, table: LogTable) -> tuple[Integers, Integers]:
+    """Sum n log n over the cells, and over the groups, of each table, in fixed point."""
+    cells = np.empty(len(tables.queries), np.int64)
+    groups = np.empty(len(tables.queries), np.int64)
+    _kernels.table_sums(
+        tables.counts, tables.group_start, tables.first_group, tables.n_groups, table.entries, cells, groups
+    )
+    return cells, groups
+
+
+@dataclass(frozen=True)
+class PairsAbove:
+    """Keeps the pairs with SU (or mutual information) above a threshold."""
+
+    table: LogTable
+    scaled_entropies: Integers
+    threshold: float
+    measure: str
+
+    def of_tile(self, tile: PairTile) -> FoundPairs:
+        """Keep pairs of a tile."""
+        n_rows, n_columns = len(tile.rows), len(tile.columns)
+        sums = np.empty((n_rows, n_columns), np.int64)
+        entries = self.table.entries
+        _kernels.pair_sums(tile.counts, tile.row_margins, tile.column_margins, tile.skip, entries, sums)
+        rows = np.empty(n_rows * n_columns, np.int64)
+        columns = np.empty(n_rows * n_columns, np.int64)
+        values = np.empty(n_rows * n_columns)
+        found = _kernels.select_pairs(
+            sums,
+            tile.skip,
+            self.scaled_entropies[tile.rows],
+            self.scaled_entropies[tile.columns],
+            entries[self.table.n_rows],
+            self.measure == "su",
+            self.threshold + TOLERANCE,
+            self.table.unit / self.table.n_rows,
+            rows,
+            columns,
+            values,
+        )
+        return FoundPairs(tile.rows[rows[:found]], tile.columns[columns[:found]], values[:found].copy())
+
+    def of_tables(self, tables: Tables) -> FoundPairs:
+        """Keep pairs among tables of two variables."""
+        sums, _ = sums_of_tables(tables, self.table)
+        first, second = tables.queries.variables.reshape(-1, 2).T
+        both = self.scaled_entropies[first] + self.scaled_entropies[second]
+        information = both - (self.table.entries[self.table.n_rows] - sums)
+        if self.measure == "su":
+            values = 2.0 * information / np.maximum(both, 1)
+        else:
+            values = information * (self.table.unit / self.table.n_rows)
+        keep = values > self.threshold + TOLERANCE
+        return FoundPairs(first[keep], second[keep], values[keep])

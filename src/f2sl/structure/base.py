@@ -1,0 +1,176 @@
+"""What all learners of whole structures share.
+
+A learner follows scikit-learn's conventions: options in the constructor, which only stores
+them; `fit` checks them and the data once, learns, and returns the learner; what was learned ends in
+an underscore.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from f2sl import _options
+from f2sl._progress import showing, stage
+from f2sl._registry import Registry
+from f2sl._threads import resolve_jobs
+from f2sl.counting.protocol import CountingEngine
+from f2sl.data import DiscreteTable, as_table
+from f2sl.graph import PDAG
+
+STRUCTURE = Registry("algorithm")
+STRUCTURE.add(
+    "f2sl-c",
+    "f2sl.structure.f2sl_c:F2SLc",
+    "FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules",
+    "Yu et al., Algorithm 2",
+)
+STRUCTURE.add(
+    "f2sl-s",
+    "f2sl.structure.f2sl_s:F2SLs",
+    "FCBF for each variable's neighbours, directions by BDeu and hill climbing",
+    "Yu et al., Algorithm 1",
+)
+
+
+class StructureLearner(BaseEstimator):  # type: ignore[misc]
+    """Base of all learners: reads the table, opens an engine, keeps the time.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        What was learned, over the columns' names.
+    timings_ : dict of str to float
+        Seconds for each stage, and ``"total"``.
+    notes_ : list of str
+        What a user should know about how the data were read and what could not be decided.
+    n_rows_ : int
+        Samples learned from.
+    feature_names_in_ : ndarray of str
+        The columns' names, in their order.
+    """
+
+    # Set by the constructors of the learners themselves.
+    n_jobs: int | None
+    bins: int | Mapping[str, int] | None
+    binning: str
+    missing: str
+    verbose: bool
+
+    graph_: PDAG
+    timings_: dict[str, float]
+    notes_: list[str]
+    n_rows_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        raise NotImplementedError
+
+    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
+        """Learn from an engine whose variables are in the order of `names`, which are sorted."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: object = None, *, names: Sequence[str] | None = None) -> Self:
+        """Learn the structure of a table.
+
+        Parameters
+        ----------
+        X : data frame, array of integers, dict of columns, or path
+            One row for each sample, one column for each variable.
+        y : ignored
+            Here for scikit-learn's sake.
+        names : sequence of str, optional
+            Names for the columns of an array that has none.
+
+        Returns
+        -------
+        self
+        """
+        self.check_options()
+        resolve_jobs(self.n_jobs)
+        _options.flag("verbose", self.verbose)
+        self.timings_ = {}
+        started = time.perf_counter()
+        with _display(self.verbose):
+            with self._timed("read"), stage("reading the table"):
+                table = as_table(
+                    X, names=names, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2
+                )
+                ordered = table.in_name_order()
+            self.notes_ = [*table.notes, *_remarks(table)]
+            self.n_rows_ = table.n_rows
+            self.n_features_in_ = table.n_variables
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+            from f2sl.counting.memory import MemoryEngine  # here, so that importing a learner does not load Numba
+
+            with self._timed("prepare"):
+                engine = MemoryEngine(ordered, self.n_jobs)
+            with engine:
+                graph = self._learn(engine, ordered.names)
+        self.graph_ = graph.reorder(table.names)
+        self.timings_["total"] = time.perf_counter() - started
+        return self
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        """Add the time that a block takes to the stage of that name."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings_[name] = self.timings_.get(name, 0.0) + time.perf_counter() - started
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what the learner takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+
+@contextmanager
+def _display(verbose: bool) -> Iterator[None]:
+    """Show progress on the terminal where that is asked for."""
+    if not verbose:
+        with nullcontext():
+            yield
+        return
+    from f2sl._rich import RichDisplay
+
+    display = RichDisplay()
+    try:
+        with showing(display):
+            yield
+    finally:
+        display.close()
+
+
+def _remarks(table: DiscreteTable) -> list[str]:
+    """What about a table deserves a word: columns that cannot tell anything."""
+    remarks = []
+    constant = [name for name, k in zip(table.names, table.cardinalities.tolist(), strict=True) if k == 1]
+    if constant:
+        remarks.append(f"{_some(constant)} only one state: no edges there")
+    if table.n_rows > 20:
+        unique = [
+            name
+            for name, k in zip(table.names, table.cardinalities.tolist(), strict=True)
+            if k > 0.9 * table.n_rows
+        ]
+        if unique:
+            remarks.append(f"{_some(unique)} nearly as many states as there are rows, like an identifier: leave out?")
+    return remarks
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    shown = ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return f"column {shown} has" if len(names) == 1 else f"columns {shown} have"

@@ -1,0 +1,124 @@
+"""F2SL-c: feature selection, then directions from independence tests (Algorithm 2 of the F2SL paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from f2sl import _options
+from f2sl.counting.protocol import CountingEngine
+from f2sl.graph import PDAG
+from f2sl.local.base import LocalLearner
+from f2sl.skeleton import SYMMETRIES, Skeleton
+from f2sl.structure.local_to_global import LocalToGlobal
+
+
+class F2SLc(LocalToGlobal):
+    """Learn a partially directed graph: FCBF, symmetry, FindVstructure, Meek's rules.
+
+    Parameters
+    ----------
+    delta : float
+        Pairs whose symmetrical uncertainty is at or below it are taken for unrelated.
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int
+        Largest set of neighbours that a separating set is looked for in.
+    symmetry : {"and", "or"}
+        Whether an edge needs both its ends to name each other, or one.
+    ties : {"drop", "keep"}
+        Whether FCBF drops a variable that is exactly as close to a stronger one as to the target:
+        yes (Yu and Liu 2004), or no (the F2SL paper's strict >).
+    measure : {"su", "mi"}
+        Symmetrical uncertainty, or raw mutual information in nats.
+    ci_test : {"g2", "x2"}
+        The statistic of the independence tests.
+    n_jobs : int, optional
+        Threads; None for all cores. The result does not depend on it.
+    bins, binning, missing
+        How to read real numbers and missing values: see :func:`f2sl.as_table`.
+    verbose : bool
+        Show progress on the terminal.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        The graph learned; ``graph_.to_dag()`` orients the rest.
+    skeleton_, pc_
+        What the first two steps found.
+    separating_sets_ : dict of (str, str) to tuple of str
+        What was found to make two unlinked variables independent; names of a pair in ascending order.
+    v_structures_ : list of (str, str, str)
+        The triples (A, C, D) found to be A -> C <- D.
+    n_tests_, n_unreliable_ : int
+        Independence tests asked for, and how many of them had too few samples to answer.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    v_structures_: list[tuple[str, str, str]]
+    n_tests_: int
+    n_unreliable_: int
+
+    def __init__(
+        self,
+        *,
+        delta: float = 0.05,
+        alpha: float = 0.01,
+        max_cond_vars: int = 3,
+        symmetry: str = "and",
+        ties: str = "drop",
+        measure: str = "su",
+        ci_test: str = "g2",
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.delta = delta
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.symmetry = symmetry
+        self.ties = ties
+        self.measure = measure
+        self.ci_test = ci_test
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        from f2sl.stats.independence import CI_TESTS
+
+        self._local_learner().check_options()
+        _options.fraction("alpha", self.alpha)
+        _options.whole("max_cond_vars", self.max_cond_vars)
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+        _options.choice("ci_test", self.ci_test, CI_TESTS)
+
+    def _local_learner(self) -> LocalLearner:
+        from f2sl.local.fcbf import FCBF
+
+        return FCBF(delta=self.delta, ties=self.ties, measure=self.measure)
+
+    def _orient(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.orient.v_structures import find_v_structures
+        from f2sl.stats.independence import TableTest
+
+        test = TableTest(engine, self.alpha, self.ci_test)
+        found = find_v_structures(skeleton, test, self.max_cond_vars)
+        self.separating_sets_ = {
+            (names[a], names[d]): tuple(names[s] for s in given) for (a, d), given in found.separating_sets.items()
+        }
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
+        self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable
+        return orient_by_independence(skeleton, names, found.triples)

@@ -1,0 +1,129 @@
+"""F2SL-s: feature selection, then directions from a score (Algorithm 1 of the F2SL paper)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import CountingEngine
+from f2sl.graph import DAG, PDAG
+from f2sl.local.base import LocalLearner
+from f2sl.skeleton import SYMMETRIES, Skeleton
+from f2sl.structure.local_to_global import LocalToGlobal
+
+
+class F2SLs(LocalToGlobal):
+    """Learn a DAG: FCBF, symmetry, then hill climbing on a score over the edges of the skeleton.
+
+    Parameters
+    ----------
+    delta, symmetry, ties, measure
+        As in :class:`F2SLc`.
+    score : {"bdeu", "k2", "bic", "aic"}
+        What is climbed.
+    equivalent_sample_size : float
+        The weight of BDeu's prior. With BDeu each edge also costs log(equivalent_sample_size + 1), the
+        structure prior of the paper.
+    tabu_length : int
+        How many of the last graphs the search may not return to.
+    max_stall : int
+        Steps without a new best after which the search ends.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_ : DAG
+        The best graph found. An edge of the skeleton may be missing in it.
+    skeleton_, pc_
+        What the first two steps found.
+    score_ : float
+        The log score of `graph_`, structure prior included.
+    n_steps_, n_families_ : int
+        Steps of the climb, and families scored on the way.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.F2SLs().fit(f2sl.load_example("asia"))
+    >>> model.graph_.is_dag()
+    True
+    """
+
+    score_: float
+    n_steps_: int
+    n_families_: int
+
+    def __init__(
+        self,
+        *,
+        delta: float = 0.05,
+        score: str = "bdeu",
+        equivalent_sample_size: float = 10.0,
+        symmetry: str = "and",
+        ties: str = "drop",
+        measure: str = "su",
+        tabu_length: int = 100,
+        max_stall: int = 15,
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.delta = delta
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.symmetry = symmetry
+        self.ties = ties
+        self.measure = measure
+        self.tabu_length = tabu_length
+        self.max_stall = max_stall
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        from f2sl.stats.scores import SCORES
+
+        self._local_learner().check_options()
+        _options.choice("score", self.score, SCORES)
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size)
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+        _options.whole("tabu_length", self.tabu_length)
+        _options.whole("max_stall", self.max_stall, least=1)
+
+    def _local_learner(self) -> LocalLearner:
+        from f2sl.local.fcbf import FCBF
+
+        return FCBF(delta=self.delta, ties=self.ties, measure=self.measure)
+
+    def _orient(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        from f2sl.search.hill_climbing import hill_climb
+        from f2sl.stats.scores import FamilyScore
+
+        score = FamilyScore(engine, self.score, self.equivalent_sample_size)
+        prior = -math.log(self.equivalent_sample_size + 1.0) if self.score == "bdeu" else 0.0
+        # The first climb adds most edges of the skeleton one by one; what comes after is short.
+        share = 1.0 / (len(skeleton.edges) + self.max_stall + 1)
+        with stage("hill climbing") as advance:
+            climbed = hill_climb(
+                score,
+                skeleton.n,
+                skeleton.edges,
+                edge_log_prior=prior,
+                tabu_length=self.tabu_length,
+                max_stall=self.max_stall,
+                on_step=lambda step, value: advance(share),
+            )
+        self.score_ = climbed.score
+        self.n_steps_ = climbed.steps
+        self.n_families_ = score.n_families
+        strength = {(a, b): s for (a, b), s in zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths, strict=True)}
+        weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
+        return DAG.from_arrays(names, climbed.arrows, weights_directed=weights)
