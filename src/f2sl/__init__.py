@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from f2sl.graph import compare as compare
     from f2sl.graph import compare_pc as compare_pc
     from f2sl.graph import load_graph as load_graph
+    from f2sl.graph.plot import plot as plot
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
 
@@ -56,6 +57,7 @@ _HOMES = {
     "load_example": "examples",
     "load_example_graph": "examples",
     "load_graph": "graph",
+    "plot": "graph.plot",
 }
 
 __all__ = ["__version__", *_HOMES]

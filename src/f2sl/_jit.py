@@ -9,23 +9,25 @@ around them gain.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba import config, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call; keep the machine code on disk where that is possible."""
     try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        return cast(Function, numba.njit(cache=True, nogil=True)(function))
     except RuntimeError:
         # Neither beside the source nor in the user's cache folder may Numba write:
         # every process then compiles for itself.
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return cast(Function, numba.njit(nogil=True)(function))
 
 
 @intrinsic
@@ -42,4 +44,6 @@ def _count_bits_in_python(word: Any) -> int:
     return int(word).bit_count()
 
 
-popcount: Callable[[Any], Any] = _count_bits_in_python if config.DISABLE_JIT else _count_bits
+popcount = cast(
+    Callable[[Any], int], _count_bits_in_python if getattr(config, "DISABLE_JIT", 0) else _count_bits
+)

@@ -2,64 +2,86 @@
 
 from __future__ import annotations
 
-import time
+import threading
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
 from f2sl._progress import Display
 
 SECONDS_BEFORE_SHOWING = 0.3
+"""Work that is over sooner draws nothing: a bar that flashes by tells nobody anything."""
 
 
 class RichDisplay(Display):
-    """Draws a bar for the stage under way; where there is no terminal it stays quiet."""
+    """Draws a bar for the stage under way; where there is no terminal it stays quiet.
+
+    A stage that cannot say how far it has come gets a bar that moves to and fro, not one stuck at 0 %.
+    """
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
-        self._stage = ""
-        self._done = 0.0
-        self._since = 0.0
+        self._progress = Progress(
+            SpinnerColumn("line"),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            _Percentage(),
+            TimeElapsedColumn(),
+            console=self.console,
+            transient=True,
+        )
+        self._tasks: list[tuple[TaskID, float]] = []
+        self._timer: threading.Timer | None = None
 
     def begin(self, stage: str) -> None:
-        """Remember the stage; it is drawn once it has lasted a moment."""
-        self._stage, self._done, self._since = stage, 0.0, time.monotonic()
-        if self._progress is not None:
-            self._task = self._progress.add_task(stage, total=1.0)
-        elif self.console.is_terminal:
-            self._progress = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.percentage:>3.0f}%"),
-                TimeElapsedColumn(),
-                console=self.console,
-                transient=True,
-            )
-            self._progress.start()
-            self._task = self._progress.add_task(stage, total=1.0)
+        """Take up a stage; drawing starts, for all that follow, when the first have lasted a moment."""
+        if not self.console.is_terminal:
+            return
+        self._tasks.append((self._progress.add_task(stage, total=None), 0.0))
+        if self._timer is None:
+            self._timer = threading.Timer(SECONDS_BEFORE_SHOWING, self._progress.start)
+            self._timer.daemon = True
+            self._timer.start()
 
     def advance(self, share: float) -> None:
         """Move the bar."""
-        self._done += share
-        if self._progress is not None and self._task is not None:
-            self._progress.update(self._task, completed=min(1.0, self._done))
+        if self._tasks:
+            task, done = self._tasks[-1]
+            self._tasks[-1] = task, done + share
+            self._progress.update(task, total=1.0, completed=min(1.0, done + share))
 
     def end(self) -> None:
         """Take the bar away."""
-        if self._progress is not None and self._task is not None:
-            self._progress.remove_task(self._task)
-            self._task = None
+        if self._tasks:
+            self._progress.remove_task(self._tasks.pop()[0])
 
     def note(self, text: str) -> None:
         """Print a line above the bar, on a terminal only."""
         if self.console.is_terminal:
-            self.console.print(f"[dim]{text}[/dim]", highlight=False)
+            self.console.print(Text(text, style="dim"))
 
     def close(self) -> None:
-        """End drawing."""
-        if self._progress is not None:
+        """End drawing, and give the terminal back as it was."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+            self._timer = None
+        if self._progress.live.is_started:
             self._progress.stop()
-            self._progress = None
+
+
+class _Percentage(ProgressColumn):
+    """How much is done, once anything is known of it."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.total is None else f"{task.percentage:>3.0f}%")

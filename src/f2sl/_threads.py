@@ -1,8 +1,8 @@
 """One thread pool for all of f2sl.
 
-Kernels run without Python's lock, so plain threads use all cores. Work is cut into
-pieces that do not depend on the number of threads, and results come back in the order
-of the pieces: the answer is the same for any number of threads.
+Kernels run without Python's lock, so plain threads use all cores. Work is cut into pieces
+that do not depend on each other, and results come back in the order of the pieces: the answer is
+the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def resolve_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise OptionError(f"n_jobs must be a whole number other than 0, or None for all cores, not {n_jobs!r}")
+        raise OptionError(
+            f"n_jobs must be a whole number other than 0, or None for all cores, not {n_jobs!r}"
+        )
     return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
 
 

@@ -10,7 +10,9 @@ from f2sl.local.base import LOCAL
 from f2sl.structure.base import STRUCTURE, StructureLearner
 
 
-def learn(data: Any, algorithm: str = "f2sl-c", *, names: Sequence[str] | None = None, **options: Any) -> StructureLearner:
+def learn(
+    data: Any, algorithm: str = "f2sl-c", *, names: Sequence[str] | None = None, **options: Any
+) -> StructureLearner:
     """Learn a structure with the algorithm of that name; gives the fitted learner.
 
     Parameters
@@ -84,7 +86,9 @@ def learn_pc(
     learner = LOCAL.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        table = as_table(data, names=names, bins=bins, binning=binning, missing=missing, min_variables=2).in_name_order()
+        table = as_table(
+            data, names=names, bins=bins, binning=binning, missing=missing, min_variables=2
+        ).in_name_order()
     if target not in table.names:
         raise DataError(unknown_name("column", target, table.names))
     from f2sl.counting.memory import MemoryEngine

@@ -1,0 +1,1 @@
+"""Contingency tables, asked for in batches: the questions, the tiles of pairs, the counting."""

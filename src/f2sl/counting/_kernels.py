@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import kernel, popcount
+from f2sl._jit import Array, kernel, popcount
 
 WORDS_PER_BLOCK = 64
 """Words of each bit plane that one pass of the pair kernel works on (4,096 samples)."""
@@ -20,8 +20,8 @@ BY_PLANES, BY_CODES, BY_SORTING = 0, 1, 2
 
 
 @kernel
-def fill_planes(codes, plane_start, margin_start, planes, margins):  # type: ignore[no-untyped-def]
-    """Count the states of each variable and, where it has planes, set bit s of the plane of its state in sample s."""
+def fill_planes(codes: Array, plane_start: Array, margin_start: Array, planes: Array, margins: Array) -> None:
+    """Count each variable's states and, where it has planes, set each sample's bit in the right one."""
     n_variables, n_rows = codes.shape
     for v in range(n_variables):
         column, first, counts = codes[v], plane_start[v], margins[margin_start[v] :]
@@ -33,7 +33,9 @@ def fill_planes(codes, plane_start, margin_start, planes, margins):  # type: ign
 
 
 @kernel
-def count_pairs(planes, row_planes, column_planes, skip, packed, counts):  # type: ignore[no-untyped-def]
+def count_pairs(
+    planes: Array, row_planes: Array, column_planes: Array, skip: Array, packed: Array, counts: Array
+) -> None:
     """Count a tile of pairs: every row variable against every column variable.
 
     `counts[i, a, b, j]` becomes the number of samples in state `a` of row variable i
@@ -64,7 +66,7 @@ def count_pairs(planes, row_planes, column_planes, skip, packed, counts):  # typ
 
 
 @kernel
-def _add_intersections(plane, packed, first, cells):  # type: ignore[no-untyped-def]
+def _add_intersections(plane: Array, packed: Array, first: int, cells: Array) -> None:
     """Add to `cells[j]` the number of bits that `plane` shares with packed column j, from `first` on."""
     # One-dimensional slices, because only for those can LLVM see that j is never
     # negative, without which it does not vectorise; four words a pass to spare loads and stores.
@@ -72,9 +74,16 @@ def _add_intersections(plane, packed, first, cells):  # type: ignore[no-untyped-
     w = 0
     while w + 4 <= len(plane):
         p0, p1, p2, p3 = plane[w], plane[w + 1], plane[w + 2], plane[w + 3]
-        q0, q1, q2, q3 = packed[w][first:], packed[w + 1][first:], packed[w + 2][first:], packed[w + 3][first:]
+        q0, q1, q2, q3 = (
+            packed[w][first:],
+            packed[w + 1][first:],
+            packed[w + 2][first:],
+            packed[w + 3][first:],
+        )
         for j in range(len(sums)):
-            sums[j] += popcount(p0 & q0[j]) + popcount(p1 & q1[j]) + popcount(p2 & q2[j]) + popcount(p3 & q3[j])
+            sums[j] += (
+                popcount(p0 & q0[j]) + popcount(p1 & q1[j]) + popcount(p2 & q2[j]) + popcount(p3 & q3[j])
+            )
         w += 4
     while w < len(plane):
         p, q = plane[w], packed[w][first:]
@@ -84,9 +93,19 @@ def _add_intersections(plane, packed, first, cells):  # type: ignore[no-untyped-
 
 
 @kernel
-def count_tables(  # type: ignore[no-untyped-def]
-    codes, planes, plane_start, cardinalities, variables, query_start, method, cell_start, first_group, counts, group_start
-):
+def count_tables(
+    codes: Array,
+    planes: Array,
+    plane_start: Array,
+    cardinalities: Array,
+    variables: Array,
+    query_start: Array,
+    method: Array,
+    cell_start: Array,
+    first_group: Array,
+    counts: Array,
+    group_start: Array,
+) -> Array:
     """Count a batch of tables of any order; the last variable of a query varies fastest.
 
     A table is a list of groups (the configurations of all variables but the last), each a
@@ -121,8 +140,11 @@ def count_tables(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _count_by_planes(planes, plane_start, cardinalities, query, masks, cells):  # type: ignore[no-untyped-def]
+def _count_by_planes(
+    planes: Array, plane_start: Array, cardinalities: Array, query: Array, masks: Array, cells: Array
+) -> None:
     """Count one table by ANDs and popcounts, one configuration of the leading variables after another."""
+    # Indices rather than slices: a slice of an array costs more than the few words it would hold.
     n_words = planes.shape[1]
     depth = len(query) - 1
     k_last = cardinalities[query[depth]]
@@ -139,21 +161,17 @@ def _count_by_planes(planes, plane_start, cardinalities, query, masks, cells):  
     cell = 0
     while changed >= 0:
         for level in range(changed, depth):
-            plane = planes[plane_start[query[level]] + state[level]]
-            mask = masks[level]
+            plane = plane_start[query[level]] + state[level]
             if level == 0:
                 for w in range(n_words):
-                    mask[w] = plane[w]
+                    masks[0, w] = planes[plane, w]
             else:
-                above = masks[level - 1]
                 for w in range(n_words):
-                    mask[w] = above[w] & plane[w]
-        mask = masks[depth - 1]
+                    masks[level, w] = masks[level - 1, w] & planes[plane, w]
         for b in range(k_last):
-            plane = planes[last + b]
             bits = 0
             for w in range(n_words):
-                bits += popcount(mask[w] & plane[w])
+                bits += popcount(masks[depth - 1, w] & planes[last + b, w])
             cells[cell] = bits
             cell += 1
         changed = depth - 1
@@ -166,7 +184,7 @@ def _count_by_planes(planes, plane_start, cardinalities, query, masks, cells):  
 
 
 @kernel
-def _count_by_codes(codes, cardinalities, query, index, cells):  # type: ignore[no-untyped-def]
+def _count_by_codes(codes: Array, cardinalities: Array, query: Array, index: Array, cells: Array) -> None:
     """Count one table by walking the samples."""
     n_rows = codes.shape[1]
     for s in range(n_rows):
@@ -182,7 +200,9 @@ def _count_by_codes(codes, cardinalities, query, index, cells):  # type: ignore[
 
 
 @kernel
-def _count_by_sorting(codes, cardinalities, query, scratch, first, counts, slots):  # type: ignore[no-untyped-def]
+def _count_by_sorting(
+    codes: Array, cardinalities: Array, query: Array, scratch: Array, first: int, counts: Array, slots: Array
+) -> int:
     """Count only the cells that occur: sort the samples by their states, then measure the runs.
 
     A counting sort for each variable, the last first, leaves the samples in the order of
@@ -198,7 +218,7 @@ def _count_by_sorting(codes, cardinalities, query, scratch, first, counts, slots
         place = np.zeros(cardinalities[v] + 1, np.int64)
         column = codes[v]
         for s in range(n_rows):
-            place[column[s] + 1] += 1
+            place[np.int64(column[s]) + 1] += 1
         for state in range(cardinalities[v]):
             place[state + 1] += place[state]
         for s in range(n_rows):

@@ -6,31 +6,41 @@ samples, whichever is cheapest for its numbers of states and samples.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._threads import Threads
 from f2sl.counting import _kernels
-from f2sl.counting.protocol import FoundPairs, Integers, Floats, PairFormula, PairTile, Queries, TableFormula, Tables
+from f2sl.counting.protocol import (
+    Floats,
+    FoundPairs,
+    Integers,
+    PairFormula,
+    PairTile,
+    Queries,
+    TableFormula,
+    Tables,
+)
 from f2sl.counting.tiles import Tile, cut_run_pair, cut_triangle, pairs_of_runs, runs_of_equal
 from f2sl.data.table import DiscreteTable
 
 MOST_PLANES = 64
 """Variables with more states have no bit planes: they would take more memory than they save time."""
 
-# Nanoseconds, measured on one core; only their ratios matter.
-PLANE_WORD = 0.25
-PLANE_CELL = 3.0
-PAIR_PLANE_WORD = 0.15
+# Nanoseconds, measured on one core of a server processor; only their ratios matter.
+PLANE_WORD = 0.23
+PLANE_CELL = 2.0
+PAIR_PLANE_WORD = 0.18
 PAIR_CELL = 1.0
-CODE_ROW = 1.0
-CODE_ROW_AND_VARIABLE = 0.4
+CODE_ROW = 0.9
+CODE_ROW_AND_VARIABLE = 0.17
 CODE_CELL = 0.5
 
 CELLS_PER_PIECE = 1 << 20
-QUERIES_PER_PIECE = 4096
 
 
 class MemoryEngine:
@@ -66,7 +76,11 @@ class MemoryEngine:
         def fill(first: int) -> None:
             part = slice(first, first + step)
             _kernels.fill_planes(
-                self._codes[part], self._plane_start[part], self.margin_start[part], self._planes, self.margins
+                self._codes[part],
+                self._plane_start[part],
+                self.margin_start[part],
+                self._planes,
+                self.margins,
             )
 
         for _ in self.threads.map(fill, range(0, n, step)):
@@ -74,7 +88,8 @@ class MemoryEngine:
 
     def _margins_of(self, variables: Integers, k: int) -> Integers:
         """Give the margins of variables that all have `k` states, one a row."""
-        return self.margins[self.margin_start[variables][:, None] + np.arange(k)]
+        rows: Integers = self.margins[self.margin_start[variables][:, None] + np.arange(k)]
+        return rows
 
     def close(self) -> None:
         """End the engine's threads."""
@@ -113,7 +128,15 @@ class MemoryEngine:
             group_start,
         )
         return Tables(
-            queries, self.cardinalities, counts, cell_start, group_start, group_room[:-1], n_groups, full, self.n_rows
+            queries,
+            self.cardinalities,
+            counts,
+            cell_start,
+            group_start,
+            group_room[:-1],
+            n_groups,
+            full,
+            self.n_rows,
         )
 
     def _choose(self, queries: Queries) -> tuple[NDArray[np.int64], Floats]:
@@ -123,8 +146,12 @@ class MemoryEngine:
         cells = np.multiply.reduceat(cardinalities.astype(np.float64), first)
         widest = np.maximum.reduceat(cardinalities, first)
         by_planes = cells * (PLANE_WORD * self._n_words + PLANE_CELL)
-        by_codes = self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * np.diff(queries.start)) + CODE_CELL * cells
-        method = np.where((by_planes <= by_codes) & (widest <= MOST_PLANES), _kernels.BY_PLANES, _kernels.BY_CODES)
+        by_codes = (
+            self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * np.diff(queries.start)) + CODE_CELL * cells
+        )
+        method = np.where(
+            (by_planes <= by_codes) & (widest <= MOST_PLANES), _kernels.BY_PLANES, _kernels.BY_CODES
+        )
         return np.where(cells > self.n_rows, _kernels.BY_SORTING, method).astype(np.int64), cells
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
@@ -143,7 +170,7 @@ class MemoryEngine:
         piece_of = np.floor(np.cumsum(load) / share)
         borders = np.flatnonzero(np.diff(piece_of)) + 1
         edges = [0, *borders.tolist(), len(queries)]
-        return list(zip(edges[:-1], edges[1:], strict=True))
+        return list(pairwise(edges))
 
     # Pairs
 
@@ -161,8 +188,9 @@ class MemoryEngine:
             tiles, rest = cut_triangle(variables, self.cardinalities, self._pair_by_planes)
         else:
             tiles, rest = self._cut_row(target, variables[variables != target])
-        pieces: list[list[Tile] | Integers] = [*self._bundle(tiles), *self._batches(rest)]
-        total = sum(tile.work for tile in tiles) + sum(len(a) * len(b) for a, b in rest)
+        batches = self._batches(rest)
+        pieces: list[list[Tile] | Integers] = [*self._bundle(tiles), *batches]
+        total = sum(tile.work for tile in tiles) + sum(map(len, batches))
 
         def search(piece: list[Tile] | Integers) -> tuple[list[FoundPairs], float]:
             if isinstance(piece, list):
@@ -228,15 +256,19 @@ class MemoryEngine:
         found = []
         for tile in tiles:
             shape = (len(tile.rows), tile.k_row - 1, tile.k_column - 1, len(tile.columns))
-            counts = count_buffer[: np.prod(shape)].reshape(shape)
+            counts = count_buffer[: math.prod(shape)].reshape(shape)
             packed_shape = (tile.k_column - 1, _kernels.WORDS_PER_BLOCK, len(tile.columns))
-            packed = pack_buffer[: np.prod(packed_shape)].reshape(packed_shape)
+            packed = pack_buffer[: math.prod(packed_shape)].reshape(packed_shape)
             starts = self._plane_start
-            _kernels.count_pairs(self._planes, starts[tile.rows], starts[tile.columns], tile.skip, packed, counts)
+            _kernels.count_pairs(
+                self._planes, starts[tile.rows], starts[tile.columns], tile.skip, packed, counts
+            )
             row_margins = self._margins_of(tile.rows, tile.k_row)
             column_margins = np.ascontiguousarray(self._margins_of(tile.columns, tile.k_column).T)
             found.append(
-                formula.of_tile(PairTile(tile.rows, tile.columns, counts, tile.skip, row_margins, column_margins))
+                formula.of_tile(
+                    PairTile(tile.rows, tile.columns, counts, tile.skip, row_margins, column_margins)
+                )
             )
         return found
 

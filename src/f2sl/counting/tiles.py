@@ -18,10 +18,10 @@ from f2sl.counting.protocol import Integers
 CELLS_PER_TILE = 1 << 16
 """Counts that a tile may hold (half a megabyte: it stays in a core's own cache)."""
 
-PLANES_PER_COLUMN_RUN = 128
-"""Bit planes that are packed at a time (64 kilobytes of them)."""
+PLANES_PER_COLUMN_RUN = 256
+"""Bit planes that are packed at a time (128 kilobytes at most)."""
 
-LARGEST_ROW_RUN = 64
+LARGEST_ROW_RUN = 128
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ def cut_run_pair(row_run: Integers, column_run: Integers, k_row: int, k_column: 
             skip = np.zeros(len(rows), np.int64)
             if triangle:
                 skip = np.clip(np.arange(top + 1, top + 1 + len(rows)) - left, 0, len(columns))
-            yield Tile(rows, columns, skip, k_row, k_column)
+            # The last corner of a triangle may hold nothing but its diagonal.
+            if skip[0] < len(columns):
+                yield Tile(rows, columns, skip, k_row, k_column)
 
 
 def pairs_of_runs(row_run: Integers, column_run: Integers) -> Integers:

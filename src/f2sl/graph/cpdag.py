@@ -3,8 +3,8 @@
 DAGs with the same skeleton and v-structures cannot be told apart by independences. An
 arrow that points the same way in all of them is *compelled*; one that some of them turn
 round is *reversible*. The *CPDAG* draws the compelled ones directed and the reversible
-ones undirected. Chickering [1]_ labels the arrows in one pass: the nodes in topological
-order, the arrows into a node from the latest parent to the earliest.
+ones undirected. Chickering [1]_ labels the arrows in one pass over the nodes in topological
+order; the latest parent of a node decides for all arrows into it.
 
 References
 ----------
@@ -44,19 +44,12 @@ def _compelled_parents(arrows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], 
         parents[b].add(a)
     compelled: list[set[int]] = [set() for _ in range(n)]
     for y in range(n):
-        unknown = sorted(parents[y])  # the latest is at the end
-        reversible: set[int] = set()
-        while unknown:
-            x = unknown.pop()
-            if x in compelled[y]:
-                continue
-            if not compelled[x] <= parents[y]:
-                compelled[y] = parents[y] - reversible
-                break
-            compelled[y] |= compelled[x]
-            if parents[y] <= parents[x] | {x}:
-                reversible.add(x)
-            else:
-                compelled[y] = parents[y] - reversible
-                break
+        if not parents[y]:
+            continue
+        x = max(parents[y])
+        # Either way round, y -> x would make a new v-structure or a cycle: then all arrows into y hold.
+        if not compelled[x] <= parents[y] or not parents[y] <= parents[x] | {x}:
+            compelled[y] = parents[y]
+        else:
+            compelled[y] = compelled[x]
     return compelled

@@ -6,15 +6,16 @@ one from the end: find a node that may come last, give it its incoming arrows, t
 out, go on with the rest. A node may come last when no arrow leaves it and when giving
 arrowheads to its undirected edges makes no new v-structure, that is, when each of its
 undirected neighbors is adjacent to all its other adjacent nodes. Any node
-that may come last will do, so the first by name is taken, and if at some
-point there is none, there is no consistent extension.
+that may come last will do. The last by name is taken, so that an edge which nothing else
+decides points from the earlier name to the later; and if at some point there is none,
+there is no consistent extension.
 
 Learned graphs often have none. What is returned then is the DAG of these two rules:
 
 1. If the arrows have directed cycles, a small set of them is turned round, see
    :mod:`f2sl.graph.feedback`; otherwise every arrowhead is kept.
 2. When no node may come last, take of those that no arrow leaves the one that
-   makes the fewest new v-structures, and of equals the first by name.
+   makes the fewest new v-structures, and of equals the last by name.
 
 Both are one loop here: each node carries the number of v-structures it would make
 if it came last now, and the smallest number is taken; zero is Dor and Tarsi's
@@ -58,7 +59,7 @@ def consistent_extension(pdag: PDAG) -> DAG:
     --------
     >>> chain = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
     >>> consistent_extension(chain).directed_edges
-    [('b', 'a'), ('c', 'b')]
+    [('a', 'b'), ('b', 'c')]
     >>> square = PDAG(["a", "b", "c", "d"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     >>> consistent_extension(square).is_consistent_extension
     False
@@ -96,13 +97,15 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
         k = lines[node]
         return k * (k - 1) // 2 + k * (degree[node] - k) - shielded[node]
 
-    heap = [(would_make(node), node) for node in range(n) if not children[node]]
+    # The last by name comes first out of the heap.
+    heap = [(would_make(node), -node) for node in range(n) if not children[node]]
     heapq.heapify(heap)
     left = bytearray(b"\x01") * n
     place = np.zeros(n, dtype=np.int64)
     last, made = n, 0
     while heap:
         cost, node = heapq.heappop(heap)
+        node = -node
         if not left[node] or cost != would_make(node):
             continue  # outdated: it was entered again when it changed
         made += cost
@@ -123,7 +126,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
             else:
                 children[other] -= 1
             if not children[other]:
-                heapq.heappush(heap, (would_make(other), other))
+                heapq.heappush(heap, (would_make(other), -other))
     return place, made
 
 

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from f2sl.graph._arrays import IntArray, adjacency, both_ways
-from f2sl.graph._growing_order import GrowingOrder
+from f2sl.graph._cycle_guard import CycleGuard
 from f2sl.graph.extension import extension_order
 from f2sl.graph.pdag import PDAG
 
@@ -61,11 +61,11 @@ def apply_meek_rules(pdag: PDAG) -> PDAG:
     """
     rank, n = pdag._rank, pdag.n_nodes
     marks = _Marks(n, rank[pdag.directed_array], rank[pdag.undirected_array])
-    place, consistent = extension_order(pdag)
     by_name = np.argsort(rank)
     # What the rules orient holds in every consistent extension. So if there is one, no
     # cycle can arise, and nothing needs to be watched.
-    guard = None if consistent else GrowingOrder(n, rank[pdag.directed_array], place[by_name])
+    _, consistent = extension_order(pdag)
+    guard = None if consistent else CycleGuard(n, rank[pdag.directed_array], pdag.n_edges)
     waiting = np.sort(rank[pdag.undirected_array], axis=1)
     todo = [(a, b) for a, b in waiting[np.lexsort((waiting[:, 1], waiting[:, 0]))].tolist()]
     listed = set(todo)

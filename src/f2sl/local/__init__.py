@@ -1,0 +1,1 @@
+"""Learners of one variable's neighbourhood, one file for each published algorithm."""

@@ -4,33 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import kernel
+from f2sl._jit import Array, kernel
 
 
 @kernel
-def order_by_strength(start, neighbours, strengths, tolerance):  # type: ignore[no-untyped-def]
+def order_by_strength(start: Array, neighbours: Array, strengths: Array, tolerance: float) -> None:
     """Put equals in the order of their names, within lists that are sorted by falling strength.
 
     A run of equals begins with its strongest member and takes in all that lie within
     `tolerance` of it.
     """
     for target in range(len(start) - 1):
-        leader = start[target]
-        for p in range(start[target] + 1, start[target + 1]):
-            if strengths[leader] - strengths[p] > tolerance:
-                leader = p
-                continue
+        leader, strongest = start[target], np.inf
+        for p in range(start[target], start[target + 1]):
             name, strength = neighbours[p], strengths[p]
+            if strongest - strength > tolerance:
+                leader, strongest = p, strength
+                continue
             q = p
             while q > leader and neighbours[q - 1] > name:
                 neighbours[q], strengths[q] = neighbours[q - 1], strengths[q - 1]
                 q -= 1
-            # The leader's strength stays the mark that others are held against.
             neighbours[q], strengths[q] = name, strength
 
 
 @kernel
-def drop_redundant(start, neighbours, strengths, first, last, margin, kept):  # type: ignore[no-untyped-def]
+def drop_redundant(
+    start: Array, neighbours: Array, strengths: Array, first: int, last: int, margin: float, kept: Array
+) -> None:
     """For targets `first` to `last`, mark the candidates that FCBF keeps.
 
     In the order of their strength each kept X drops every later Y with

@@ -22,9 +22,7 @@ import numpy as np
 from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs, Integers
-from f2sl.local import _kernels
 from f2sl.local.base import LocalLearner, Neighbourhoods
-from f2sl.stats.information import TOLERANCE, Information
 
 MEASURES = ("su", "mi")
 TIES = ("drop", "keep")
@@ -56,6 +54,8 @@ class FCBF(LocalLearner):
 
     def learn_one(self, engine: CountingEngine, target: int) -> tuple[Integers, Floats]:
         """Find one variable's PC set from its own pairs and those among its candidates."""
+        from f2sl.stats.information import Information  # here, so that listing learners does not load Numba
+
         above = Information(engine).pairs_above(self.delta, self.measure)
         relevant = engine.search_pairs(above, target=target)
         candidates = np.where(relevant.first == target, relevant.second, relevant.first)
@@ -73,6 +73,8 @@ class FCBF(LocalLearner):
 
     def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
+        from f2sl.stats.information import Information
+
         with stage("measuring all pairs") as advance:
             above = Information(engine).pairs_above(self.delta, self.measure)
             pairs = engine.search_pairs(above, advance=advance)
@@ -85,6 +87,9 @@ class FCBF(LocalLearner):
         return Neighbourhoods(start, graph.members[kept], graph.strengths[kept])
 
     def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
+        from f2sl.local import _kernels
+        from f2sl.stats.information import TOLERANCE
+
         margin = TOLERANCE if self.ties == "keep" else -TOLERANCE
         kept = np.zeros(len(graph.members), np.bool_)
         _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
@@ -93,6 +98,9 @@ class FCBF(LocalLearner):
 
 def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
     """Turn pairs into lists of neighbours, strongest first and equals in the order of their names."""
+    from f2sl.local import _kernels
+    from f2sl.stats.information import TOLERANCE
+
     here = np.concatenate([pairs.first, pairs.second])
     there = np.concatenate([pairs.second, pairs.first])
     strengths = np.concatenate([pairs.values, pairs.values])

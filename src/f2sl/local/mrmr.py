@@ -20,7 +20,6 @@ from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Floats, Integers
 from f2sl.local.base import LocalLearner, Neighbourhoods, flatten
 from f2sl.local.fcbf import MEASURES
-from f2sl.stats.information import TOLERANCE, Information
 
 ROWS_REMEMBERED = 256
 
@@ -61,6 +60,8 @@ class MRMR(LocalLearner):
         return flatten(sets)
 
     def _choose(self, rows: _Rows, target: int) -> tuple[Integers, Floats]:
+        from f2sl.stats.information import TOLERANCE  # here, so that listing learners does not load Numba
+
         relevance = rows.of(target)
         n = len(relevance)
         redundancy = np.zeros(n)
@@ -81,6 +82,8 @@ class _Rows:
     """The measure of one variable with each other, a row at a time, the last few remembered."""
 
     def __init__(self, engine: CountingEngine, measure: str) -> None:
+        from f2sl.stats.information import Information
+
         # Every pair with any information at all is kept; what is left out is 0.
         above = Information(engine).pairs_above(0.0, measure)
 

@@ -1,0 +1,1 @@
+"""From a skeleton to directions, by independence tests."""

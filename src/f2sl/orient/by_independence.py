@@ -7,7 +7,7 @@ import numpy as np
 from f2sl._progress import stage
 from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG, apply_meek_rules
-from f2sl.graph._growing_order import GrowingOrder
+from f2sl.graph._cycle_guard import CycleGuard
 from f2sl.orient.v_structures import directions
 from f2sl.skeleton import Skeleton
 
@@ -19,11 +19,11 @@ def orient_by_independence(skeleton: Skeleton, names: tuple[str, ...], triples: 
     """
     with stage("orienting edges"):
         edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
-        order = GrowingOrder(skeleton.n, np.empty((0, 2), np.int64), np.arange(skeleton.n))
+        guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
         arrows: list[tuple[int, int]] = []
         places: list[int] = []
         for u, v in directions(triples):
-            if order.add(u, v):
+            if guard.add(u, v):
                 arrows.append((u, v))
                 places.append(edge_of[min(u, v), max(u, v)])
         loose = np.ones(len(skeleton.edges), np.bool_)

@@ -27,9 +27,9 @@ import numpy as np
 
 from f2sl._progress import stage
 from f2sl.counting.protocol import Integers
-from f2sl.stats.subsets import subsets
 from f2sl.skeleton import Skeleton
 from f2sl.stats.independence import INDEPENDENT, IndependenceTest
+from f2sl.stats.subsets import subsets
 
 TESTS_PER_BATCH = 200_000
 
@@ -54,7 +54,7 @@ def unshielded_triples(skeleton: Skeleton) -> Integers:
         return np.empty((0, 3), np.int64)
     triples = np.concatenate(parts)
     triples = triples[~skeleton.linked(triples[:, 0], triples[:, 2])]
-    return triples[np.lexsort((triples[:, 1], triples[:, 2], triples[:, 0]))]
+    return np.asarray(triples[np.lexsort((triples[:, 1], triples[:, 2], triples[:, 0]))])
 
 
 def find_v_structures(skeleton: Skeleton, test: IndependenceTest, max_cond_vars: int = 3) -> VStructures:

@@ -1,0 +1,1 @@
+"""Searches for the structure with the best score."""

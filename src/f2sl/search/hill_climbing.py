@@ -9,8 +9,8 @@ Scores add up over families (a variable and its parents), so a step changes only
 parents it touches: after each step only those are scored again, and each family only once in a run.
 
 Steps of equal worth (within 1e-9 of the score's size) are taken in a fixed order: adding before
-deleting before reversing, then by the names of the edge's ends. So where the score cannot tell two directions apart, an
-edge points from the earlier name to the later.
+deleting before reversing, then by the names of the edge's ends. So where the score cannot tell two
+directions apart, an edge points from the earlier name to the later.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class _State:
         return kind == DELETE or not self._leads(u, v, v)
 
     def _leads(self, start: int, end: int, not_straight_to: int | None) -> bool:
-        """Say whether a directed path leads from `start` to `end` (other than the one edge to be reversed)."""
+        """Say whether a directed path leads from `start` to `end`, without its first step being forbidden."""
         if not self.parents[end] or not self.children[start]:
             return False
         todo = [child for child in self.children[start] if child != not_straight_to]

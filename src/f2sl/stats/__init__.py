@@ -1,0 +1,1 @@
+"""Formulas on contingency tables: information, independence tests, scores."""

@@ -13,11 +13,13 @@ import math
 
 import numpy as np
 
-from f2sl._jit import kernel
+from f2sl._jit import Array, kernel
 
 
 @kernel
-def pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums):  # type: ignore[no-untyped-def]
+def pair_sums(
+    counts: Array, row_margins: Array, column_margins: Array, skip: Array, n_log_n: Array, sums: Array
+) -> None:
     """Sum n log n over all cells of each pair's table in a tile.
 
     `counts[i, a, b, j]` holds the cells of all states but each variable's last
@@ -59,12 +61,24 @@ def pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums):  # type
 
 
 @kernel
-def select_pairs(sums, skip, row_entropies, column_entropies, log_n, as_su, threshold, unit, rows, columns, values):  # type: ignore[no-untyped-def]
+def select_pairs(
+    sums: Array,
+    skip: Array,
+    row_entropies: Array,
+    column_entropies: Array,
+    log_n: int,
+    as_su: bool,
+    threshold: float,
+    unit: float,
+    rows: Array,
+    columns: Array,
+    values: Array,
+) -> int:
     """Keep the pairs of a tile whose SU (or mutual information, in nats) exceeds `threshold`.
 
     All entropies come times N in fixed point: I = H(X) + H(Y) - H(X, Y), and
     N H(X, Y) = N log N - (sum of n log n over the cells).
-    Returns how many were written to `rows`, `columns`, `values`.
+    Returns how many there are; as many as there is room for are written to `rows`, `columns`, `values`.
     """
     n_rows, n_columns = sums.shape
     found = 0
@@ -72,20 +86,26 @@ def select_pairs(sums, skip, row_entropies, column_entropies, log_n, as_su, thre
         for j in range(skip[i], n_columns):
             both = row_entropies[i] + column_entropies[j]
             information = both - (log_n - sums[i, j])
-            if as_su:
-                value = 2.0 * information / both if both > 0 else 0.0
-            else:
-                value = information * unit
+            value = 2.0 * information / max(both, 1) if as_su else information * unit
             if value > threshold:
-                rows[found] = i
-                columns[found] = j
-                values[found] = value
+                if found < len(values):
+                    rows[found] = i
+                    columns[found] = j
+                    values[found] = value
                 found += 1
     return found
 
 
 @kernel
-def table_sums(counts, group_start, first_group, n_groups, n_log_n, cell_sums, group_sums):  # type: ignore[no-untyped-def]
+def table_sums(
+    counts: Array,
+    group_start: Array,
+    first_group: Array,
+    n_groups: Array,
+    n_log_n: Array,
+    cell_sums: Array,
+    group_sums: Array,
+) -> None:
     """Sum n log n over the cells, and over the group totals, of each table of a batch."""
     for t in range(len(n_groups)):
         cells, groups = 0, 0
@@ -101,7 +121,17 @@ def table_sums(counts, group_start, first_group, n_groups, n_log_n, cell_sums, g
 
 
 @kernel
-def stratified_tests(counts, cell_start, k_x, k_y, chi_squared, n_log_n, unit, statistics, freedom):  # type: ignore[no-untyped-def]
+def stratified_tests(
+    counts: Array,
+    cell_start: Array,
+    k_x: Array,
+    k_y: Array,
+    chi_squared: bool,
+    n_log_n: Array,
+    unit: float,
+    statistics: Array,
+    freedom: Array,
+) -> None:
     """G2 (or Pearson's X2) and degrees of freedom of X and Y within each stratum, added up.
 
     A table lists its cells by stratum, then by state of X, then by state of Y. A stratum
@@ -142,13 +172,22 @@ def stratified_tests(counts, cell_start, k_x, k_y, chi_squared, n_log_n, unit, s
                     expected = row * columns[y] / n_z
                     if expected > 0:
                         gap = counts[first + x * ky + y] - expected
-                        total += np.int64(np.rint(gap * gap / expected / unit))
+                        total += int(np.rint(gap * gap / expected / unit))
         statistics[t] = total * unit if chi_squared else 2.0 * total * unit
         freedom[t] = degrees
 
 
 @kernel
-def dirichlet_scores(counts, group_start, first_group, n_groups, cell_priors, group_priors, unit, scores):  # type: ignore[no-untyped-def]
+def dirichlet_scores(
+    counts: Array,
+    group_start: Array,
+    first_group: Array,
+    n_groups: Array,
+    cell_priors: Array,
+    group_priors: Array,
+    unit: float,
+    scores: Array,
+) -> None:
     """Log marginal likelihood of each family under Dirichlet priors (BDeu, K2).
 
     Each group of a table holds the counts of the child's states for one configuration
@@ -164,7 +203,7 @@ def dirichlet_scores(counts, group_start, first_group, n_groups, cell_priors, gr
                 n = counts[c]
                 if n > 0:
                     group += n
-                    total += np.int64(np.rint((math.lgamma(cell_prior + n) - cell_base) / unit))
+                    total += int(np.rint((math.lgamma(cell_prior + n) - cell_base) / unit))
             if group > 0:
-                total += np.int64(np.rint((group_base - math.lgamma(group_prior + group)) / unit))
+                total += int(np.rint((group_base - math.lgamma(group_prior + group)) / unit))
         scores[t] = total * unit

@@ -92,10 +92,11 @@ class TableTest:
         if len(members) < size or np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
             return np.empty((0, size), np.int64)
         sets = subsets(members, size)
-        return sets[cardinalities[sets].prod(axis=1, dtype=np.float64) <= room]
+        fits = cardinalities[sets].prod(axis=1, dtype=np.float64) <= room
+        return np.asarray(sets[fits])
 
     def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
-        """Statistic, degrees of freedom and p-value of each test, reliable or not."""
+        """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""
         from scipy.special import gammaincc
 
         # The same question asked with X and Y exchanged is the same question.
@@ -107,6 +108,8 @@ class TableTest:
         return statistic, freedom, p_values
 
     def _formula(self, tables: Tables) -> Floats:
+        if not tables.full.all():
+            raise ValueError("a test's table has more cells than there are samples: nothing can be said")
         width = tables.queries.start[1]
         k_x = tables.cardinalities[tables.queries.variables[width - 2 :: width]]
         k_y = tables.cardinalities[tables.queries.variables[width - 1 :: width]]
@@ -116,7 +119,15 @@ class TableTest:
         chi_squared = self.ci_test == "x2"
         unit = 2.0**-32 if chi_squared else self._table.unit
         _kernels.stratified_tests(
-            tables.counts, tables.cell_start, k_x, k_y, chi_squared, self._table.entries, unit, statistic, freedom
+            tables.counts,
+            tables.cell_start,
+            k_x,
+            k_y,
+            chi_squared,
+            self._table.entries,
+            unit,
+            statistic,
+            freedom,
         )
         result[:, 0], result[:, 1] = statistic, freedom
         return result

@@ -30,6 +30,9 @@ TOLERANCE = 1e-10
 """Two values of SU or of information nearer than this are equal: rounding decides nothing."""
 
 
+FIRST_ROOM = 1024
+
+
 class LogTable:
     """n log n for n from 0 to `n_rows`, in fixed point: entry times `unit` is the value in nats.
 
@@ -81,9 +84,14 @@ class Information:
         z = np.full(len(queries), float(self.table.entries[self.engine.n_rows]))
         has_z = ends - starts > 2
         if has_z.any():
-            given = Queries.of([queries.variables[a : b - 2].tolist() for a, b in zip(starts[has_z], ends[has_z], strict=True)])
+            given = Queries.of(
+                [
+                    queries.variables[a : b - 2].tolist()
+                    for a, b in zip(starts[has_z], ends[has_z], strict=True)
+                ]
+            )
             z[has_z] = self.engine.evaluate(given, self._cell_sums)[:, 0]
-        return np.maximum(0.0, (xyz - yz - xz + z) * (self.table.unit / self.engine.n_rows))
+        return np.asarray(np.maximum(0.0, (xyz - yz - xz + z) * (self.table.unit / self.engine.n_rows)))
 
     def _cell_sums(self, tables: Tables) -> Floats:
         return sums_of_tables(tables, self.table)[0].astype(np.float64)
@@ -119,22 +127,26 @@ class PairsAbove:
         sums = np.empty((n_rows, n_columns), np.int64)
         entries = self.table.entries
         _kernels.pair_sums(tile.counts, tile.row_margins, tile.column_margins, tile.skip, entries, sums)
-        rows = np.empty(n_rows * n_columns, np.int64)
-        columns = np.empty(n_rows * n_columns, np.int64)
-        values = np.empty(n_rows * n_columns)
-        found = _kernels.select_pairs(
-            sums,
-            tile.skip,
-            self.scaled_entropies[tile.rows],
-            self.scaled_entropies[tile.columns],
-            entries[self.table.n_rows],
-            self.measure == "su",
-            self.threshold + TOLERANCE,
-            self.table.unit / self.table.n_rows,
-            rows,
-            columns,
-            values,
-        )
+        # Most tiles hold few such pairs; where there are more, the quick second step is made again.
+        found = room = FIRST_ROOM
+        while True:
+            room = max(room, found)
+            rows, columns, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
+            found = _kernels.select_pairs(
+                sums,
+                tile.skip,
+                self.scaled_entropies[tile.rows],
+                self.scaled_entropies[tile.columns],
+                entries[self.table.n_rows],
+                self.measure == "su",
+                self.threshold + TOLERANCE,
+                self.table.unit / self.table.n_rows,
+                rows,
+                columns,
+                values,
+            )
+            if found <= room:
+                break
         return FoundPairs(tile.rows[rows[:found]], tile.columns[columns[:found]], values[:found].copy())
 
     def of_tables(self, tables: Tables) -> FoundPairs:

@@ -39,7 +39,9 @@ class FamilyScore:
         The weight of BDeu's prior, in samples.
     """
 
-    def __init__(self, engine: CountingEngine, score: str = "bdeu", equivalent_sample_size: float = 10.0) -> None:
+    def __init__(
+        self, engine: CountingEngine, score: str = "bdeu", equivalent_sample_size: float = 10.0
+    ) -> None:
         if score not in SCORES:
             raise OptionError(unknown_name("score", score, SCORES))
         self.engine = engine

@@ -1,0 +1,1 @@
+"""Learners of whole structures, each a short composition of the other parts."""

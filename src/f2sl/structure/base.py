@@ -102,14 +102,21 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
         with _display(self.verbose):
             with self._timed("read"), stage("reading the table"):
                 table = as_table(
-                    X, names=names, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2
+                    X,
+                    names=names,
+                    bins=self.bins,
+                    binning=self.binning,
+                    missing=self.missing,
+                    min_variables=2,
                 )
                 ordered = table.in_name_order()
             self.notes_ = [*table.notes, *_remarks(table)]
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
-            from f2sl.counting.memory import MemoryEngine  # here, so that importing a learner does not load Numba
+            from f2sl.counting.memory import (
+                MemoryEngine,
+            )  # here, so that importing a learner does not load Numba
 
             with self._timed("prepare"):
                 engine = MemoryEngine(ordered, self.n_jobs)
@@ -167,10 +174,14 @@ def _remarks(table: DiscreteTable) -> list[str]:
             if k > 0.9 * table.n_rows
         ]
         if unique:
-            remarks.append(f"{_some(unique)} nearly as many states as there are rows, like an identifier: leave out?")
+            remarks.append(
+                f"{_some(unique)} nearly as many states as there are rows, like an identifier: leave out?"
+            )
     return remarks
 
 
 def _some(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+    shown = ", ".join(map(repr, names[:most])) + (
+        f" and {len(names) - most} more" if len(names) > most else ""
+    )
     return f"column {shown} has" if len(names) == 1 else f"columns {shown} have"

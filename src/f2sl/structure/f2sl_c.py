@@ -117,7 +117,8 @@ class F2SLc(LocalToGlobal):
         test = TableTest(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars)
         self.separating_sets_ = {
-            (names[a], names[d]): tuple(names[s] for s in given) for (a, d), given in found.separating_sets.items()
+            (names[a], names[d]): tuple(names[s] for s in given)
+            for (a, d), given in found.separating_sets.items()
         }
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
         self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable

@@ -124,6 +124,9 @@ class F2SLs(LocalToGlobal):
         self.score_ = climbed.score
         self.n_steps_ = climbed.steps
         self.n_families_ = score.n_families
-        strength = {(a, b): s for (a, b), s in zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths, strict=True)}
+        strength = {
+            (a, b): s
+            for (a, b), s in zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths, strict=True)
+        }
         weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
         return DAG.from_arrays(names, climbed.arrows, weights_directed=weights)

@@ -57,6 +57,4 @@ def _by_name(sets: Neighbourhoods, names: tuple[str, ...], columns: list[str]) -
 
 
 def _as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
-    return PDAG.from_arrays(
-        names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths
-    )
+    return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)

@@ -1,0 +1,47 @@
+# make demo    learn a bundled example, from nothing: makes .venv, installs, learns, prints, saves
+# make test    everything that must hold: style, types, import directions, tests, doctests
+# make bench   how fast it is on this machine, as ratios
+# make paper   FCBF, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
+# make lint    style, types and import directions alone
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test bench paper lint clean
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.test-installed: $(VENV)/.installed
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot]"
+	touch $@
+
+demo: $(VENV)/.installed
+	mkdir -p demo-output
+	$(BIN)/f2sl example alarm --out demo-output/alarm.csv --truth demo-output/truth.json
+	$(BIN)/f2sl learn demo-output/alarm.csv --out demo-output/graph.json --truth demo-output/truth.json
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python tools/check_imports.py
+
+test: lint
+	$(BIN)/python -m pytest -q
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_counting.py tests/test_stats_information.py \
+		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python benchmarks/speed.py
+
+paper: $(VENV)/.test-installed
+	$(BIN)/python benchmarks/paper_core.py
+
+clean:
+	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

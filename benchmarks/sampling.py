@@ -1,0 +1,32 @@
+"""Tables for the benchmarks: independent columns, and columns from a sparse random network."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def independent(variables: int, rows: int, states: int = 3, seed: int = 0) -> NDArray[np.int64]:
+    """Columns that have nothing to do with each other."""
+    return np.random.default_rng(seed).integers(0, states, (rows, variables))
+
+
+def sparse_network(variables: int, rows: int, states: int = 3, seed: int = 0) -> NDArray[np.int64]:
+    """Rows sampled from a random network with about 1.2 edges for each variable, columns shuffled.
+
+    Each variable has 0 to 3 parents among the earlier ones; a row of its probability table prefers one
+    state, with a weight drawn from 0.5 to 0.9.
+    """
+    rng = np.random.default_rng(seed)
+    table = np.empty((rows, variables), np.int64)
+    for v in range(variables):
+        n_parents = min(v, int(rng.choice([0, 1, 2, 3], p=[0.2, 0.5, 0.2, 0.1])))
+        parents = rng.choice(v, n_parents, replace=False) if n_parents else []
+        configuration = np.zeros(rows, np.int64)
+        for parent in parents:
+            configuration = configuration * states + table[:, parent]
+        preferred = rng.integers(0, states, states**n_parents)
+        weight = rng.uniform(0.5, 0.9, states**n_parents)
+        follow = rng.random(rows) < weight[configuration]
+        table[:, v] = np.where(follow, preferred[configuration], rng.integers(0, states, rows))
+    return table[:, rng.permutation(variables)]

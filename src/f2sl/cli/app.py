@@ -1,0 +1,46 @@
+"""The entrance: from the arguments of a process to its exit code.
+
+Next to nothing is imported here. The rest comes in under the eyes of
+:func:`~f2sl.cli.errors.exit_code_of`, so that an interrupt during a slow import ends as calmly as one
+during the work.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        0 if all went well, 2 for wrong input, 130 if interrupted, 141 if the reader of the output went
+        away, 1 for anything else.
+
+    Examples
+    --------
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    f2sl ...
+    0
+    """
+    try:
+        from f2sl.cli.errors import exit_code_of
+    except KeyboardInterrupt:
+        print("f2sl: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    given = list(sys.argv[1:] if arguments is None else arguments)
+
+    def work() -> None:
+        from f2sl.cli.program import run
+
+        run(given)
+
+    return exit_code_of(work)

@@ -1,0 +1,74 @@
+"""``f2sl compare``: how far a learned graph is from the true one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.help import examples
+from f2sl.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from f2sl.graph import Comparison
+
+EXAMPLES = examples("f2sl compare graph.json truth.json", "f2sl compare graph.dot truth.graphml --json")
+
+METRICS = (
+    ("SHD", "shd", "edges that differ, each counted once: the sum of the next four"),
+    ("Reverse", "reverse", "directed in both graphs, opposite ways"),
+    ("Miss", "miss", "in the true graph only"),
+    ("Extra", "extra", "in the learned graph only"),
+    ("Undirected", "undirected", "directed in one graph, undirected in the other"),
+    ("SHD of CPDAGs", "shd_cpdag", "the same between the equivalence classes"),
+    ("Ar_Precision", "precision", "share of the learned edges that are directed as in the true graph"),
+    ("Ar_Recall", "recall", "share of the true edges that are directed so in the learned graph"),
+    ("Ar_F1", "f1", "harmonic mean of the two"),
+    (
+        "Skeleton precision",
+        "skeleton_precision",
+        "share of the learned edges that are true, directions aside",
+    ),
+    ("Skeleton recall", "skeleton_recall", "share of the true edges that were learned, directions aside"),
+    ("Skeleton F1", "skeleton_f1", "harmonic mean of the two"),
+    ("Learned edges", "learned_edges", "directed and undirected"),
+    ("True edges", "true_edges", "directed and undirected"),
+    ("Correct", "correct", "in both graphs, the same way"),
+)
+"""What is shown, under which name (the F2SL paper's, where it has one), and what it means."""
+
+
+def compare(
+    learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="The graph to judge.")],
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The graph to judge it by.")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare a learned graph with the true one: SHD, Reverse, Miss, Extra, Ar_F1 and more.
+
+    Both are files as f2sl learn writes them: .json, .csv, .dot, .graphml or .gml.
+    """
+    from f2sl.graph import compare as compare_graphs
+    from f2sl.graph import load_graph
+
+    learned_graph, true_graph = load_graph(learned), load_graph(truth)
+    comparison = compare_graphs(true_graph, learned_graph)
+    if as_json:
+        output.show_json(comparison.as_dict())
+    else:
+        title = f"{output.printable(learned)} compared with {output.printable(truth)}"
+        output.show(metrics(title, comparison))
+
+
+def metrics(title: str, comparison: Comparison) -> RenderableType:
+    """Lay out a comparison."""
+    values = comparison.as_dict()
+    rows = [(name, _shown(values[key]), meaning) for name, key, meaning in METRICS]
+    return output.columns(title, ("metric", "value", "what it counts"), rows, right=[1])
+
+
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"

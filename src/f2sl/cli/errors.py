@@ -1,0 +1,94 @@
+"""What goes wrong on the command line ends here: one line on the standard error, and an exit code.
+
+==========  =====================================================================
+exit code   when
+==========  =====================================================================
+0           all went well
+1           a fault of f2sl's own; not enough memory, no room for the output
+2           wrong input: an option, a file, a table
+130         interrupted with Ctrl-C
+141         whoever was reading the output went away, as in ``f2sl ... | head``
+==========  =====================================================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable
+
+from f2sl.cli.interrupts import EXIT_CODE as INTERRUPTED
+from f2sl.cli.interrupts import interrupts
+from f2sl.errors import F2SLError
+
+FAULT = 1
+WRONG_INPUT = 2
+BROKEN_PIPE = 141
+DEBUG = "F2SL_DEBUG"
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
+
+
+def exit_code_of(work: Callable[[], None]) -> int:
+    """Do the work; turn whatever it raises into a line and an exit code."""
+    _prepare_streams()
+    interrupts.reset()
+    try:
+        with interrupts.listening():
+            work()
+            sys.stdout.flush()
+            interrupts.check()
+    except BaseException as error:
+        return _settle(error)
+    return 0
+
+
+def _settle(error: BaseException) -> int:
+    """Tell of an error, and choose the exit code."""
+    if isinstance(error, KeyboardInterrupt) or interrupts.requested:
+        return _tell(interrupts.message(), INTERRUPTED)
+    if isinstance(error, BrokenPipeError):
+        _drop_output()
+        return BROKEN_PIPE
+    if isinstance(error, F2SLError):
+        return _tell(f"error: {error}", WRONG_INPUT)
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        # Files are written elsewhere, and their errors are F2SLErrors: this is the output.
+        _drop_output()
+        return _tell(f"error: cannot write to the standard output: {error.strerror}", FAULT)
+    if isinstance(error, MemoryError):
+        detail = f" ({error})" if str(error) else ""
+        return _tell(f"error: not enough memory{detail}; learn from fewer rows or columns", FAULT)
+    if not isinstance(error, Exception):
+        raise error
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return _tell(f"internal error: {what} (set {DEBUG}=1 for the traceback)", FAULT)
+
+
+def _drop_output() -> None:
+    """Forget what is still buffered, so that the interpreter does not try again when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(message: str, code: int) -> int:
+    line = " ".join(message.split("\n")).replace("\r", " ")
+    with contextlib.suppress(OSError):
+        print(f"f2sl: {line}", file=sys.stderr, flush=True)
+    return code
+
+
+def _prepare_streams() -> None:
+    """Make sure that both streams exist, and that no name in a table can be unprintable."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for the rest of the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

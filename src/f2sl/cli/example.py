@@ -1,0 +1,62 @@
+"""``f2sl example``: a table with known truth, to try things on."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.files import check_graph_file, save_bytes, save_graph
+from f2sl.cli.help import examples
+from f2sl.cli.options import Quiet
+from f2sl.errors import FileError, OptionError
+
+EXAMPLES = examples(
+    "f2sl example asia --out asia.csv",
+    "f2sl example alarm --out alarm.csv --truth truth.json",
+)
+
+
+def example(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="alarm (37 variables) or asia (8 variables).")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write the table: a .csv.")
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write the graph that the table was sampled from."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write one of the bundled examples to a CSV file, and its true graph to a graph file."""
+    from f2sl.examples import example_path, load_example_graph
+
+    table, graph = example_path(name), load_example_graph(name)
+    if out is None and truth is None:
+        raise OptionError("nothing to write: give --out FILE.csv for the table, or --truth FILE.json")
+    if out is not None:
+        _check_table_file(out)
+    if truth is not None:
+        check_graph_file(truth, [] if out is None else [out])
+    if out is not None:
+        save_bytes(gzip.decompress(table.read_bytes()), out)
+        _tell(quiet, f"wrote {output.printable(out)}: the table, {graph.n_nodes} variables")
+    if truth is not None:
+        save_graph(graph, truth)
+        _tell(quiet, f"wrote {output.printable(truth)}: the true graph, {graph.n_edges} edges")
+
+
+def _check_table_file(out: Path) -> None:
+    from f2sl.graph.atomic import check_can_write
+
+    if out.suffix.lower() != ".csv":
+        raise FileError(f"cannot write {out}: examples are written as CSV; give a name that ends in .csv")
+    check_can_write(out)
+
+
+def _tell(quiet: bool, text: str) -> None:
+    if not quiet:
+        print(text)

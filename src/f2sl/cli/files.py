@@ -1,0 +1,48 @@
+"""Where commands may write, found out before any work."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from f2sl.cli.interrupts import interrupts
+from f2sl.errors import FileError
+
+if TYPE_CHECKING:
+    from f2sl.graph import PDAG
+
+
+def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
+    """Make sure that a graph can be written to `path`, and that it is none of the `others`."""
+    from f2sl.graph import check_writable
+
+    check_writable(path)
+    check_distinct(path, others)
+
+
+def check_distinct(path: Path, others: Iterable[Path]) -> None:
+    """Refuse to write over a file that the same command reads or writes."""
+    for other in others:
+        same = path.resolve() == other.resolve()
+        with contextlib.suppress(OSError):
+            same = same or path.samefile(other)
+        if same:
+            raise FileError(f"cannot write {path}: this command also uses it as {other}; choose another name")
+
+
+def save_graph(graph: PDAG, path: Path) -> None:
+    """Write a graph, whole or not at all."""
+    from f2sl.graph import save_graph as save
+
+    with interrupts.saving(path):
+        save(graph, path)
+
+
+def save_bytes(content: bytes, path: Path) -> None:
+    """Write a file, whole or not at all."""
+    from f2sl.graph import write_atomically
+
+    with interrupts.saving(path):
+        write_atomically(path, content)

@@ -1,0 +1,96 @@
+"""Ctrl-C at any time, and files that are whole or not there.
+
+A ``KeyboardInterrupt`` can get lost: raised in a callback of some library it is printed and forgotten,
+raised inside an import it may come out as another error. So the signal is remembered as well, and looked at
+before anything is written and when the work ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+EXIT_CODE = 130
+_SHOW_CURSOR = b"\x1b[?25h"
+
+
+class Interrupts:
+    """What is known of interrupts and of files written, in one run of the command line."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin a new run."""
+        self.requested = False
+        self._saving = False
+        self._before: dict[Path, int | None] = {}
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Hear the signal during a ``with`` block, unless the process was told to ignore it."""
+        usual = signal.default_int_handler
+        here = threading.current_thread() is threading.main_thread()
+        if not here or signal.getsignal(signal.SIGINT) is not usual:
+            yield
+            return
+        hook = sys.unraisablehook
+
+        def tell_unless_interrupted(lost: Any) -> None:
+            if not isinstance(lost.exc_value, KeyboardInterrupt):
+                hook(lost)
+
+        signal.signal(signal.SIGINT, self._heard)
+        sys.unraisablehook = tell_unless_interrupted
+        try:
+            yield
+        finally:
+            sys.unraisablehook = hook
+            signal.signal(signal.SIGINT, usual)
+
+    def _heard(self, number: int, frame: Any) -> None:
+        if self.requested and not self._saving:
+            # Asked a second time: do not wait for threads to finish their piece of work.
+            told = f"f2sl: {self.message()}\n".encode(errors="backslashreplace")
+            os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + told)
+            os._exit(EXIT_CODE)
+        self.requested = True
+        raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Stop if an interrupt was asked for and got lost."""
+        if self.requested:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def saving(self, path: Path) -> Iterator[None]:
+        """Guard the writing of a file; knows afterwards whether it was written."""
+        self.check()
+        self._before[path] = _identity(path)
+        self._saving = True
+        try:
+            yield
+        finally:
+            self._saving = False
+
+    def message(self) -> str:
+        """Say that the work was interrupted, and which files were written before."""
+        # A file that is written whole takes the place of the old one: it is another file then.
+        written = [str(path) for path, before in self._before.items() if _identity(path) != before]
+        return f"interrupted; {', '.join(written) or 'nothing'} was written"
+
+
+def _identity(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+interrupts = Interrupts()

@@ -1,0 +1,128 @@
+"""``f2sl learn``: the structure of a table."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from f2sl.cli.files import check_graph_file, save_graph
+from f2sl.cli.help import examples
+from f2sl.cli.options import (
+    LEARNING,
+    OUTPUT,
+    AsJson,
+    Binning,
+    Bins,
+    DataFile,
+    Delimiter,
+    Jobs,
+    Missing,
+    NoHeader,
+    Quiet,
+    create_learner,
+    in_terms_of_flags,
+    parse_bins,
+    with_learner_options,
+)
+from f2sl.cli.reading import Reading, progress
+
+EXAMPLES = examples(
+    "f2sl learn data.csv --out graph.json",
+    "f2sl learn data.csv --algorithm f2sl-s --score bic --out graph.dot",
+    "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
+    "f2sl learn people.csv --bins age=4 --bins income=5 --missing state --json",
+)
+
+
+@with_learner_options
+def learn(
+    data: DataFile,
+    options: dict[str, Any],
+    algorithm: Annotated[
+        str,
+        typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
+    ] = "f2sl-c",
+    jobs: Jobs = None,
+    bins: Bins = None,
+    binning: Binning = "quantile",
+    missing: Missing = "error",
+    delimiter: Delimiter = None,
+    no_header: NoHeader = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to save the graph: .json, .csv, .dot, .graphml or .gml.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    dag: Annotated[
+        bool,
+        typer.Option(
+            "--dag", help="Extend the graph to a DAG before it is saved and compared.", rich_help_panel=OUTPUT
+        ),
+    ] = False,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            "--truth",
+            metavar="FILE",
+            help="Compare what was learned with the graph in this file.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn a graph from a table: one row for each sample, one column for each variable.
+
+    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    """
+    with in_terms_of_flags():
+        reading = Reading(data, delimiter, not no_header, parse_bins(bins), binning, missing)
+        _check_files(reading, out, truth)
+        from f2sl.graph import PDAG, compare, load_graph
+
+        true_graph = None if truth is None else load_graph(truth)
+        learner = _learner(algorithm, {**options, **reading.params()}, jobs)
+        with progress(quiet):
+            started = time.perf_counter()
+            table = reading.read()
+            seconds = time.perf_counter() - started
+            if true_graph is not None:
+                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+            learner.fit(table)
+    for stage in ("read", "total"):
+        learner.timings_[stage] += seconds
+    graph = learner.graph_.to_dag() if dag else learner.graph_
+    comparison = None if true_graph is None else compare(true_graph, graph)
+    if out is not None:
+        save_graph(graph, out)
+
+    from f2sl.cli.summary import Learned
+
+    learned = Learned(algorithm, data, table, learner, graph, dag, out, truth, comparison)
+    if as_json:
+        learned.show_json()
+    elif not quiet:
+        learned.show()
+
+
+def _check_files(reading: Reading, out: Path | None, truth: Path | None) -> None:
+    """Find out before any work what cannot be written or read."""
+    if out is not None:
+        check_graph_file(out, [path for path in (reading.path, truth) if path is not None])
+    reading.check_exists()
+
+
+def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> Any:
+    from f2sl._threads import resolve_jobs
+    from f2sl.structure.base import STRUCTURE
+
+    resolve_jobs(jobs)
+    return create_learner(STRUCTURE, algorithm, options if jobs is None else {**options, "n_jobs": jobs})

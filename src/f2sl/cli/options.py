@@ -1,0 +1,226 @@
+"""The options of learners on the command line.
+
+``LEARNER_OPTIONS`` is the one table of them: a new learner with a new option needs a line here and nothing
+else. A command that runs learners offers those meant for it, hands on those that were given, and refuses what
+the learner chosen does not take; the defaults stay the learner's own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from f2sl.errors import OptionError
+
+if TYPE_CHECKING:
+    from f2sl._registry import Registry
+
+LEARNING = "Learning"
+READING = "Reading the table"
+OUTPUT = "Output"
+LEARN_AND_PC = ("learn", "pc")
+
+
+@dataclass(frozen=True)
+class LearnerOption:
+    """A parameter of some learner, and what the command line says of it."""
+
+    param: str
+    type: type
+    help: str
+    commands: tuple[str, ...] = ("learn",)
+
+    @property
+    def flag(self) -> str:
+        """How it is written on the command line."""
+        return "--" + self.param.replace("_", "-")
+
+
+LEARNER_OPTIONS = (
+    LearnerOption("delta", float, "Pairs related no more than this are taken for unrelated.", LEARN_AND_PC),
+    LearnerOption("alpha", float, "Level of significance of the independence tests."),
+    LearnerOption("max_cond_vars", int, "Most variables in a separating set that is looked for."),
+    LearnerOption("symmetry", str, "An edge needs both its ends to name each other (and), or one (or)."),
+    LearnerOption(
+        "ties", str, "A variable as close to another as to the target: drop or keep it.", LEARN_AND_PC
+    ),
+    LearnerOption(
+        "measure", str, "What relates two variables: su (symmetrical uncertainty) or mi.", LEARN_AND_PC
+    ),
+    LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2."),
+    LearnerOption("score", str, "What hill climbing climbs: bdeu, k2, bic or aic."),
+    LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu."),
+    LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
+    LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
+    LearnerOption("k", int, "How many variables to choose.", ("pc",)),
+)
+
+FLAGS = {
+    **{option.param: option.flag for option in LEARNER_OPTIONS},
+    "n_jobs": "--jobs",
+    "bins": "--bins",
+    "binning": "--binning",
+    "missing": "--missing",
+    "delimiter": "--delimiter",
+}
+"""How each parameter that a user can set is written on the command line."""
+
+DataFile = Annotated[
+    Path,
+    typer.Argument(metavar="DATA", help="A CSV (any delimiter, packed or not), Parquet or Arrow file."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Threads; all cores by default.", rich_help_panel=LEARNING),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bins",
+        metavar="K or COLUMN=K",
+        help="Cut all columns of real numbers into K intervals, or this column. Repeat for more columns.",
+        rich_help_panel=READING,
+    ),
+]
+Binning = Annotated[
+    str,
+    typer.Option(
+        help="Intervals with equally many rows (quantile) or equally long ones (width).",
+        rich_help_panel=READING,
+    ),
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Missing values: refuse them (error), make them a state (state), or drop their rows (drop).",
+        rich_help_panel=READING,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="What stands between the columns of a CSV: a character, tab or space; guessed by default.",
+        rich_help_panel=READING,
+    ),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        help="The first line of a CSV is data; columns are called x0, x1, ...",
+        rich_help_panel=READING,
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print nothing but errors (and what --json asks for).", rich_help_panel=OUTPUT
+    ),
+]
+
+
+def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn the parameter ``options`` of a command into one option for each line of the table meant for it.
+
+    The command receives a dictionary of those that were given.
+    """
+    table = [option for option in LEARNER_OPTIONS if command.__name__ in option.commands]
+    signature = inspect.signature(command, eval_str=True)
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "options"]
+    learners = [
+        inspect.Parameter(
+            option.param,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                option.type | None,
+                typer.Option(option.flag, help=option.help, rich_help_panel=LEARNING),
+            ],
+        )
+        for option in table
+    ]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        given = {option.param: values.pop(option.param) for option in table}
+        command(**values, options={param: value for param, value in given.items() if value is not None})
+
+    run.__signature__ = signature.replace(parameters=[*own, *learners])  # type: ignore[attr-defined]
+    return run
+
+
+def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
+    """Make the learner of that name with the options given, and check them.
+
+    Raises
+    ------
+    OptionError
+        If there is no such learner, it does not take one of the options, or not this value.
+    """
+    taken = set(registry.load(name)._get_param_names())
+    strange = [FLAGS.get(param, param) for param in options if param not in taken]
+    if strange:
+        raise OptionError(f"{name} takes no {' and no '.join(strange)}; it takes {', '.join(_flags(taken))}")
+    learner = registry.create(name, options)
+    learner.check_options()
+    return learner
+
+
+def _flags(params: Iterable[str]) -> list[str]:
+    """Return the flags of those parameters that have one, in the order of the table."""
+    wanted = set(params)
+    return [flag for param, flag in FLAGS.items() if param in wanted]
+
+
+def parse_bins(given: Sequence[str] | None) -> int | dict[str, int] | None:
+    """Understand what ``--bins`` was given: a number, or some ``column=number``.
+
+    Examples
+    --------
+    >>> parse_bins(["5"])
+    5
+    >>> parse_bins(["age=4", "a=b=3"])
+    {'age': 4, 'a=b': 3}
+    """
+    if not given:
+        return None
+    columns: dict[str, int] = {}
+    for text in given:
+        column, equals, number = text.rpartition("=")
+        try:
+            k = int(number)
+        except ValueError:
+            raise OptionError(f"--bins takes a whole number or COLUMN=NUMBER, not {text!r}") from None
+        if equals:
+            if column in columns:
+                raise OptionError(f"--bins is given twice for column {column!r}")
+            columns[column] = k
+        elif len(given) > 1:
+            raise OptionError("--bins takes one number for all columns or COLUMN=NUMBER for some, not both")
+        else:
+            return k
+    return columns
+
+
+@contextmanager
+def in_terms_of_flags() -> Iterator[None]:
+    """Name an option in an error as it is written on the command line: ``--max-cond-vars``, ``--jobs``."""
+    try:
+        yield
+    except OptionError as error:
+        first = re.match(r"\w+", str(error))
+        if first is None or first[0] not in FLAGS:
+            raise
+        raise OptionError(FLAGS[first[0]] + str(error)[first.end() :]) from None

@@ -1,0 +1,71 @@
+"""From a file named on the command line to a table of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from f2sl.errors import FileError
+
+if TYPE_CHECKING:
+    from f2sl.data import DiscreteTable
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which file to read, and how."""
+
+    path: Path
+    delimiter: str | None
+    header: bool
+    bins: int | dict[str, int] | None
+    binning: str
+    missing: str
+
+    def check_exists(self) -> None:
+        """Refuse a file that is not there, at once: what reads files takes a while to load."""
+        try:
+            there = self.path.exists()
+        except OSError as error:
+            raise FileError(f"{self.path}: {error.strerror or error}") from None
+        if not there:
+            raise FileError(f"{self.path}: no such file")
+
+    def params(self) -> dict[str, Any]:
+        """What learners call these options, those left at their defaults excepted."""
+        params = {"bins": self.bins, "binning": self.binning, "missing": self.missing}
+        usual = {"bins": None, "binning": "quantile", "missing": "error"}
+        return {name: value for name, value in params.items() if value != usual[name]}
+
+    def read(self) -> DiscreteTable:
+        """Read the table; at least two columns are needed."""
+        from f2sl._progress import stage
+        from f2sl.data import as_table, read_table
+
+        with stage("reading the table"):
+            data: Any = self.path
+            if self.delimiter is not None or not self.header:
+                data = read_table(self.path, delimiter=self.delimiter, header=self.header)
+            return as_table(data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[None]:
+    """Show how far the work has come, on the standard error, if somebody is watching."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from f2sl._progress import showing
+    from f2sl._rich import RichDisplay
+
+    display = RichDisplay()
+    try:
+        with showing(display):
+            yield
+    finally:
+        display.close()

@@ -1,0 +1,193 @@
+"""What ``f2sl learn`` tells of what it has learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from f2sl.cli import output
+from f2sl.cli.compare import metrics
+from f2sl.cli.output import count, printable
+
+if TYPE_CHECKING:
+    from f2sl.data import DiscreteTable
+    from f2sl.graph import PDAG, Comparison
+
+STRONGEST = 10
+_MEASURES = {"su": "SU", "mi": "MI in nats"}
+# Told elsewhere in the summary, or of no interest to anybody who reads it.
+_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "verbose")
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge with its strength."""
+
+    source: str
+    target: str
+    directed: bool
+    weight: float
+
+    def __str__(self) -> str:
+        return f"{printable(self.source)} {'->' if self.directed else '-'} {printable(self.target)}"
+
+
+def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
+    """Return the edges with the largest weights, equals in the order of their names.
+
+    Examples
+    --------
+    >>> from f2sl.graph import PDAG
+    >>> weights = {("a", "b"): 0.2, ("b", "c"): 0.7}
+    >>> [str(edge) for edge in strongest_edges(PDAG([*"abc"], [("a", "b")], [("b", "c")], weights=weights))]
+    ['b - c', 'a -> b']
+    """
+    import heapq
+
+    weights = graph.weights or {}
+    first = heapq.nsmallest(most, weights.items(), key=lambda item: (-item[1], item[0]))
+    return [Edge(a, b, graph.has_directed_edge(a, b), weight) for (a, b), weight in first]
+
+
+def isolated(graph: PDAG) -> int:
+    """Count the nodes without edges."""
+    import numpy as np
+
+    linked = np.concatenate((graph.directed_array, graph.undirected_array))
+    return graph.n_nodes - len(np.unique(linked))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """All that there is to tell: of the table, the learner, the graph and where it went."""
+
+    algorithm: str
+    data: Path
+    table: DiscreteTable
+    learner: Any
+    graph: PDAG
+    dag: bool
+    out: Path | None
+    truth: Path | None
+    comparison: Comparison | None
+
+    def show(self) -> None:
+        """Print the summary for people."""
+        output.show(output.pairs(self._lines()))
+        edges = strongest_edges(self.graph)
+        if edges:
+            measure = getattr(self.learner, "measure", "")
+            title = f"\n{'Edges' if len(edges) == self.graph.n_edges else 'Strongest edges'}, by strength"
+            rows = [(str(edge), f"{edge.weight:.4f}") for edge in edges]
+            output.show(output.columns(title, ("edge", _MEASURES.get(measure, "strength")), rows, right=[1]))
+        if self.comparison is not None:
+            output.show(metrics(f"\nCompared with {printable(str(self.truth))}", self.comparison))
+
+    def show_json(self) -> None:
+        """Print the summary for programs; every key is there, null where there is nothing to tell."""
+        tests, unreliable, score = self._tests_and_score()
+        least, most = self._states()
+        extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
+        output.show_json(
+            {
+                "algorithm": self.algorithm,
+                "options": {k: v for k, v in self.learner.get_params().items() if k != "verbose"},
+                "data": str(self.data),
+                "rows": self.learner.n_rows_,
+                "variables": self.graph.n_nodes,
+                "states": {"least": least, "most": most},
+                "edges": self._edge_counts(),
+                "isolated": isolated(self.graph),
+                "strongest": [vars(edge) for edge in strongest_edges(self.graph)],
+                "tests": tests,
+                "unreliable": unreliable,
+                "score": score,
+                "dag": extension if self.dag else None,
+                "timings": self.learner.timings_,
+                "notes": self.learner.notes_,
+                "out": None if self.out is None else str(self.out),
+                "comparison": None if self.comparison is None else self.comparison.as_dict(),
+                "graph": {"directed": self.graph.directed_edges, "undirected": self.graph.undirected_edges},
+            }
+        )
+
+    def _lines(self) -> list[tuple[str, str]]:
+        learner = self.learner
+        least, most = self._states()
+        variables = count(self.graph.n_nodes, "variable")
+        states = f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
+        lines = [
+            ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {states}"),
+            *(("Note", printable(note)) for note in learner.notes_),
+            ("Learned", f"by {self.algorithm} ({self._options()})"),
+            ("Graph", self._graph()),
+        ]
+        if self.dag:
+            lines.append(("DAG", self._extension()))
+        tests, unreliable, score = self._tests_and_score()
+        if tests is not None:
+            lines.append(("Tests", _reliability(tests, unreliable or 0)))
+        if score is not None:
+            name = getattr(learner, "score", "")
+            lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
+        lines.append(("Time", _seconds(learner.timings_)))
+        if self.out is not None:
+            lines.append(("Saved", printable(self.out)))
+        return lines
+
+    def _states(self) -> tuple[int, int]:
+        return int(self.table.cardinalities.min()), int(self.table.cardinalities.max())
+
+    def _edge_counts(self) -> dict[str, int]:
+        return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
+
+    def _options(self) -> str:
+        params = self.learner.get_params()
+        told = [f"{name} {value}" for name, value in _in_order(self.learner, params) if name not in _NOT_TOLD]
+        return ", ".join(told)
+
+    def _graph(self) -> str:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in self._edge_counts().items())
+        alone = isolated(self.graph)
+        told = f"{count(self.graph.n_edges, 'edge')}: {kinds}"
+        return f"{told}; {count(alone, 'variable')} without edges" if alone else told
+
+    def _consistent(self) -> bool:
+        return bool(getattr(self.graph, "is_consistent_extension", True))
+
+    def _arrowheads_lost(self) -> int:
+        return int(getattr(self.graph, "arrowheads_lost", 0))
+
+    def _extension(self) -> str:
+        if self._consistent():
+            return "a consistent extension of what was learned"
+        return (
+            "what was learned has no consistent extension: v-structures were added, "
+            f"{count(self._arrowheads_lost(), 'arrowhead')} turned round"
+        )
+
+    def _tests_and_score(self) -> tuple[int | None, int | None, float | None]:
+        """What only some learners have."""
+        names = ("n_tests_", "n_unreliable_", "score_")
+        tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
+        return tests, unreliable, score
+
+
+def _in_order(learner: Any, params: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Parameters in the order of the learner's constructor, not of the alphabet."""
+    import inspect
+
+    return [(name, params[name]) for name in inspect.signature(type(learner)).parameters]
+
+
+def _reliability(tests: int, unreliable: int) -> str:
+    told = count(tests, "independence test")
+    if not unreliable:
+        return f"{told}, all with enough samples" if tests else told
+    return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) had too few samples to answer"
+
+
+def _seconds(timings: dict[str, float]) -> str:
+    stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in timings.items() if name != "total")
+    return f"{timings['total']:.2f} s ({stages})"

@@ -1,0 +1,83 @@
+"""The data sets of the F2SL paper, as the supplement of the MMHC paper distributes them.
+
+A zip file for each network holds ``NAME_graph.txt`` (0/1 adjacency, the row is the parent) and
+``NAME_s500_v1.txt`` to ``NAME_s1000_v10.txt`` (one sample a line, states from 0). Columns have no names;
+here they get zero-padded numbers, so that the order of the names is the order of the columns.
+
+Tsamardinos, Brown and Aliferis. The max-min hill-climbing Bayesian network structure learning
+algorithm. Machine Learning 65, 2006.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl.errors import DataError, FileError, OptionError, unknown_name
+from f2sl.graph import DAG
+
+FILES = {
+    "mildew": "mildew_data.zip",
+    "hailfinder": "hailf_data.zip",
+    "munin": "munin_data.zip",
+    "pigs": "pigs_data.zip",
+    "link": "link_data.zip",
+    "gene": "gene_data.zip",
+}
+
+
+class Supplement:
+    """The data sets of one network, with the graph they were sampled from.
+
+    Parameters
+    ----------
+    folder : path
+        Where the zip files lie.
+    network : str
+        One of the six networks of the paper, such as ``"mildew"``.
+    """
+
+    def __init__(self, folder: str | Path, network: str) -> None:
+        if network not in FILES:
+            raise OptionError(unknown_name("network", network, FILES))
+        self.network = network
+        self.path = Path(folder) / FILES[network]
+        if not self.path.is_file():
+            raise FileError(f"{self.path}: no such file; the data of {network} are expected there")
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                self._texts = {Path(name).name: archive.read(name) for name in archive.namelist()}
+        except (zipfile.BadZipFile, OSError) as error:
+            raise FileError(f"{self.path}: not a readable zip file ({error})") from None
+        graph = self._numbers(self._one(r".*_graph\.txt"))
+        n = len(graph)
+        if graph.shape != (n, n):
+            raise DataError(f"{self.path}: the graph is not square but {graph.shape[0]} by {graph.shape[1]}")
+        self.names = [f"{i:0{len(str(n - 1))}d}" for i in range(n)]
+        self.truth = DAG.from_arrays(self.names, np.argwhere(graph != 0))
+
+    def table(self, rows: int, version: int) -> NDArray[np.int64]:
+        """Data set number `version` (from 1) with that many rows: one row for each sample."""
+        table = self._numbers(self._one(rf".*_s{rows}_v{version}\.txt"))
+        if table.shape[1] != len(self.names):
+            raise DataError(
+                f"{self.path}: the data have {table.shape[1]} columns, the graph {len(self.names)} variables"
+            )
+        return table
+
+    def _one(self, pattern: str) -> str:
+        for name in self._texts:
+            if re.fullmatch(pattern, name):
+                return name
+        raise FileError(f"{self.path}: holds no file like {pattern}")
+
+    def _numbers(self, name: str) -> NDArray[np.int64]:
+        try:
+            return np.loadtxt(io.BytesIO(self._texts[name]), dtype=np.int64, ndmin=2)
+        except ValueError as error:
+            raise DataError(f"{self.path}: {name} is not a table of whole numbers ({error})") from None

@@ -1,0 +1,174 @@
+"""The other commands: ``pc``, ``compare``, ``algorithms``, ``example``, and the help of all."""
+
+import json
+import re
+
+import pytest
+
+import f2sl as package
+from cli_process import MODULE, f2sl, learned, small_table, write_csv
+from f2sl.cli.app import main
+from f2sl.cli.options import FLAGS, LEARNER_OPTIONS
+from f2sl.graph import DAG, PDAG, load_graph
+from f2sl.local.base import LOCAL
+from f2sl.structure.base import STRUCTURE
+
+COMMANDS = ("learn", "pc", "compare", "algorithms", "example")
+
+
+@pytest.fixture
+def csv(tmp_path):
+    return write_csv(tmp_path / "small.csv", small_table())
+
+
+@pytest.fixture
+def graphs(tmp_path):
+    DAG([*"abcd"], [("a", "b"), ("b", "c"), ("c", "d")]).save(tmp_path / "truth.json")
+    PDAG([*"abcd"], [("a", "b"), ("c", "b")], [("a", "d")]).save(tmp_path / "graph.dot")
+    return tmp_path / "graph.dot", tmp_path / "truth.json"
+
+
+def test_pc_lists_neighbours_with_their_strengths(csv):
+    assert learned("pc", csv, "c") == (
+        "c: 2 neighbours by fcbf (delta 0.05, measure su, ties drop)\n"
+        "name   strength\n"
+        "a        0.3437\n"
+        "b        0.3437\n"
+    )
+
+
+def test_pc_as_json(csv):
+    told = json.loads(learned("pc", csv, "e", "--json", "--algorithm", "fcbf", "--delta", "0.1"))
+    assert told == {"target": "e", "pc": [{"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}]}
+
+
+def test_pc_of_a_variable_that_stands_alone(csv, capsys):
+    assert main(["pc", str(csv), "d"]) == 0
+    assert (
+        capsys.readouterr()
+        .out.rstrip("\n")
+        .endswith("d: 0 neighbours by fcbf (delta 0.05, measure su, ties drop)")
+    )
+
+
+def test_pc_by_another_algorithm(csv, capsys):
+    assert main(["pc", str(csv), "c", "-a", "mrmr", "--k", "1", "--jobs", "1"]) == 0
+    assert "c: 1 neighbour by mrmr (k 1, measure mi)\n" in capsys.readouterr().out
+
+
+def test_compare_shows_the_metrics_of_the_paper(graphs):
+    # b -> c is reversed, c -> d missed, a - d extra, a -> b right.
+    printed = learned("compare", *graphs)
+    assert printed.startswith(f"{graphs[0]} compared with {graphs[1]}\n")
+    values = dict(re.findall(r"^(\w+(?: \w+)*?) +([\d.]+)  ", printed, re.MULTILINE))
+    assert {name: values[name] for name in ("SHD", "Reverse", "Miss", "Extra", "Undirected", "Ar_F1")} == {
+        "SHD": "3",
+        "Reverse": "1",
+        "Miss": "1",
+        "Extra": "1",
+        "Undirected": "0",
+        "Ar_F1": "0.333",
+    }
+
+
+def test_compare_as_json(graphs):
+    told = json.loads(learned("compare", *graphs, "--json"))
+    assert told == package.compare(load_graph(graphs[1]), load_graph(graphs[0])).as_dict()
+    assert (told["learned_edges"], told["miss"]) == (3, 1)
+
+
+def test_algorithms_are_listed_with_their_options():
+    printed = learned("algorithms")
+    for registry in (STRUCTURE, LOCAL):
+        for entry in registry:
+            assert re.search(rf"^{re.escape(entry.name)} ", printed, re.MULTILINE)
+            assert entry.reference in printed
+    for option in (
+        "--delta=0.05",
+        "--alpha=0.01",
+        "--max-cond-vars=3",
+        "--equivalent-sample-size=10.0",
+        "--k=5",
+    ):
+        assert option in printed
+
+
+def test_algorithms_as_json():
+    told = json.loads(learned("algorithms", "--json"))
+    assert [entry["name"] for entry in told["structure"]] == [entry.name for entry in STRUCTURE]
+    assert [entry["name"] for entry in told["pc"]] == [entry.name for entry in LOCAL]
+    assert {"name": "alpha", "flag": "--alpha", "default": 0.01} in told["structure"][0]["options"]
+    assert all(set(entry) == {"name", "summary", "reference", "options"} for entry in told["structure"])
+
+
+@pytest.mark.parametrize("registry", [STRUCTURE, LOCAL], ids=["learn", "pc"])
+def test_every_option_of_every_learner_can_be_given(registry):
+    command = "learn" if registry is STRUCTURE else "pc"
+    for entry in registry:
+        for name in registry.load(entry.name)._get_param_names():
+            assert name in FLAGS or name == "verbose", f"{entry.name} has an option {name} without a flag"
+            table = {option.param: option.commands for option in LEARNER_OPTIONS}
+            assert command in table.get(name, [command])
+
+
+def test_an_example_is_written_with_its_truth(tmp_path):
+    out, truth = tmp_path / "asia.csv", tmp_path / "truth.json"
+    printed = learned("example", "asia", "--out", out, "--truth", truth)
+    assert printed == f"wrote {out}: the table, 8 variables\nwrote {truth}: the true graph, 8 edges\n"
+    assert load_graph(truth) == package.load_example_graph("asia")
+    lines = out.read_text().splitlines()
+    assert lines[0] == "asia,bronc,dysp,either,lung,smoke,tub,xray"
+    assert len(lines) == 5001
+
+
+def test_version_and_module():
+    assert learned("--version") == learned("--version", command=MODULE) == f"f2sl {package.__version__}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(command, capsys):
+    assert main([command, "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"Usage: f2sl {command} ")
+    examples = re.findall(r"^    (f2sl .*)$", printed.partition("Examples:\n")[2], re.MULTILINE)
+    assert examples
+    assert all(example.startswith(f"f2sl {command}") for example in examples)
+
+
+def test_the_help_lists_all_commands():
+    printed = learned("--help")
+    assert printed == learned() == learned("-h")
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +[A-Z][^.]+\.$", printed, re.MULTILINE)
+
+
+def test_groups_of_options_stand_under_their_headings(capsys):
+    assert main(["learn", "-h"]) == 0
+    headings = re.findall(r"^(\w[\w ]*):$", capsys.readouterr().out, re.MULTILINE)
+    assert headings[:4] == ["Arguments", "Learning", "Reading the table", "Output"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["lern", "x"],
+            "unknown command 'lern'; did you mean 'learn'? Known: learn, pc, compare, algorithms, example",
+        ),
+        (["learn"], "missing argument 'DATA'; see f2sl learn --help"),
+        (["compare", "graph.json"], "missing argument 'TRUTH'; see f2sl compare --help"),
+        (["learn", "x.csv", "--alfa", "1"], "no such option: --alfa (Possible options: --alpha"),
+        (["learn", "x.csv", "y.csv"], "got unexpected extra argument"),
+        (["learn", "x.csv", "--jobs"], "option '--jobs' requires an argument"),
+        (["learn", "x.csv", "--jobs", "two"], "invalid value for '--jobs'"),
+        (["--nix"], "no such option: --nix"),
+        (["example", "azia"], "unknown example 'azia'; did you mean 'asia'? Known: alarm, asia"),
+        (["example", "asia"], "nothing to write: give --out FILE.csv"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments, told):
+    done = f2sl(*arguments)
+    assert done.stderr.startswith(f"f2sl: error: {told}")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert done.returncode == 2

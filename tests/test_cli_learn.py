@@ -1,0 +1,252 @@
+"""``f2sl learn`` in real processes on real files."""
+
+import gzip
+import json
+import re
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+from cli_process import MODULE, f2sl, learned, small_table, write_csv
+from f2sl import DAG, PDAG, load_graph
+from f2sl.cli.app import main
+
+GRAPH = PDAG([*"abcdef"], [("a", "c"), ("b", "c")], [("e", "f")])
+TRUTH = DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("e", "f")])
+
+
+@pytest.fixture
+def csv(tmp_path):
+    return write_csv(tmp_path / "small.csv", small_table())
+
+
+@pytest.fixture
+def truth(tmp_path):
+    TRUTH.save(tmp_path / "truth.json")
+    return tmp_path / "truth.json"
+
+
+@pytest.mark.parametrize("suffix", ["json", "csv", "dot", "graphml", "gml"])
+def test_every_format_holds_the_graph(csv, tmp_path, suffix):
+    out = tmp_path / f"graph.{suffix}"
+    printed = learned("learn", csv, "--out", out)
+    assert load_graph(out) == GRAPH
+    assert f"Saved    {out}\n" in printed
+
+
+def write_parquet(path):
+    pq.write_table(pa.table(small_table()), path)
+
+
+def write_feather(path):
+    feather.write_feather(pa.table(small_table()), path, compression="lz4")
+
+
+def write_packed(path):
+    with gzip.open(path, "wt") as file:
+        file.write(write_csv(path.with_suffix(".plain"), small_table()).read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("t.parquet", write_parquet), ("t.arrow", write_feather), ("t.csv.gz", write_packed)],
+)
+def test_every_kind_of_file_is_read(tmp_path, name, write):
+    write(tmp_path / name)
+    learned("learn", tmp_path / name, "-o", tmp_path / "graph.json", "--quiet")
+    assert load_graph(tmp_path / "graph.json") == GRAPH
+
+
+def test_the_summary_tells_what_happened(csv):
+    printed = learned("learn", csv, "--delta", "0.02", "--alpha", "0.05", "--symmetry", "or", "--jobs", "2")
+    assert printed.startswith(f"Read     {csv}: 400 rows, 6 variables of 2 states each\n")
+    assert (
+        "\nLearned  by f2sl-c (delta 0.02, alpha 0.05, max_cond_vars 3, symmetry or, "
+        "ties drop, measure su, ci_test g2)\n"
+    ) in printed
+    assert "\nGraph    3 edges: 2 directed, 1 undirected; 1 variable without edges\n" in printed
+    assert re.search(r"\nTests    \d+ independence tests?, all with enough samples\n", printed)
+    assert re.search(r"\nTime     [\d.]+ s \(read [\d.]+, .*orientation [\d.]+\)\n", printed)
+    assert printed.endswith(
+        "\nEdges, by strength\nedge         SU\na -> c   0.3437\nb -> c   0.3437\ne - f    0.2781\n"
+    )
+    assert "Saved" not in printed
+    assert printed.isascii()
+    assert not re.search(r" $|\x1b", printed, re.MULTILINE)
+
+
+def test_the_summary_as_json(csv, truth, tmp_path):
+    out = tmp_path / "graph.json"
+    told = json.loads(learned("learn", csv, "--json", "--out", out, "--truth", truth, command=MODULE))
+    assert list(told) == [
+        *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
+        *("tests", "unreliable", "score", "dag", "timings", "notes", "out", "comparison", "graph"),
+    ]
+    assert told["algorithm"] == "f2sl-c"
+    assert told["options"]["alpha"] == 0.01
+    assert "verbose" not in told["options"]
+    assert (told["rows"], told["variables"], told["states"]) == (400, 6, {"least": 2, "most": 2})
+    assert told["edges"] == {"directed": 2, "undirected": 1}
+    assert told["isolated"] == 1
+    first, *_, last = told["strongest"]
+    assert first == {
+        "source": "a",
+        "target": "c",
+        "directed": True,
+        "weight": pytest.approx(0.3437, abs=5e-5),
+    }
+    assert last == {
+        "source": "e",
+        "target": "f",
+        "directed": False,
+        "weight": pytest.approx(0.2781, abs=5e-5),
+    }
+    assert told["tests"] > 0
+    assert told["unreliable"] == 0
+    assert (told["score"], told["dag"], told["notes"], told["out"]) == (None, None, [], str(out))
+    assert told["timings"]["total"] >= told["timings"]["read"] > 0
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
+    assert told["comparison"]["shd"] == told["comparison"]["undirected"] == 1
+    assert load_graph(out) == GRAPH
+
+
+def test_the_second_algorithm_tells_its_score(csv):
+    told = json.loads(learned("learn", csv, "-a", "f2sl-s", "--score", "bic", "--json"))
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}
+    assert told["score"] < 0
+    assert told["tests"] is told["unreliable"] is None
+    assert told["options"]["score"] == "bic"
+
+
+def test_a_dag_is_compared_and_saved(csv, truth, tmp_path, capsys):
+    out = tmp_path / "graph.dot"
+    assert main(["learn", str(csv), "--dag", "--truth", str(truth), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "\nDAG      a consistent extension of what was learned\n" in printed
+    # Of two nodes that may come last the first by name does: f -> e.
+    assert load_graph(out) == DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("f", "e")])
+    assert f"\nCompared with {truth}\n" in printed
+    assert re.search(r"\nReverse +1 ", printed)
+    assert re.search(r"\nAr_F1 +0\.667 ", printed)
+
+
+def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
+    from f2sl.structure.f2sl_c import F2SLc
+
+    square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    monkeypatch.setattr(F2SLc, "_learn", lambda self, engine, names: square)
+    path = write_csv(tmp_path / "t.csv", {name: [0, 1] for name in "abcd"})
+    assert main(["learn", str(path), "--dag"]) == 0
+    assert "\nDAG      what was learned has no consistent extension: " in capsys.readouterr().out
+
+
+def test_quiet_prints_nothing(csv, tmp_path):
+    assert learned("learn", csv, "--quiet", "--out", tmp_path / "graph.json") == ""
+    assert (tmp_path / "graph.json").exists()
+
+
+def test_what_a_reader_should_know_is_noted(tmp_path, capsys):
+    columns = {**small_table(), "g": ["same"] * 400, "h": [i / 2 for i in range(400)]}
+    path = write_csv(tmp_path / "t.csv", columns)
+    assert main(["learn", str(path), "--bins", "h=4"]) == 0
+    printed = capsys.readouterr().out
+    assert "8 variables of 1 to 4 states each\n" in printed
+    assert re.search(r"\nNote +.*'g'.* one state", printed)
+    assert re.search(r"\nNote +.*'h'", printed)
+
+
+def test_few_samples_are_told(tmp_path, capsys):
+    # Collider candidates of 8 states each over 64 rows: far too few for any test of three of them.
+    columns = {"a": [i % 8 for i in range(64)], "b": [i // 8 for i in range(64)]}
+    columns["c"] = [x if y < 4 else y for x, y in zip(*columns.values(), strict=True)]
+    assert main(["learn", str(write_csv(tmp_path / "t.csv", columns)), "--symmetry", "or"]) == 0
+    assert re.search(
+        r"\nTests .*; \d+ of them \(\d+%\) had too few samples to answer\n", capsys.readouterr().out
+    )
+
+
+def test_only_the_strongest_edges_are_shown(tmp_path, capsys):
+    # Twelve pairs of twins, the later ones less alike.
+    import random
+
+    draw = random.Random(0)
+    columns = {}
+    for number in range(12):
+        columns[f"left{number}"] = [draw.randrange(2) for _ in range(200)]
+        columns[f"right{number}"] = [x ^ (draw.random() < number / 100) for x in columns[f"left{number}"]]
+    assert main(["learn", str(write_csv(tmp_path / "t.csv", columns))]) == 0
+    summary, edges = capsys.readouterr().out.split("\nStrongest edges, by strength\n")
+    assert "\nGraph    12 edges" in summary
+    strengths = [float(line.split()[-1]) for line in edges.splitlines()[1:]]
+    assert len(strengths) == 10
+    assert strengths == sorted(strengths, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (["--delimiter", ";"], list("abcdef")),
+        (["--delimiter", ";", "--no-header", "--delta", "0"], [f"x{i}" for i in range(6)]),
+    ],
+)
+def test_how_to_read_can_be_said(tmp_path, capsys, options, names):
+    path = write_csv(tmp_path / "t.txt", {k: list(map(str, v)) for k, v in small_table().items()}, ";")
+    assert main(["learn", str(path), *options, "-q", "-o", str(tmp_path / "g.json")]) == 0
+    assert list(load_graph(tmp_path / "g.json").nodes) == names
+
+
+def test_missing_values_can_be_a_state(tmp_path, capsys):
+    path = write_csv(tmp_path / "t.csv", {**small_table(), "d": ["NA", "x"] * 200})
+    assert main(["learn", str(path), "--missing", "state", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["options"]["missing"] == "state"
+    assert any("missing" in note for note in told["notes"])
+
+
+def test_ten_runs_give_the_same_bytes(csv, tmp_path):
+    outs = [tmp_path / f"graph{run}.json" for run in range(10)]
+    for run, out in enumerate(outs):
+        arguments = ["learn", str(csv), "--quiet", "--out", str(out)]
+        if run < 3:
+            learned(*arguments, PYTHONHASHSEED=str(run))
+        else:
+            assert main(arguments) == 0
+    assert len({out.read_bytes() for out in outs}) == 1
+
+
+@pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-s"])
+def test_neither_threads_nor_the_order_of_columns_matter(tmp_path, algorithm):
+    from f2sl import example_path
+    from f2sl.data import read_table
+
+    table = read_table(example_path("alarm"))
+    backwards = tmp_path / "backwards.parquet"
+    pq.write_table(table.select(table.column_names[::-1]), backwards)
+    one, two, turned = (tmp_path / f"{name}.json" for name in ("one", "two", "turned"))
+    for data, out, jobs in (
+        (example_path("alarm"), one, 1),
+        (example_path("alarm"), two, 2),
+        (backwards, turned, 2),
+    ):
+        assert main(["learn", str(data), "-a", algorithm, "-j", str(jobs), "-q", "-o", str(out)]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    assert load_graph(one) == load_graph(turned)
+
+
+def test_a_name_with_a_line_break_stays_on_its_line(tmp_path, capsys):
+    table = pa.table(small_table()).rename_columns(["a\nb", *"bcdef"])
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert main(["learn", str(tmp_path / "t.parquet")]) == 0
+    assert "\na\\nb -> c " in capsys.readouterr().out
+
+
+def test_names_that_the_terminal_cannot_show_do_no_harm(tmp_path):
+    path = write_csv(tmp_path / "t.csv", {"größe": [0, 1] * 50, "b": [0, 1] * 50})
+    assert "gr\\xf6\\xdfe" in learned("learn", path, PYTHONIOENCODING="ascii")
+
+
+def test_the_command_can_be_told_in_any_folder(csv, tmp_path):
+    assert f2sl("learn", csv.name, "--out", "graph.json", folder=tmp_path).returncode == 0
+    assert load_graph(tmp_path / "graph.json") == GRAPH

@@ -1,0 +1,180 @@
+"""How the command behaves as a process: what it loads, how it ends, what it shows while it works."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, learned, small_table, write_csv
+from f2sl.cli import program
+from f2sl.cli.app import main
+from f2sl.graph import DAG
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal, signals or /dev")
+
+
+def loaded_by(code):
+    """Run code in a fresh interpreter; return the top-level modules it has loaded."""
+    listing = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{listing}"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split("\n")[-2].split())
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = {
+        "numba",
+        "pandas",
+        "matplotlib",
+        "dask",
+        "torch",
+        "sklearn",
+        "scipy",
+        "pyarrow",
+        "numpy",
+        "rich",
+        "typer",
+    }
+    assert not loaded_by("import f2sl") & heavy
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["learn", "--help"], ["algorithms"], ["compare"]]
+)
+def test_light_commands_do_not_load_numba(tmp_path, arguments):
+    if arguments == ["compare"]:
+        DAG([*"ab"], [("a", "b")]).save(tmp_path / "g.json")
+        arguments = ["compare", str(tmp_path / "g.json"), str(tmp_path / "g.json")]
+    loaded = loaded_by(f"from f2sl.cli.app import main; assert main({arguments!r}) == 0")
+    assert "numba" not in loaded
+    if arguments != ["algorithms"]:
+        assert not loaded & {"sklearn", "pyarrow", "pandas", "scipy"}
+
+
+def test_help_stays_light_enough_to_be_quick():
+    assert "numpy" not in loaded_by("from f2sl.cli.app import main; main(['--help'])")
+
+
+@posix_only
+def test_a_reader_that_leaves_is_no_error():
+    with subprocess.Popen(
+        [SCRIPT, "algorithms", "--json"],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [SCRIPT, "--version"],
+            env=ENVIRONMENT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "f2sl: error: cannot write to the standard output: No space left on device\n"
+    assert done.returncode == 1
+
+
+@posix_only
+def test_no_streams_at_all_do_no_harm(tmp_path):
+    path = write_csv(tmp_path / "t.csv", small_table())
+    shell = 'exec "$@" <&- >&- 2>&-'
+    command = ["sh", "-c", shell, "sh", SCRIPT, "learn", str(path), "--out", str(tmp_path / "g.json")]
+    assert subprocess.run(command, env=ENVIRONMENT, check=False).returncode == 0
+    assert (tmp_path / "g.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            RuntimeError("two\nlines"),
+            "internal error: RuntimeError: two lines (set F2SL_DEBUG=1 for the traceback)",
+        ),
+        (RecursionError(), "internal error: RecursionError (set F2SL_DEBUG=1 for the traceback)"),
+        (MemoryError("9 TB"), "error: not enough memory (9 TB); learn from fewer rows or columns"),
+    ],
+)
+def test_what_nobody_expected_is_one_line(monkeypatch, capsys, error, told):
+    def fail(arguments):
+        raise error
+
+    monkeypatch.setattr(program, "run", fail)
+    monkeypatch.delenv("F2SL_DEBUG", raising=False)
+    assert main([]) == 1
+    assert capsys.readouterr().err == f"f2sl: {told}\n"
+
+
+def test_the_traceback_is_there_for_those_who_want_it(monkeypatch, capsys):
+    monkeypatch.setattr(program, "run", lambda arguments: 1 / 0)
+    monkeypatch.setenv("F2SL_DEBUG", "1")
+    assert main([]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("Traceback (most recent call last):\n")
+    assert told.splitlines()[-1].startswith("f2sl: internal error: ZeroDivisionError")
+
+
+def on_a_terminal(*arguments, **environment):
+    """Run a command with a terminal for its errors; return what appeared there, and what was printed."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [SCRIPT, *map(str, arguments)],
+        env={**ENVIRONMENT, "TERM": "xterm", **environment},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(ours)
+        printed = process.stdout.read()
+    assert process.returncode == 0
+    return shown.decode(), printed
+
+
+@posix_only
+def test_a_first_run_says_that_it_compiles_and_how_far_it_is(tmp_path):
+    path = write_csv(tmp_path / "t.csv", small_table())
+    shown, printed = on_a_terminal("pc", path, "c", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert shown.count("compiling the inner loops for this machine (first run only)") == 1
+    assert "0.3437" in printed
+    assert "\x1b" not in printed
+    shown, again = on_a_terminal("pc", path, "c", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert "compiling" not in shown
+    assert again == printed
+
+
+@posix_only
+def test_quick_work_and_quiet_work_draw_nothing(tmp_path):
+    path = write_csv(tmp_path / "t.csv", small_table())
+    learned("pc", path, "c")
+    shown, _ = on_a_terminal("pc", path, "c", "--quiet")
+    assert shown == ""
+
+
+def test_help_does_not_depend_on_being_watched():
+    assert f2sl("learn", "--help").stdout.isascii()

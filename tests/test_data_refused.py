@@ -1,0 +1,220 @@
+"""Tables that are refused: each message names what is at fault and says what to do."""
+
+import datetime
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+from f2sl.data import as_table
+from f2sl.errors import DataError, F2SLError, FileError, OptionError
+
+
+def refusal(data, error=DataError, **options):
+    with pytest.raises(error) as caught:
+        as_table(data, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_floats_are_named_with_the_way_out(make):
+    message = refusal(make({"a": [1, 2], "height": [1.5, 2.5], "weight": [0.1, 0.2]}))
+    assert message.startswith("columns 'height', 'weight': real numbers")
+    assert "bins=" in message
+    assert "--bins" in message
+    assert "'a'" not in message
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_whole_floats_are_named_with_both_ways_out(make):
+    message = refusal(make({"a": [1.0, 2.0]}))
+    assert message.startswith("column 'a': whole numbers stored as floats")
+    assert ".astype(int)" in message
+    assert "bins=" in message
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_missing_values_are_counted_with_the_ways_out(make):
+    message = refusal(make({"a": ["x", None, None], "b": [1, 2, 3], "c": [None, 1, 2]}))
+    assert "'a' (2 of 3 rows), 'c' (1 of 3 rows)" in message
+    for way in ('missing="state"', 'missing="drop"', "--missing state"):
+        assert way in message
+
+
+def test_only_the_first_columns_are_listed():
+    message = refusal({f"c{i:02d}": [0.5, 1.5] for i in range(13)})
+    assert "'c09' ... and 3 more" in message
+    assert "'c10'" not in message
+
+
+def test_all_troubles_are_told_at_once():
+    day = datetime.date(2020, 1, 1)
+    message = refusal(
+        {
+            "real": [0.5, 1.5],
+            "gap": ["x", None],
+            "day": [day, day],
+            "mix": [1, "x"],
+            "float beside text": [1.5, "x"],
+            "inf": [0.5, np.inf],
+            "list": [[1], [2]],
+            "complex": np.array([1j, 2]),
+        }
+    )
+    for name in ("real", "gap", "day", "mix", "inf", "list", "complex"):
+        assert repr(name) in message
+    assert "'mix' (int and str), 'float beside text' (float and str)" in message
+    assert "infinity" in message
+    assert "Complex data not supported" in message
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.to_datetime(["2020-01-01", "2020-01-02"]),
+        pd.to_timedelta([1, 2], unit="D"),
+        np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"),
+        pa.array([1, 2], pa.time32("s")),
+        pl.Series([datetime.date(2020, 1, 1)] * 2),
+    ],
+)
+def test_dates_and_times(column):
+    series = pd.Series(column) if isinstance(column, pd.Index) else column
+    assert "column 'when'" in refusal({"when": series})
+    assert "dates and times" in refusal({"when": series})
+
+
+def test_long_integers():
+    rows = np.arange(1_001)
+    assert as_table({"id": rows[:1_000]}).cardinalities.tolist() == [1_000]
+    for data in ({"id": rows}, np.stack([rows, rows % 2], axis=1), pd.DataFrame({"id": rows})):
+        message = refusal(data)
+        assert "(1,001): too many distinct values" in message
+        assert "bins=" in message
+    assert "'x0'" in refusal(np.stack([rows * 10**6, rows % 2], axis=1))
+    assert "100,000" in refusal(np.arange(100_000).reshape(-1, 1))
+
+
+def test_too_many_strings():
+    values = [f"v{i}" for i in range(65_537)]
+    table = as_table({"key": values[:65_536]})
+    assert table.codes.dtype == np.uint16
+    assert table.cardinalities.tolist() == [65_536]
+    assert "column 'key' (65,537): too many states" in refusal({"key": values})
+    # The state for missing values is one too many.
+    assert "column 'key' (65,537)" in refusal({"key": [*values[:65_536], None]}, missing="state")
+
+
+def test_integers_beyond_64_bits():
+    assert "column 'big' (integers of more than 64 bits)" in refusal({"big": [2**70, 1]})
+
+
+def test_nothing_left_after_dropping():
+    assert "all 2 rows" in refusal({"a": [None, "x"], "b": [1, None]}, missing="drop")
+
+
+def test_unknown_way_with_missing_values():
+    message = refusal({"a": [1]}, OptionError, missing="drops")
+    assert "'drops'" in message
+    assert "error, state, drop" in message
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "data",
+        [
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            pa.table([[1], [2]], names=["a", "a"]),
+        ],
+    )
+    def test_repeated(self, data):
+        assert "'a' occurs 2 times" in refusal(data)
+
+    def test_repeated_once_they_are_strings(self):
+        assert "'1' occurs 2 times (names that are no strings" in refusal({1: [1], "1": [2]})
+        assert "'1' occurs 2 times" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]))
+
+    def test_empty(self):
+        assert "column 2 of 2 has no name" in refusal({"a": [1], "": [1]})
+
+    def test_of_the_wrong_number(self):
+        message = refusal(np.zeros((2, 3), dtype=int), OptionError, names=["a"])
+        assert message == "names has 1 entries, but the table has 3 columns"
+
+    def test_a_single_string(self):
+        assert "'ab'" in refusal(np.zeros((2, 2), dtype=int), OptionError, names="ab")
+
+
+class TestShape:
+    """The fragments in capital letters are those that scikit-learn's estimator checks look for."""
+
+    def test_one_dimension(self):
+        for data in (np.arange(3), [1, 2, 3], pd.Series([1, 2]), pl.Series([1, 2])):
+            message = refusal(data)
+            assert "Expected 2D array, got 1D array instead" in message
+            assert "Reshape your data" in message
+
+    def test_no_and_three_dimensions(self):
+        assert "scalar array" in refusal(np.array(3))
+        assert "dim 3" in refusal(np.zeros((2, 2, 2), dtype=int))
+
+    def test_no_columns(self):
+        pattern = r"0 feature\(s\) \(shape=\(\d*, 0\)\) while a minimum of \d* is required."
+        for data in (np.empty((12, 0)), pd.DataFrame(index=range(12)), {}, [[], []]):
+            assert re.search(pattern, refusal(data))
+
+    def test_no_rows(self):
+        expected = "0 sample(s) (shape=(0, 5)) while a minimum of 1 is required."
+        assert expected in refusal(np.empty((0, 5), dtype=int))
+        assert expected in refusal(pd.DataFrame(columns=list("abcde")))
+
+    def test_one_column_where_two_are_needed(self):
+        assert as_table({"a": [1, 2]}).n_variables == 1
+        message = refusal({"a": [1, 2]}, min_variables=2)
+        assert message.startswith("one column only ('a'): there is nothing to learn a structure from")
+        assert "one column only" in refusal(as_table({"a": [1, 2]}), min_variables=2)
+        assert "2 where at least 3" in refusal({"a": [1], "b": [1]}, min_variables=3)
+
+    def test_columns_of_different_lengths(self):
+        assert "'a' has 2 values, 'c' has 3" in refusal({"a": [1, 2], "b": [1, 2], "c": [1, 2, 3]})
+
+    def test_rows_of_different_lengths(self):
+        assert "row 0 has 2 values, row 2 has 3" in refusal([[1, 2], [1, 2], [1, 2, 3]])
+
+    def test_a_column_that_is_none(self):
+        assert "column 'a' is a single str" in refusal({"a": "xyz"})
+        assert "column 'a' has more than one dimension" in refusal({"a": np.zeros((2, 2))})
+
+
+class TestOtherThings:
+    def test_sparse(self):
+        for make in (scipy.sparse.csr_array, scipy.sparse.csr_matrix, scipy.sparse.coo_array):
+            assert "sparse" in refusal(make(np.eye(3)))
+
+    def test_complex(self):
+        for data in (np.array([[1j]]), pd.DataFrame({"a": [1j]}), [[1j, 1]]):
+            assert "Complex data not supported" in refusal(data)
+
+    def test_nan_and_infinity_in_arrays(self):
+        for bins in (None, 2):
+            assert "NaN" in refusal(np.array([[0.5, np.nan], [0.1, 0.2]]), bins=bins)
+            assert "infinity" in refusal(np.array([[0.5, np.inf], [0.1, 0.2]]), bins=bins)
+
+    def test_lazy_frames(self):
+        assert "LazyFrame" in refusal(pl.LazyFrame({"a": [1]}))
+        assert ".collect()" in refusal(pl.LazyFrame({"a": [1]}))
+
+    def test_no_table_at_all(self):
+        for thing in (None, 3, object()):
+            assert type(thing).__name__ in refusal(thing)
+
+    def test_no_such_file(self):
+        message = refusal("nowhere.csv", FileError)
+        assert message == "nowhere.csv: no such file"
+        assert issubclass(FileError, F2SLError)

@@ -1,0 +1,245 @@
+"""F2SL-c and F2SL-s as a user meets them: what they give, and that nothing but the data matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import f2sl
+
+LEARNERS = [f2sl.F2SLc, f2sl.F2SLs]
+
+
+@pytest.fixture(scope="module")
+def alarm() -> pd.DataFrame:
+    return f2sl.load_example("alarm")
+
+
+@pytest.fixture(scope="module", params=LEARNERS, ids=lambda learner: learner.__name__)
+def learner(request):
+    return request.param
+
+
+def collider(rows: int = 2000, seed: int = 0) -> pd.DataFrame:
+    """a -> c <- b and c -> d, strong enough to be found for certain."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 2, (2, rows))
+    c = np.where(rng.random(rows) < 0.9, a + b, rng.integers(0, 3, rows))
+    d = np.where(rng.random(rows) < 0.9, c, rng.integers(0, 3, rows))
+    return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
+
+
+class TestWhatIsLearned:
+    def test_collider_and_its_consequence(self, learner):
+        model = learner().fit(collider())
+        assert model.graph_.directed_edges == [("a", "c"), ("b", "c"), ("c", "d")]
+        assert model.graph_.undirected_edges == []
+
+    def test_separating_set_of_the_collider(self):
+        model = f2sl.F2SLc().fit(collider())
+        assert model.separating_sets_["a", "b"] == ()
+        assert model.separating_sets_["a", "d"] == ("c",)
+        assert model.v_structures_ == [("a", "c", "b")]
+        assert model.n_tests_ > 0
+        assert model.n_unreliable_ == 0
+
+    def test_chain_stays_undirected_but_has_a_dag(self):
+        rng = np.random.default_rng(1)
+        x = rng.integers(0, 2, 1000)
+        y = np.where(rng.random(1000) < 0.9, x, 1 - x)
+        z = np.where(rng.random(1000) < 0.9, y, 1 - y)
+        graph = f2sl.F2SLc().fit({"x": x, "y": y, "z": z}).graph_
+        assert graph.undirected_edges == [("x", "y"), ("y", "z")]
+        dag = graph.to_dag()
+        assert dag.is_consistent_extension
+        assert dag.v_structures() == []
+
+    def test_attributes(self, learner, alarm):
+        model = learner().fit(alarm)
+        assert list(model.feature_names_in_) == list(alarm.columns)
+        assert model.n_features_in_ == 37
+        assert model.n_rows_ == 2000
+        assert set(model.pc_) == set(alarm.columns)
+        assert model.skeleton_.nodes == tuple(alarm.columns)
+        stages = {"read", "prepare", "neighbours", "skeleton", "orientation"}
+        assert set(model.timings_) == stages | {"total"}
+        assert sum(model.timings_[s] for s in stages) <= model.timings_["total"]
+
+    def test_skeleton_is_the_and_of_the_sets(self, alarm):
+        model = f2sl.F2SLc().fit(alarm)
+        both = {(a, b) for a in model.pc_ for b in model.pc_[a] if a < b and a in model.pc_[b]}
+        assert set(model.skeleton_.undirected_edges) == both
+        assert model.graph_.skeleton() == model.skeleton_
+
+    def test_or_keeps_at_least_what_and_keeps(self, learner, alarm):
+        both = learner(symmetry="and").fit(alarm).skeleton_
+        either = learner(symmetry="or").fit(alarm).skeleton_
+        assert set(both.undirected_edges) <= set(either.undirected_edges)
+
+    def test_weights_are_the_strength_of_the_links(self, learner, alarm):
+        model = learner().fit(alarm)
+        pc = f2sl.learn_pc(alarm, target="HR")
+        for (a, b), weight in model.graph_.weights.items():
+            other = b if a == "HR" else a if b == "HR" else None
+            if other is not None:
+                assert weight == pytest.approx(pc[other], abs=1e-12)
+
+    def test_score_is_the_sum_of_families_and_prior(self, alarm):
+        from f2sl.counting.memory import MemoryEngine
+        from f2sl.stats.scores import FamilyScore
+
+        model = f2sl.F2SLs().fit(alarm)
+        table = f2sl.as_table(alarm)
+        families = FamilyScore(MemoryEngine(table, 1), "bdeu", 10.0)
+        number = {name: i for i, name in enumerate(table.names)}
+        total = sum(
+            families.score([(number[v], tuple(sorted(number[p] for p in model.graph_.parents(v))))])[0]
+            for v in table.names
+        )
+        assert model.score_ == pytest.approx(total - np.log(11) * model.graph_.n_edges, rel=1e-12)
+
+    @pytest.mark.parametrize("score", ["bdeu", "k2", "bic", "aic"])
+    def test_every_score_gives_a_dag(self, alarm, score):
+        assert f2sl.F2SLs(score=score).fit(alarm).graph_.is_dag()
+
+    def test_constant_columns_are_isolated_and_said_to_be(self, learner):
+        frame = collider().assign(same="x")
+        model = learner().fit(frame)
+        assert model.graph_.adjacent("same") == []
+        assert any("'same'" in note for note in model.notes_)
+
+    def test_all_columns_constant(self, learner):
+        assert learner().fit({"a": [1, 1, 1], "b": [0, 0, 0]}).graph_.n_edges == 0
+
+    def test_one_row(self, learner):
+        assert learner().fit({"a": [1], "b": [0]}).graph_.n_edges == 0
+
+    def test_two_equal_columns_are_linked(self, learner):
+        column = [0, 1] * 50
+        assert learner().fit({"a": column, "b": column}).skeleton_.n_edges == 1
+
+    def test_identifier_is_pointed_out(self):
+        frame = collider(100).assign(id=[f"row {i}" for i in range(100)])
+        assert any("'id'" in note and "identifier" in note for note in f2sl.F2SLc().fit(frame).notes_)
+
+
+class TestNothingButTheDataMatters:
+    def test_threads(self, learner, alarm):
+        graphs = [learner(n_jobs=jobs).fit(alarm).graph_ for jobs in (1, 2, 3)]
+        assert graphs[0] == graphs[1] == graphs[2]
+        assert graphs[0].weights == graphs[1].weights == graphs[2].weights
+
+    @settings(max_examples=10, deadline=None)
+    @given(seed=st.integers(0, 2**32 - 1))
+    def test_order_of_columns_rows_and_states(self, learner, alarm, seed):
+        rng = np.random.default_rng(seed)
+        known = learner().fit(alarm)
+        frame = alarm.sample(frac=1, random_state=seed % 2**31)
+        frame = frame[rng.permutation(alarm.columns)]
+        for name in frame.columns:
+            labels = frame[name].unique()
+            frame[name] = frame[name].map(dict(zip(labels, rng.permutation(len(labels)).tolist(), strict=True)))
+        other = learner().fit(frame)
+        assert other.graph_ == known.graph_
+        assert other.graph_.reorder(alarm.columns.tolist()).weights == known.graph_.weights
+        assert other.pc_ == known.pc_
+
+    def test_kind_of_table(self, learner, alarm, tmp_path):
+        known = learner().fit(alarm).graph_
+        alarm.to_csv(tmp_path / "t.csv", index=False)
+        alarm.to_parquet(tmp_path / "t.parquet")
+        codes = np.column_stack([pd.factorize(alarm[c])[0] for c in alarm.columns])
+        tables = [
+            pl.from_pandas(alarm),
+            pa.Table.from_pandas(alarm),
+            {name: alarm[name].tolist() for name in alarm.columns},
+            tmp_path / "t.csv",
+            str(tmp_path / "t.parquet"),
+        ]
+        for table in tables:
+            assert learner().fit(table).graph_ == known
+        assert learner().fit(codes, names=alarm.columns.tolist()).graph_ == known
+
+    def test_ten_runs_are_the_same_to_the_byte(self, learner, alarm, tmp_path):
+        texts = set()
+        for run in range(10):
+            path = tmp_path / f"{run}.json"
+            learner().fit(alarm).graph_.save(path)
+            texts.add(path.read_bytes())
+        assert len(texts) == 1
+
+    def test_declared_states_that_do_not_occur_count(self):
+        frame = collider(300)
+        wide = frame.assign(a=pd.Categorical(frame["a"], categories=range(30)))
+        few = f2sl.F2SLc().fit(frame)
+        many = f2sl.F2SLc().fit(wide)
+        assert few.n_unreliable_ == 0
+        assert many.n_unreliable_ > 0
+
+
+class TestByName:
+    def test_learn_gives_the_fitted_learner(self, alarm):
+        model = f2sl.learn(alarm, algorithm="f2sl-s", equivalent_sample_size=1)
+        assert isinstance(model, f2sl.F2SLs)
+        assert model.equivalent_sample_size == 1
+        assert model.graph_ == f2sl.F2SLs(equivalent_sample_size=1).fit(alarm).graph_
+
+    def test_learn_pc_is_one_row_of_all(self, alarm):
+        model = f2sl.F2SLc().fit(alarm)
+        for target in ("HR", "CO", "SHUNT"):
+            assert list(f2sl.learn_pc(alarm, target)) == model.pc_[target]
+
+    def test_learn_pc_is_in_order_of_strength(self, alarm):
+        strengths = list(f2sl.learn_pc(alarm, "CO", ties="keep", delta=0.01).values())
+        assert strengths == sorted(strengths, reverse=True)
+
+    def test_mrmr_gives_k(self, alarm):
+        assert len(f2sl.learn_pc(alarm, "CO", algorithm="mrmr", k=3)) == 3
+
+    @pytest.mark.parametrize(
+        ("call", "words"),
+        [
+            (lambda t: f2sl.learn(t, algorithm="f2sl-x"), ["'f2sl-x'", "f2sl-c", "f2sl-s"]),
+            (lambda t: f2sl.learn(t, alhpa=0.1), ["'alhpa'", "did you mean 'alpha'"]),
+            (lambda t: f2sl.learn_pc(t, "HRR"), ["'HRR'", "'HR'"]),
+            (lambda t: f2sl.learn_pc(t, "HR", algorithm="fcfb"), ["'fcfb'", "'fcbf'"]),
+            (lambda t: f2sl.learn_pc(t, "HR", algorithm="mrmr", k=0), ["k must be", "at least 1"]),
+            (lambda t: f2sl.F2SLc(delta=-0.1).fit(t), ["delta", "-0.1"]),
+            (lambda t: f2sl.F2SLc(alpha=1).fit(t), ["alpha", "between 0 and 1"]),
+            (lambda t: f2sl.F2SLc(max_cond_vars=1.5).fit(t), ["max_cond_vars", "1.5"]),
+            (lambda t: f2sl.F2SLc(symmetry="xor").fit(t), ["symmetry", "'and'", "'or'"]),
+            (lambda t: f2sl.F2SLc(ties="both").fit(t), ["ties", "'drop'", "'keep'"]),
+            (lambda t: f2sl.F2SLc(measure="gini").fit(t), ["measure", "'su'"]),
+            (lambda t: f2sl.F2SLc(ci_test="t").fit(t), ["ci_test", "'g2'"]),
+            (lambda t: f2sl.F2SLc(n_jobs=0).fit(t), ["n_jobs"]),
+            (lambda t: f2sl.F2SLs(score="bde").fit(t), ["score", "'bdeu'"]),
+            (lambda t: f2sl.F2SLs(equivalent_sample_size=0).fit(t), ["equivalent_sample_size"]),
+            (lambda t: f2sl.F2SLs(max_stall=0).fit(t), ["max_stall", "at least 1"]),
+            (lambda t: f2sl.F2SLs(tabu_length=-1).fit(t), ["tabu_length"]),
+        ],
+    )
+    def test_refusals(self, alarm, call, words):
+        with pytest.raises(f2sl.F2SLError) as caught:
+            call(alarm)
+        for word in words:
+            assert word in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+class TestAmongScikitLearn:
+    def test_clone_keeps_options_and_drops_results(self, learner, alarm):
+        model = learner(delta=0.2).fit(alarm)
+        copy = clone(model)
+        assert copy.delta == 0.2
+        assert not hasattr(copy, "graph_")
+
+    def test_last_step_of_a_pipeline(self, learner, alarm):
+        pipe = make_pipeline("passthrough", learner())
+        assert pipe.fit(alarm)[-1].graph_ == learner().fit(alarm).graph_

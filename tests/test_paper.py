@@ -1,0 +1,45 @@
+"""The F2SL paper's figures on its own data, held to the bounds of benchmarks/paper_core.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = os.environ.get("F2SL_MMHC_DATA")
+
+pytestmark = pytest.mark.skipif(
+    not FOLDER, reason="F2SL_MMHC_DATA does not name a folder with the data of the paper"
+)
+
+
+@pytest.fixture(scope="module")
+def paper_core():
+    path = Path(__file__).parent.parent / "benchmarks" / "paper_core.py"
+    spec = importlib.util.spec_from_file_location("paper_core", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def data(paper_core):
+    return paper_core.load(FOLDER)
+
+
+def held(lines, expected: int) -> None:
+    bounded = [line for line in lines if line.met is not None]
+    assert len(bounded) == expected
+    assert [line for line in bounded if not line.met] == []
+
+
+def test_parents_and_children_and_skeletons(paper_core, data):
+    held(paper_core.pc_lines(data), expected=6 + 4)
+
+
+def test_structural_hamming_distances(paper_core, data):
+    held(paper_core.shd_lines(data, with_shuffled=False), expected=2 + 2 + 4 + 2)

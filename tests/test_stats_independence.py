@@ -1,0 +1,228 @@
+"""G2 and X2 tests: hand-derived tables, SciPy stratum by stratum, and when a test is not to be trusted."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2, chi2_contingency
+
+import naive
+from conftest import make_engine, random_codes, related_codes
+from f2sl.errors import OptionError
+from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest
+from f2sl.stats.subsets import subsets
+
+WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
+
+
+def from_cells(cells):
+    """Rows of data whose contingency table is `cells`."""
+    cells = np.asarray(cells)
+    return np.stack([np.repeat(axis.ravel(), cells.ravel()) for axis in np.indices(cells.shape)])
+
+
+def questions(*asked):
+    """Columns x, y and given of questions (x, y, *given), all with as many given."""
+    table = np.array(asked, np.int64)
+    return table[:, 0], table[:, 1], table[:, 2:]
+
+
+def measure(codes, *asked, cardinalities=None, ci_test="g2"):
+    """Statistic, degrees of freedom and p-value of each question."""
+    return np.array(
+        TableTest(make_engine(codes, cardinalities), ci_test=ci_test).measure(*questions(*asked))
+    ).T
+
+
+def scipy_sums(cells, name):
+    """Add up SciPy's statistics over the strata, which are the first axis of `cells`."""
+    value, freedom = 0.0, 0
+    for stratum in cells:
+        used = stratum[stratum.any(axis=1)][:, stratum.any(axis=0)]
+        if used.size:
+            kind = "log-likelihood" if name == "g2" else "pearson"
+            result = chi2_contingency(used, correction=False, lambda_=kind)
+            value, freedom = value + result.statistic, freedom + result.dof
+    return value, freedom
+
+
+def test_two_by_two_by_hand():
+    codes = from_cells([[10, 20], [30, 40]])
+    x2 = 100 * (10 * 40 - 20 * 30) ** 2 / (30 * 70 * 40 * 60)
+    g2 = 2 * sum(n * math.log(n / e) for n, e in [(10, 12), (20, 18), (30, 28), (40, 42)])
+    for name, value in [("x2", x2), ("g2", g2)]:
+        [[statistic, freedom, p]] = measure(codes, (0, 1), ci_test=name)
+        assert statistic == pytest.approx(value, rel=1e-9)
+        assert freedom == 1
+        # With one degree of freedom the statistic is a squared normal variable.
+        assert p == pytest.approx(math.erfc(math.sqrt(value / 2)), rel=1e-9)
+
+
+def test_strata_by_hand():
+    # Given z = 0 no relation at all, given z = 1 a perfect one: G2 = 2 * 20 log 2, two degrees of freedom.
+    codes = from_cells([[[5, 5], [5, 5]], [[10, 0], [0, 10]]])
+    [[g2, freedom, p]] = measure(codes, (1, 2, 0))
+    assert (g2, freedom) == (pytest.approx(40 * math.log(2), rel=1e-12), 2)
+    assert p == pytest.approx(math.exp(-g2 / 2), rel=1e-9)
+    [[x2, freedom, _]] = measure(codes, (1, 2, 0), ci_test="x2")
+    assert (x2, freedom) == (pytest.approx(20.0, rel=1e-9), 2)
+
+
+def test_degrees_of_freedom_count_only_what_occurs_in_a_stratum():
+    # z = 0: rows 0 and 1 of 3, all 2 columns: 1 degree. z = 1: one row only: 0. z = 2 is empty: 0.
+    cells = np.zeros((3, 3, 2), int)
+    cells[0, :2] = [[4, 2], [1, 5]]
+    cells[1, 2] = [3, 3]
+    [[_, freedom, _]] = measure(from_cells(cells), (1, 2, 0), cardinalities=[3, 3, 2])
+    assert freedom == 1
+
+
+def test_no_degrees_of_freedom_is_independence():
+    codes = [[0] * 40, [0, 1] * 20]
+    test = TableTest(make_engine(codes, [2, 2]))
+    assert test.measure(*questions((0, 1))) == (0.0, 0.0, 1.0)
+    assert test.answer(*questions((0, 1))).tolist() == [INDEPENDENT]
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_against_scipy_stratum_by_stratum(name, seed):
+    rng = np.random.default_rng(seed)
+    k_z, k_x, k_y = rng.integers(1, 5, 3)
+    cells = rng.integers(0, 6, (k_z, k_x, k_y)) * rng.integers(0, 2, (k_z, k_x, k_y))
+    cells[-1, -1, -1] += 1 + max(0, cells.size - cells.sum())
+    value, freedom = scipy_sums(cells, name)
+    found = measure(from_cells(cells), (1, 2, 0), (2, 1, 0), cardinalities=[k_z, k_x, k_y], ci_test=name)
+    p = chi2.sf(value, freedom) if freedom else 1.0
+    np.testing.assert_allclose(found, [[value, freedom, p]] * 2, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(32, 120))
+def test_against_the_naive_formula(name, seed, n_rows):
+    codes = related_codes(seed, n_rows, 5, most_states=2)
+    asked = [
+        (x, y, z, w) for x, y in combinations(range(5), 2) for z, w in [sorted({0, 1, 2, 3, 4} - {x, y})[:2]]
+    ]
+    expected = [naive.independence_test(codes, q[0], q[1], q[2:], name) for q in asked]
+    np.testing.assert_allclose(measure(codes, *asked, ci_test=name), expected, rtol=1e-9, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["g2", "x2"])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_states_and_columns_changes_no_bit(name, seed):
+    rng = np.random.default_rng(seed)
+    cardinalities = np.array([2, 3, 2, 3])
+    codes = random_codes(seed, 100, cardinalities)
+    codes[1, :50] = codes[3, :50]
+    asked = [(1, 3, 0, 2), (3, 1, 2, 0), (0, 2, 1, 3)]
+    plain = measure(codes, *asked, cardinalities=cardinalities, ci_test=name).tolist()
+    assert plain[0] == plain[1]
+    relabelled = np.stack([rng.permutation(k)[row] for k, row in zip(cardinalities, codes, strict=True)])
+    relabelled = relabelled[:, rng.permutation(100)]
+    assert measure(relabelled, *asked, cardinalities=cardinalities, ci_test=name).tolist() == plain
+    order = rng.permutation(4)
+    place = np.argsort(order)
+    moved = measure(codes[order], *place[np.array(asked)], cardinalities=cardinalities[order], ci_test=name)
+    assert moved.tolist() == plain
+
+
+# Answers
+
+
+def test_five_samples_for_each_cell_are_reliable_and_fewer_are_not():
+    # 2 * 3 cells: 30 samples are just enough, with a third variable of 2 states 60.
+    for n_rows, pair, triple in [(29, False, False), (30, True, False), (59, True, False), (60, True, True)]:
+        test = TableTest(make_engine(random_codes(0, n_rows, [2, 3, 2]), [2, 3, 2]))
+        assert test.reliable(*questions((0, 1))).tolist() == [pair]
+        assert test.reliable(*questions((0, 1, 2))).tolist() == [triple]
+        assert (test.answer(*questions((0, 1)))[0] != UNRELIABLE) == pair
+        assert (len(test.worth_asking(0, 1, np.array([0, 1, 2]), 1)) > 0) == triple
+
+
+def test_three_answers_and_how_often_they_are_given():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 200)
+    codes = np.stack([x, x, np.arange(200) // 2 % 2, rng.integers(0, 60, 200)])
+    test = TableTest(make_engine(codes, [2, 2, 2, 60]))
+    assert test.answer(*questions((0, 1), (0, 2), (0, 3), (3, 1))).tolist() == [
+        DEPENDENT,
+        DEPENDENT if naive.independence_test(codes, 0, 2)[2] <= 0.01 else INDEPENDENT,
+        UNRELIABLE,
+        UNRELIABLE,
+    ]
+    assert (test.n_tests, test.n_unreliable) == (4, 2)
+    test.answer(*questions((0, 1, 2)))
+    assert (test.n_tests, test.n_unreliable) == (5, 2)
+
+
+def test_no_questions():
+    test = TableTest(make_engine([[0, 1], [0, 1]]))
+    none = np.empty(0, np.int64)
+    assert test.answer(none, none, np.empty((0, 1), np.int64)).tolist() == []
+    assert test.n_tests == 0
+
+
+@pytest.mark.parametrize("n_rows", [1, 25, 80, 400])
+@pytest.mark.parametrize("name", ["g2", "x2"])
+def test_answers_equal_the_naive_ones(n_rows, name):
+    codes = related_codes(n_rows, n_rows, 6)
+    cardinalities = [int(row.max()) + 1 for row in codes]
+    for alpha in (0.01, 0.2):
+        test = TableTest(make_engine(codes), alpha, name)
+        for size in range(4):
+            asked = [
+                (x, y, *z)
+                for x, y in combinations(range(6), 2)
+                for z in combinations(sorted(set(range(6)) - {x, y}), size)
+            ]
+            found = [WORDS[a] for a in test.answer(*questions(*asked)).tolist()]
+            assert found == [
+                naive.answer(codes, cardinalities, q[0], q[1], q[2:], alpha, name) for q in asked
+            ]
+
+
+def test_alpha_is_the_border_between_the_answers():
+    codes = from_cells([[10, 20], [30, 40]])
+    p = naive.independence_test(codes, 0, 1)[2]
+    for alpha, expected in [(p * 1.001, DEPENDENT), (p * 0.999, INDEPENDENT)]:
+        assert TableTest(make_engine(codes), alpha).answer(*questions((0, 1))).tolist() == [expected]
+
+
+@pytest.mark.parametrize("n_rows", [19, 20, 40, 60, 100, 240, 1000])
+def test_worth_asking_are_all_subsets_that_leave_the_test_reliable(n_rows):
+    cardinalities = [2, 2, 3, 2, 5, 2, 4]
+    test = TableTest(make_engine(random_codes(1, n_rows, cardinalities), cardinalities))
+    among = np.array([0, 2, 3, 4, 5, 6])
+    for size in range(5):
+        expected = [
+            list(s)
+            for s in combinations([v for v in among.tolist() if v not in (0, 1)], size)
+            if naive.is_reliable(n_rows, cardinalities, 0, 1, s)
+        ]
+        found = test.worth_asking(0, 1, among, size)
+        assert found.shape == (len(expected), size)
+        assert found.tolist() == expected
+        assert test.reliable(np.zeros(len(found), int), np.ones(len(found), int), found).all()
+
+
+def test_a_table_with_more_cells_than_samples_is_not_measured():
+    with pytest.raises(ValueError, match="more cells than"):
+        measure(random_codes(0, 10, [4, 4]), (0, 1), cardinalities=[4, 4])
+
+
+def test_an_unknown_test_is_refused_with_the_known_ones():
+    with pytest.raises(OptionError, match=r"unknown independence test 'g3'.*g2, x2"):
+        TableTest(make_engine([[0, 1], [0, 1]]), ci_test="g3")
+
+
+@given(n=st.integers(0, 8), size=st.integers(0, 9))
+def test_subsets_are_the_combinations(n, size):
+    members = np.arange(n) * 3 + 1
+    found = subsets(members, size)
+    expected = [list(s) for s in combinations(members.tolist(), size)]
+    assert found.tolist() == expected
+    assert found.shape == (len(expected), size)

@@ -1,0 +1,88 @@
+"""Check who may import whom.
+
+Each part of f2sl imports only parts that come before it in `ORDER` (and itself). Parts on one line
+are level: they do not import each other. Imports inside functions count too, imports for type checking
+alone do not.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
+
+ORDER = [
+    ["_version", "errors"],
+    ["_options", "_progress", "_registry", "_threads", "_jit"],
+    ["_rich"],
+    ["graph"],
+    ["data"],
+    ["counting"],
+    ["stats"],
+    ["local"],
+    ["skeleton"],
+    ["orient", "search"],
+    ["structure"],
+    ["examples", "experiments"],
+    ["api"],
+    ["cli"],
+    ["__init__", "__main__"],
+]
+RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
+ONLY_ERRORS = {"graph", "data"}
+"""These two know nothing of the rest, nor of each other."""
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_parts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Give line and part of each import of f2sl in a module."""
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "f2sl":
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("f2sl."):
+            yield node.lineno, (node.module or "").split(".")[1]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "f2sl":
+                    yield node.lineno, [*alias.name.split("."), "__init__"][1]
+
+
+def complaints() -> Iterator[str]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        own = part_of(path)
+        where = path.relative_to(SOURCE.parent.parent)
+        if own not in RANK:
+            yield f"{where}: part {own!r} has no place in ORDER"
+            continue
+        for line, part in imported_parts(ast.parse(path.read_text(encoding="utf-8"))):
+            part = part if part in RANK else "__init__"
+            if part == own:
+                continue
+            if RANK[part] >= RANK[own]:
+                yield f"{where}:{line}: {own} must not import {part}"
+            elif own in ONLY_ERRORS and part != "errors":
+                yield f"{where}:{line}: {own} may import errors alone, not {part}"
+
+
+def main() -> int:
+    found = list(complaints())
+    print("\n".join(found) or "imports: all point the right way")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
