@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
@@ -29,6 +30,12 @@ def f2sl(*arguments, command=(SCRIPT,), folder=None, **environment):
         timeout=SECONDS,
         check=False,
     )
+
+
+def together(calls):
+    """Call functions without arguments, as many at a time as there are cores; return what they return."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda call: call(), calls))
 
 
 def learned(*arguments, **options):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_process import ENVIRONMENT, SCRIPT, f2sl, learned, small_table, write_csv
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
 from f2sl.cli import program
 from f2sl.cli.app import main
 from f2sl.graph import DAG
@@ -169,9 +169,8 @@ def test_a_first_run_says_that_it_compiles_and_how_far_it_is(tmp_path):
 
 
 @posix_only
-def test_quick_work_and_quiet_work_draw_nothing(tmp_path):
+def test_quiet_work_draws_nothing(tmp_path):
     path = write_csv(tmp_path / "t.csv", small_table())
-    learned("pc", path, "c")
     shown, _ = on_a_terminal("pc", path, "c", "--quiet")
     assert shown == ""
 

@@ -145,7 +145,9 @@ class TestNothingButTheDataMatters:
         frame = frame[rng.permutation(alarm.columns)]
         for name in frame.columns:
             labels = frame[name].unique()
-            frame[name] = frame[name].map(dict(zip(labels, rng.permutation(len(labels)).tolist(), strict=True)))
+            frame[name] = frame[name].map(
+                dict(zip(labels, rng.permutation(len(labels)).tolist(), strict=True))
+            )
         other = learner().fit(frame)
         assert other.graph_ == known.graph_
         assert other.graph_.reorder(alarm.columns.tolist()).weights == known.graph_.weights

@@ -27,7 +27,8 @@ from f2sl.cli.options import (
     parse_bins,
     with_learner_options,
 )
-from f2sl.cli.reading import Reading, progress
+from f2sl.cli.progress import progress
+from f2sl.cli.reading import Reading
 
 EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",

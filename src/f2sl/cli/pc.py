@@ -25,7 +25,8 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.output import count, printable
-from f2sl.cli.reading import Reading, progress
+from f2sl.cli.progress import progress
+from f2sl.cli.reading import Reading
 
 EXAMPLES = examples(
     "f2sl pc data.csv Smoking",

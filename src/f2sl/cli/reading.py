@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,22 +48,3 @@ class Reading:
             if self.delimiter is not None or not self.header:
                 data = read_table(self.path, delimiter=self.delimiter, header=self.header)
             return as_table(data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2)
-
-
-@contextmanager
-def progress(quiet: bool) -> Iterator[None]:
-    """Show how far the work has come, on the standard error, if somebody is watching."""
-    import sys
-
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    from f2sl._progress import showing
-    from f2sl._rich import RichDisplay
-
-    display = RichDisplay()
-    try:
-        with showing(display):
-            yield
-    finally:
-        display.close()

@@ -6,7 +6,7 @@ A new arrow ``v -> w`` that leads up closes no cycle. For any other, look back f
 along the arrows within its level, and forward from `w` along those up to that level, by
 turns: where the two meet there is a cycle, and when one comes to its end there is
 none. Then what `w` leads to is lifted to the level of `v`, or to the next one if there was
-much behind `v`, more than about the square root of the number of arrows. So a level
+much behind `v`, in the order of the square root of the number of arrows. So a level
 is left only with many arrows behind, which keeps the levels few and lifting rare.
 
 References
@@ -57,13 +57,17 @@ class CycleGuard:
         self._level = [0] * m
         # The parents of each node that are on its own level.
         self._beside = adjacency(m, arrows[:, 1], arrows[:, 0]).lists()
-        self._steps = isqrt(n_edges) + 1
+        self._steps = isqrt(n_edges) // 4 + 1  # measured on random graphs: the best between 1/10 and 20
+        self._refused: set[tuple[int, int]] = set()
 
     def add(self, a: int, b: int) -> bool:
         """Add ``a -> b`` and return True, or return False if that would close a cycle."""
         v, w = self._group[a], self._group[b]
         level = self._level
+        if (v, w) in self._refused:
+            return False
         if level[v] >= level[w] and not self._make_room(v, w):
+            self._refused.add((v, w))  # for good: arrows are never taken away
             return False
         self._children[v].append(w)
         if level[v] == level[w]:
@@ -73,9 +77,9 @@ class CycleGuard:
     def _make_room(self, v: int, w: int) -> bool:
         """Search from both ends by turns; lift what `w` leads to, or return False if that is `v`."""
         level, top = self._level, self._level[v]
-        behind, ahead = {v}, {w}
         if v == w:
             return False
+        behind, ahead = {v}, {w}
         back, forth = [v], [w]
         steps_back = steps_forth = 0
         while forth:

@@ -8,6 +8,7 @@ temporary file is removed and what was there stays.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 from collections.abc import Iterable
@@ -40,13 +41,15 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
     'done'
     """
     target = _real_target(path)
-    pieces = [content] if isinstance(content, (str, bytes)) else content
     temporary = None
     try:
         temporary, handle = _open_beside(target)
         with os.fdopen(handle, "wb") as file:
-            for piece in pieces:
-                file.write(piece if isinstance(piece, bytes) else piece.encode("utf-8"))
+            if isinstance(content, bytes):
+                file.write(content)
+            else:
+                with io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+                    text.writelines([content] if isinstance(content, str) else content)
         if target.exists():
             temporary.chmod(target.stat().st_mode & 0o7777)
         temporary.replace(target)

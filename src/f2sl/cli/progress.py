@@ -1,0 +1,24 @@
+"""How far the work has come, for those who watch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[None]:
+    """Show how far the work has come, on the standard error, if somebody is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from f2sl._progress import showing
+    from f2sl._rich import RichDisplay
+
+    display = RichDisplay()
+    try:
+        with showing(display):
+            yield
+    finally:
+        display.close()
