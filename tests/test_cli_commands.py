@@ -30,7 +30,7 @@ def graphs(tmp_path):
 
 def test_pc_lists_neighbours_with_their_strengths(csv):
     assert learned("pc", csv, "c") == (
-        "c: 2 neighbours by fcbf (delta 0.05, measure su, ties drop)\n"
+        "c: 2 neighbours by fcbf (delta 0.05, ties drop, measure su)\n"
         "name   strength\n"
         "a        0.3437\n"
         "b        0.3437\n"
@@ -47,7 +47,7 @@ def test_pc_of_a_variable_that_stands_alone(csv, capsys):
     assert (
         capsys.readouterr()
         .out.rstrip("\n")
-        .endswith("d: 0 neighbours by fcbf (delta 0.05, measure su, ties drop)")
+        .endswith("d: 0 neighbours by fcbf (delta 0.05, ties drop, measure su)")
     )
 
 
@@ -105,7 +105,7 @@ def test_algorithms_as_json():
 def test_every_option_of_every_learner_can_be_given(registry):
     command = "learn" if registry is STRUCTURE else "pc"
     for entry in registry:
-        for name in registry.load(entry.name)._get_param_names():
+        for name in registry.load(entry.name).option_defaults():
             assert name in FLAGS or name == "verbose", f"{entry.name} has an option {name} without a flag"
             table = {option.param: option.commands for option in LEARNER_OPTIONS}
             assert command in table.get(name, [command])

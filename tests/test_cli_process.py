@@ -54,8 +54,7 @@ def test_light_commands_do_not_load_numba(tmp_path, arguments):
         arguments = ["compare", str(tmp_path / "g.json"), str(tmp_path / "g.json")]
     loaded = loaded_by(f"from f2sl.cli.app import main; assert main({arguments!r}) == 0")
     assert "numba" not in loaded
-    if arguments != ["algorithms"]:
-        assert not loaded & {"sklearn", "pyarrow", "pandas", "scipy"}
+    assert not loaded & {"sklearn", "pandas", "scipy"}
 
 
 def test_help_stays_light_enough_to_be_quick():

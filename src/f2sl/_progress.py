@@ -38,7 +38,8 @@ class Display:
         """Hear something worth a line."""
 
 
-_current: ContextVar[Display] = ContextVar("f2sl_display", default=Display())
+_NOBODY = Display()
+_current: ContextVar[Display] = ContextVar("f2sl_display")
 
 
 @contextmanager
@@ -55,7 +56,7 @@ def showing(display: Display) -> Iterator[Display]:
 @contextmanager
 def stage(name: str) -> Iterator[Callable[[float], None]]:
     """Report a stage to the current display; gives a function to tell of finished shares."""
-    display = _current.get()
+    display = _current.get(_NOBODY)
     display.begin(name)
     try:
         yield display.advance
@@ -66,14 +67,11 @@ def stage(name: str) -> Iterator[Callable[[float], None]]:
 @contextmanager
 def _hearing_of_compilation(display: Display) -> Iterator[None]:
     """Tell `display`, once, when Numba compiles rather than takes machine code from its cache."""
-    import sys
+    from numba.core import event as numba_event
 
-    if "numba" not in sys.modules and type(display) is Display:
-        yield
-        return
-    from numba.core import event
+    event: Any = numba_event
 
-    class Listener(event.Listener):  # type: ignore[misc]
+    class Listener(numba_event.Listener):
         told = False
 
         def on_start(self, _: Any) -> None:

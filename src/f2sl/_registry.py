@@ -59,7 +59,7 @@ class Registry:
     def create(self, name: str, options: dict[str, Any]) -> Any:
         """Make a learner of that name; an option it does not take is an error that lists those it takes."""
         learner = self.load(name)
-        known = sorted(learner._get_param_names())
+        known = list(learner.option_defaults())
         for option in options:
             if option not in known:
                 raise OptionError(unknown_name(f"option of {name}", option, known))

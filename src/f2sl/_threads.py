@@ -38,7 +38,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise OptionError(
-            f"n_jobs must be a whole number other than 0, or None for all cores, not {n_jobs!r}"
+            f"n_jobs must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
         )
     return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
@@ -41,9 +40,8 @@ def algorithms(as_json: AsJson = False) -> None:
 
 
 def _defaults(learner: Any) -> dict[str, Any]:
-    """What a learner can be told, with the defaults, in the order of its constructor."""
-    parameters = inspect.signature(learner).parameters
-    return {name: parameter.default for name, parameter in parameters.items() if name != "verbose"}
+    """What a learner can be told on the command line, with the defaults."""
+    return {name: default for name, default in learner.option_defaults().items() if name != "verbose"}
 
 
 def _options(learner: Any) -> list[str]:

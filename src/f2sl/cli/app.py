@@ -43,4 +43,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         run(given)
 
-    return exit_code_of(work)
+    return exit_code_of(work, for_good=arguments is None)

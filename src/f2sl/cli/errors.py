@@ -32,12 +32,15 @@ DEBUG = "F2SL_DEBUG"
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 
 
-def exit_code_of(work: Callable[[], None]) -> int:
-    """Do the work; turn whatever it raises into a line and an exit code."""
+def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
+    """Do the work; turn whatever it raises into a line and an exit code.
+
+    `for_good` says that the process ends with it.
+    """
     _prepare_streams()
     interrupts.reset()
     try:
-        with interrupts.listening():
+        with interrupts.listening(for_good):
             work()
             sys.stdout.flush()
             interrupts.check()

@@ -33,8 +33,12 @@ class Interrupts:
         self._before: dict[Path, int | None] = {}
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Hear the signal during a ``with`` block, unless the process was told to ignore it."""
+    def listening(self, for_good: bool) -> Iterator[None]:
+        """Hear the signal during a ``with`` block, unless the process was told to ignore it.
+
+        Afterwards it is handled as before, or, if the process ends `for_good`, no more: an impatient
+        second Ctrl-C must not spoil the exit code.
+        """
         usual = signal.default_int_handler
         here = threading.current_thread() is threading.main_thread()
         if not here or signal.getsignal(signal.SIGINT) is not usual:
@@ -52,7 +56,7 @@ class Interrupts:
             yield
         finally:
             sys.unraisablehook = hook
-            signal.signal(signal.SIGINT, usual)
+            signal.signal(signal.SIGINT, signal.SIG_IGN if for_good else usual)
 
     def _heard(self, number: int, frame: Any) -> None:
         if self.requested and not self._saving:

@@ -169,7 +169,7 @@ def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> An
     OptionError
         If there is no such learner, it does not take one of the options, or not this value.
     """
-    taken = set(registry.load(name)._get_param_names())
+    taken = set(registry.load(name).option_defaults())
     strange = [FLAGS.get(param, param) for param in options if param not in taken]
     if strange:
         raise OptionError(f"{name} takes no {' and no '.join(strange)}; it takes {', '.join(_flags(taken))}")

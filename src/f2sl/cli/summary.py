@@ -144,8 +144,7 @@ class Learned:
 
     def _options(self) -> str:
         params = self.learner.get_params()
-        told = [f"{name} {value}" for name, value in _in_order(self.learner, params) if name not in _NOT_TOLD]
-        return ", ".join(told)
+        return ", ".join(f"{name} {value}" for name, value in params.items() if name not in _NOT_TOLD)
 
     def _graph(self) -> str:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self._edge_counts().items())
@@ -172,13 +171,6 @@ class Learned:
         names = ("n_tests_", "n_unreliable_", "score_")
         tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
         return tests, unreliable, score
-
-
-def _in_order(learner: Any, params: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Parameters in the order of the learner's constructor, not of the alphabet."""
-    import inspect
-
-    return [(name, params[name]) for name in inspect.signature(type(learner)).parameters]
 
 
 def _reliability(tests: int, unreliable: int) -> str:

@@ -90,8 +90,7 @@ def _is_gap(value: object) -> bool:
 def _missing(chunked: Any) -> Mask | None:
     if not chunked.null_count:
         return None
-    mask: Mask = chunked.is_null().to_numpy()
-    return mask
+    return _as_numpy(chunked.is_null())
 
 
 def _numbers(chunked: Any) -> npt.NDArray[Any]:
@@ -99,8 +98,24 @@ def _numbers(chunked: Any) -> npt.NDArray[Any]:
         chunked = pc.fill_null(chunked, False if pt.is_boolean(chunked.type) else 0)
     if pt.is_float16(chunked.type):
         chunked = chunked.cast(pa.float32())
-    values: npt.NDArray[Any] = chunked.to_numpy()
-    return values
+    return _as_numpy(chunked)
+
+
+def _as_numpy(chunked: Any) -> npt.NDArray[Any]:
+    """Read the values of numbers or booleans without gaps; Arrow's own `to_numpy` would import pandas."""
+    kind = np.bool_ if pt.is_boolean(chunked.type) else chunked.type.to_pandas_dtype()
+    parts = [np.empty(0, kind)]
+    for chunk in chunked.chunks:
+        if not len(chunk):
+            continue
+        window = slice(chunk.offset, chunk.offset + len(chunk))
+        buffer = chunk.buffers()[1]
+        if kind is np.bool_:
+            bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
+            parts.append(bits[window].astype(np.bool_))
+        else:
+            parts.append(np.frombuffer(buffer, kind)[window])
+    return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
 
 def _numbered(chunked: Any) -> tuple[npt.NDArray[Any], Any]:

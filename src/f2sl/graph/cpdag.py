@@ -48,7 +48,7 @@ def _compelled_parents(arrows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], 
             continue
         x = max(parents[y])
         # Either way round, y -> x would make a new v-structure or a cycle: then all arrows into y hold.
-        if not compelled[x] <= parents[y] or not parents[y] <= parents[x] | {x}:
+        if not compelled[x] <= parents[y] or not parents[y] - {x} <= parents[x]:
             compelled[y] = parents[y]
         else:
             compelled[y] = compelled[x]

@@ -59,7 +59,9 @@ def plot(graph: PDAG, path: str | Path | None = None, *, isolated: bool = False)
         box = {"boxstyle": "round,pad=0.28", "fc": "#f4f8fb", "ec": "#31708f", "lw": 0.8}
         text = axes.text(*places[name], name, ha="center", va="center", fontsize=7.5, bbox=box, zorder=3)
         boxes[name] = text.get_bbox_patch()
-    FigureCanvasAgg(figure).draw()  # only now do the boxes know their size, where arrows are to end
+    # Only once drawn do the boxes know their size, and so the arrows where to end.
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
     weights = graph.weights or {}
     strongest = max(weights.values(), default=1.0) or 1.0
     for edges, style in ((graph.directed_edges, "-|>"), (graph.undirected_edges, "-")):

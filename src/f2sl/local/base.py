@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from f2sl._estimator import Estimator
 from f2sl._registry import Registry
 from f2sl.counting.protocol import CountingEngine, Floats, Integers
 
@@ -55,7 +55,7 @@ def flatten(sets: list[tuple[Integers, Floats]]) -> Neighbourhoods:
     return Neighbourhoods(start, members, np.concatenate([strengths for _, strengths in sets]))
 
 
-class LocalLearner(BaseEstimator):  # type: ignore[misc]
+class LocalLearner(Estimator):
     """Base of the PC learners: options in the constructor, two questions as methods."""
 
     def check_options(self) -> None:

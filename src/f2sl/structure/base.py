@@ -14,9 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from f2sl import _options
+from f2sl._estimator import Estimator
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
@@ -39,7 +39,7 @@ STRUCTURE.add(
 )
 
 
-class StructureLearner(BaseEstimator):  # type: ignore[misc]
+class StructureLearner(Estimator):
     """Base of all learners: reads the table, opens an engine, keeps the time.
 
     Attributes
@@ -114,11 +114,10 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
-            from f2sl.counting.memory import (
-                MemoryEngine,
-            )  # here, so that importing a learner does not load Numba
-
             with self._timed("prepare"):
+                # Imported here, so that importing a learner does not load Numba.
+                from f2sl.counting.memory import MemoryEngine
+
                 engine = MemoryEngine(ordered, self.n_jobs)
             with engine:
                 graph = self._learn(engine, ordered.names)
@@ -138,8 +137,6 @@ class StructureLearner(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what the learner takes."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
