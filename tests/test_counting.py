@@ -12,7 +12,6 @@ from conftest import compiled_only, make_engine, make_table, random_codes, relat
 from f2sl.counting import _kernels, tiles
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.protocol import Queries
-from f2sl.stats import information
 from f2sl.stats.information import Information
 
 PLANES, CODES, SORTING = _kernels.BY_PLANES, _kernels.BY_CODES, _kernels.BY_SORTING
@@ -220,43 +219,44 @@ def test_pairs_of_mixed_numbers_of_states(n_rows):
 
 def test_mixed_numbers_of_states_span_all_ways_of_counting():
     engine = make_engine(random_codes(0, 333, MIXED), MIXED)
-    cut, rest = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._pair_by_planes)
-    assert cut
-    chosen = engine._choose(Queries.of([(int(a[0]), int(b[0])) for a, b in rest]))[0]
+    cut = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._pair_by_planes)
+    assert len(cut.tiles)
+    pairs = [tiles.pairs_of(cut.order, stretch)[0] for stretch in cut.rest]
+    chosen = engine._choose(Queries.of(pairs))[0]
     assert set(chosen.tolist()) == {CODES, SORTING}
 
 
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Make tiles of at most 16 columns and 5 rows, so that a few variables have many borders."""
-    monkeypatch.setattr(tiles, "PLANES_PER_COLUMN_RUN", 16)
-    monkeypatch.setattr(tiles, "LARGEST_ROW_RUN", 5)
+    monkeypatch.setattr(tiles, "PLANES_PER_TILE", 16)
+    monkeypatch.setattr(tiles, "LARGEST_HEIGHT", 5)
 
 
 @pytest.mark.parametrize("n_variables", [2, 15, 16, 17, 31, 32, 33, 50])
 def test_tiles_cover_each_pair_once(n_variables, small_tiles):
     mixed = np.where(np.arange(n_variables) % 3 == 0, 3, 2)
     for cardinalities in (mixed, np.full(n_variables, 2)):
-        cut, rest = tiles.cut_triangle(np.arange(n_variables), cardinalities, lambda *_: True)
-        assert rest == []
+        cut = tiles.cut_triangle(np.arange(n_variables), cardinalities, lambda *_: True)
+        assert len(cut.rest) == 0
         assert_each_pair_once(cut, n_variables)
 
 
 @pytest.mark.parametrize("n_variables", [127, 128, 129, 131, 255, 256, 257, 300])
 def test_tiles_of_full_size_cover_each_pair_once(n_variables):
-    cut, _ = tiles.cut_triangle(np.arange(n_variables), np.full(n_variables, 2), lambda *_: True)
+    cut = tiles.cut_triangle(np.arange(n_variables), np.full(n_variables, 2), lambda *_: True)
     assert_each_pair_once(cut, n_variables)
 
 
 def assert_each_pair_once(cut, n_variables):
     seen = [
-        tuple(sorted((row, column)))
-        for tile in cut
-        for i, row in enumerate(tile.rows.tolist())
-        for column in tile.columns[tile.skip[i] :].tolist()
+        tuple(sorted((int(cut.order[row]), int(cut.order[column]))))
+        for top, bottom, left, right in cut.tiles.tolist()
+        for row in range(top, bottom)
+        for column in range(max(left, row + 1), right)
     ]
     assert sorted(seen) == list(combinations(range(n_variables), 2))
-    assert all(tile.work > 0 for tile in cut)
+    assert (cut.work > 0).all()
 
 
 def test_pairs_across_the_borders_of_tiles(small_tiles):
@@ -292,10 +292,10 @@ def test_pairs_of_many_states_over_many_rows_are_counted_by_codes():
     assert_close(su_pairs(engine), naive_su_pairs(codes, cardinalities, combinations(range(4), 2)))
 
 
-def test_a_tile_may_keep_more_pairs_than_there_is_room_for_at_first(monkeypatch):
-    monkeypatch.setattr(information, "FIRST_ROOM", 3)
-    codes = random_codes(2, 30, [2] * 8)
-    assert_close(su_pairs(make_engine(codes)), naive_su_pairs(codes, [2] * 8, combinations(range(8), 2)))
+def test_more_pairs_may_be_kept_than_one_tile_has(small_tiles):
+    codes = random_codes(2, 30, [2] * 40)
+    engine = make_engine(codes, n_jobs=1)
+    assert_close(su_pairs(engine), naive_su_pairs(codes, [2] * 40, combinations(range(40), 2)))
 
 
 def test_pairs_over_more_rows_than_one_block_of_words():

@@ -6,7 +6,6 @@ samples, whichever is cheapest for its numbers of states and samples.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -20,12 +19,12 @@ from f2sl.counting.protocol import (
     FoundPairs,
     Integers,
     PairFormula,
-    PairTile,
+    PlaneTiles,
     Queries,
     TableFormula,
     Tables,
 )
-from f2sl.counting.tiles import Tile, cut_run_pair, cut_triangle, pairs_of_runs, runs_of_equal
+from f2sl.counting.tiles import Triangle, cut_triangle, pairs_of
 from f2sl.data.table import DiscreteTable
 
 MOST_PLANES = 64
@@ -41,6 +40,8 @@ CODE_ROW_AND_VARIABLE = 0.17
 CODE_CELL = 0.5
 
 CELLS_PER_PIECE = 1 << 20
+LEAST_WORK = 1 << 20
+"""Cells of a piece of the triangle: handing a piece to a thread costs time, too."""
 
 
 class MemoryEngine:
@@ -184,24 +185,31 @@ class MemoryEngine:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(len(self.cardinalities))
-        if target is None:
-            tiles, rest = cut_triangle(variables, self.cardinalities, self._pair_by_planes)
-        else:
-            tiles, rest = self._cut_row(target, variables[variables != target])
-        batches = self._batches(rest)
-        pieces: list[list[Tile] | Integers] = [*self._bundle(tiles), *batches]
-        total = sum(tile.work for tile in tiles) + sum(map(len, batches))
+        triangle = cut_triangle(variables, self.cardinalities, self._pair_by_planes, target)
+        bundles, batches = self._bundles(triangle), self._batches(triangle)
+        shares = [*(float(work) for _, work in bundles), *(float(len(pairs)) for pairs in batches)]
+        total = sum(shares)
 
-        def search(piece: list[Tile] | Integers) -> tuple[list[FoundPairs], float]:
-            if isinstance(piece, list):
-                return self._search_tiles(piece, formula), sum(tile.work for tile in piece)
-            return [formula.of_tables(self.count(Queries.of_matrix(piece)))], float(len(piece))
+        def search(piece: int) -> FoundPairs:
+            if piece >= len(bundles):
+                return formula.of_tables(self.count(Queries.of_matrix(batches[piece - len(bundles)])))
+            return formula.of_tiles(
+                PlaneTiles(
+                    self._planes,
+                    self._plane_start,
+                    self.margins,
+                    self.margin_start,
+                    self.cardinalities,
+                    triangle.order,
+                    bundles[piece][0],
+                )
+            )
 
         found: list[FoundPairs] = []
-        for part, work in self.threads.map(search, pieces):
-            found.extend(part)
+        for piece, part in enumerate(self.threads.map(search, range(len(shares)))):
+            found.append(part)
             if advance is not None:
-                advance(work / total)
+                advance(shares[piece] / total)
         return _merge(found)
 
     def _pair_by_planes(self, k_row: int, k_column: int) -> bool:
@@ -211,66 +219,24 @@ class MemoryEngine:
         codes = self.n_rows * (CODE_ROW + 2 * CODE_ROW_AND_VARIABLE) + CODE_CELL * k_row * k_column
         return planes <= codes
 
-    def _cut_row(self, target: int, others: Integers) -> tuple[list[Tile], list[tuple[Integers, Integers]]]:
-        row = np.array([target])
-        k_row = int(self.cardinalities[target])
-        tiles: list[Tile] = []
-        rest: list[tuple[Integers, Integers]] = []
-        if k_row > 1:
-            for run in runs_of_equal(others[self.cardinalities[others] > 1], self.cardinalities):
-                k_column = int(self.cardinalities[run[0]])
-                if self._pair_by_planes(k_row, k_column):
-                    tiles.extend(cut_run_pair(row, run, k_row, k_column))
-                else:
-                    rest.append((row, run))
-        return tiles, rest
+    def _bundles(self, triangle: Triangle) -> list[tuple[Integers, int]]:
+        """Put neighbouring tiles together into pieces of about equal work; give each with its work."""
+        total = int(triangle.work.sum())
+        threads = self.threads.n_threads
+        share = max(total / (32 * threads), min(LEAST_WORK, total / (2 * threads)), 1.0)
+        piece_of = (np.cumsum(triangle.work) - 1) // share
+        borders = [0, *(np.flatnonzero(np.diff(piece_of)) + 1).tolist(), len(triangle.tiles)]
+        return [(triangle.tiles[a:b], int(triangle.work[a:b].sum())) for a, b in pairwise(borders) if b > a]
 
-    def _bundle(self, tiles: list[Tile]) -> list[list[Tile]]:
-        """Put neighbouring tiles together into pieces of about equal work."""
-        share = sum(tile.work for tile in tiles) / (16 * self.threads.n_threads)
-        bundles: list[list[Tile]] = []
-        load = np.inf
-        for tile in tiles:
-            if load >= share:
-                bundles.append([])
-                load = 0.0
-            bundles[-1].append(tile)
-            load += tile.work
-        return bundles
-
-    def _batches(self, rest: list[tuple[Integers, Integers]]) -> list[Integers]:
+    def _batches(self, triangle: Triangle) -> list[Integers]:
         """List pairs to be counted as tables, in batches of bounded size."""
         batches: list[Integers] = []
-        for row_run, column_run in rest:
-            cells = int(self.cardinalities[row_run[0]] * self.cardinalities[column_run[0]])
+        for stretch in triangle.rest:
+            pairs = pairs_of(triangle.order, stretch)
+            cells = int(self.cardinalities[pairs[0]].prod())
             size = max(1, CELLS_PER_PIECE // min(cells, self.n_rows) // 4)
-            pairs = pairs_of_runs(row_run, column_run)
             batches.extend(pairs[i : i + size] for i in range(0, len(pairs), size))
         return batches
-
-    def _search_tiles(self, tiles: list[Tile], formula: PairFormula) -> list[FoundPairs]:
-        room = max(len(t.rows) * (t.k_row - 1) * (t.k_column - 1) * len(t.columns) for t in tiles)
-        packing = max((t.k_column - 1) * _kernels.WORDS_PER_BLOCK * len(t.columns) for t in tiles)
-        count_buffer = np.empty(room, np.int64)
-        pack_buffer = np.empty(packing, np.uint64)
-        found = []
-        for tile in tiles:
-            shape = (len(tile.rows), tile.k_row - 1, tile.k_column - 1, len(tile.columns))
-            counts = count_buffer[: math.prod(shape)].reshape(shape)
-            packed_shape = (tile.k_column - 1, _kernels.WORDS_PER_BLOCK, len(tile.columns))
-            packed = pack_buffer[: math.prod(packed_shape)].reshape(packed_shape)
-            starts = self._plane_start
-            _kernels.count_pairs(
-                self._planes, starts[tile.rows], starts[tile.columns], tile.skip, packed, counts
-            )
-            row_margins = self._margins_of(tile.rows, tile.k_row)
-            column_margins = np.ascontiguousarray(self._margins_of(tile.columns, tile.k_column).T)
-            found.append(
-                formula.of_tile(
-                    PairTile(tile.rows, tile.columns, counts, tile.skip, row_margins, column_margins)
-                )
-            )
-        return found
 
 
 def _merge(found: list[FoundPairs]) -> FoundPairs:

@@ -81,19 +81,21 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class PairTile:
-    """Counts of some variables (rows) against others (columns), from one tile of the triangle.
+class PlaneTiles:
+    """Tiles of pairs that are yet to be counted, from bit planes.
 
-    ``counts[i, a, b, j]`` lacks each variable's last state; the margins hold all of them.
-    Pairs with ``j < skip[i]`` are not part of the tile.
+    `planes` has a row of bits for each state of each variable, from ``plane_start[v]`` on. A row (top,
+    bottom, left, right) of `tiles` pairs the variables at places top to bottom of `order` with those at
+    places left to right, the earlier place first.
     """
 
-    rows: Integers
-    columns: Integers
-    counts: Integers
-    skip: Integers
-    row_margins: Integers
-    column_margins: Integers
+    planes: NDArray[np.uint64]
+    plane_start: Integers
+    margins: Integers
+    margin_start: Integers
+    cardinalities: Integers
+    order: Integers
+    tiles: Integers
 
 
 TableFormula = Callable[[Tables], Floats]
@@ -112,8 +114,8 @@ class FoundPairs:
 class PairFormula(Protocol):
     """From the counts of pairs to the pairs worth keeping."""
 
-    def of_tile(self, tile: PairTile) -> FoundPairs:
-        """Keep pairs of a tile."""
+    def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
+        """Count the pairs of some tiles and keep what is worth keeping, all without Python's lock."""
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from f2sl._jit import Array, kernel
+from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs
 
 
 @kernel
@@ -61,39 +62,102 @@ def pair_sums(
 
 
 @kernel
-def select_pairs(
+def keep_pairs(
     sums: Array,
     skip: Array,
-    row_entropies: Array,
-    column_entropies: Array,
+    rows: Array,
+    columns: Array,
+    entropies: Array,
     log_n: int,
     as_su: bool,
     threshold: float,
     unit: float,
-    rows: Array,
-    columns: Array,
+    found: int,
+    first: Array,
+    second: Array,
     values: Array,
 ) -> int:
-    """Keep the pairs of a tile whose SU (or mutual information, in nats) exceeds `threshold`.
+    """Write down the pairs of a tile whose SU (or mutual information, in nats) exceeds `threshold`.
 
-    All entropies come times N in fixed point: I = H(X) + H(Y) - H(X, Y), and
-    N H(X, Y) = N log N - (sum of n log n over the cells).
-    Returns how many there are; as many as there is room for are written to `rows`, `columns`, `values`.
+    Entropies come times N in fixed point: I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the
+    sum of n log n over the cells. `found` pairs were written before; returns how many there are now.
     """
-    n_rows, n_columns = sums.shape
-    found = 0
-    for i in range(n_rows):
-        for j in range(skip[i], n_columns):
-            both = row_entropies[i] + column_entropies[j]
+    for i in range(len(rows)):
+        for j in range(skip[i], len(columns)):
+            both = entropies[rows[i]] + entropies[columns[j]]
             information = both - (log_n - sums[i, j])
             value = 2.0 * information / max(both, 1) if as_su else information * unit
             if value > threshold:
-                if found < len(values):
-                    rows[found] = i
-                    columns[found] = j
-                    values[found] = value
+                first[found], second[found], values[found] = rows[i], columns[j], value
                 found += 1
     return found
+
+
+@kernel
+def search_tiles(
+    planes: Array,
+    plane_start: Array,
+    margins: Array,
+    margin_start: Array,
+    cardinalities: Array,
+    order: Array,
+    tiles: Array,
+    n_log_n: Array,
+    entropies: Array,
+    as_su: bool,
+    threshold: float,
+    unit: float,
+) -> tuple[Array, Array, Array]:
+    """Count tiles of pairs and keep those whose SU (or mutual information, in nats) exceeds `threshold`.
+
+    One call does many tiles, because every return to Python may have to wait for its lock.
+    """
+    most_cells, most_packed, most_pairs = 1, 1, 1
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        inner_rows, inner_columns = cardinalities[order[top]] - 1, cardinalities[order[left]] - 1
+        pairs = (bottom - top) * (right - left)
+        most_pairs = max(most_pairs, pairs)
+        most_cells = max(most_cells, pairs * inner_rows * inner_columns)
+        most_packed = max(most_packed, inner_columns * WORDS_PER_BLOCK * (right - left))
+    count_room = np.empty(most_cells, np.int64)
+    packed_room = np.empty(most_packed, np.uint64)
+    sum_room = np.empty(most_pairs, np.int64)
+    log_n = n_log_n[len(n_log_n) - 1]
+    room = most_pairs
+    first, second, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    found = 0
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        rows, columns = order[top:bottom], order[left:right]
+        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
+        height, width = len(rows), len(columns)
+        row_margins = np.empty((height, k_row), np.int64)
+        column_margins = np.empty((k_column, width), np.int64)
+        skip = np.empty(height, np.int64)
+        for i in range(height):
+            skip[i] = min(max(top + i + 1 - left, 0), width)
+            for a in range(k_row):
+                row_margins[i, a] = margins[margin_start[rows[i]] + a]
+        for b in range(k_column):
+            for j in range(width):
+                column_margins[b, j] = margins[margin_start[columns[j]] + b]
+        inner = (height, k_row - 1, k_column - 1, width)
+        counts = count_room[: height * width * (k_row - 1) * (k_column - 1)].reshape(inner)
+        packed_shape = (k_column - 1, WORDS_PER_BLOCK, width)
+        packed = packed_room[: (k_column - 1) * WORDS_PER_BLOCK * width].reshape(packed_shape)
+        sums = sum_room[: height * width].reshape((height, width))
+        count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
+        pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums)
+        if found + height * width > len(values):
+            more = max(found, most_pairs)
+            first = np.concatenate((first, np.empty(more, np.int64)))
+            second = np.concatenate((second, np.empty(more, np.int64)))
+            values = np.concatenate((values, np.empty(more, np.float64)))
+        found = keep_pairs(
+            sums, skip, rows, columns, entropies, log_n, as_su, threshold, unit, found, first, second, values
+        )
+    return first[:found].copy(), second[:found].copy(), values[:found].copy()
 
 
 @kernel

@@ -23,14 +23,11 @@ from functools import cached_property
 
 import numpy as np
 
-from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs, Integers, PairTile, Queries, Tables
+from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs, Integers, PlaneTiles, Queries, Tables
 from f2sl.stats import _kernels
 
 TOLERANCE = 1e-10
 """Two values of SU or of information nearer than this are equal: rounding decides nothing."""
-
-
-FIRST_ROOM = 1024
 
 
 class LogTable:
@@ -121,33 +118,23 @@ class PairsAbove:
     threshold: float
     measure: str
 
-    def of_tile(self, tile: PairTile) -> FoundPairs:
-        """Keep pairs of a tile."""
-        n_rows, n_columns = len(tile.rows), len(tile.columns)
-        sums = np.empty((n_rows, n_columns), np.int64)
-        entries = self.table.entries
-        _kernels.pair_sums(tile.counts, tile.row_margins, tile.column_margins, tile.skip, entries, sums)
-        # Most tiles hold few such pairs; where there are more, the quick second step is made again.
-        found = room = FIRST_ROOM
-        while True:
-            room = max(room, found)
-            rows, columns, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
-            found = _kernels.select_pairs(
-                sums,
-                tile.skip,
-                self.scaled_entropies[tile.rows],
-                self.scaled_entropies[tile.columns],
-                entries[self.table.n_rows],
-                self.measure == "su",
-                self.threshold + TOLERANCE,
-                self.table.unit / self.table.n_rows,
-                rows,
-                columns,
-                values,
-            )
-            if found <= room:
-                break
-        return FoundPairs(tile.rows[rows[:found]], tile.columns[columns[:found]], values[:found].copy())
+    def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
+        """Count the pairs of some tiles and keep those above the threshold."""
+        found = _kernels.search_tiles(
+            tiles.planes,
+            tiles.plane_start,
+            tiles.margins,
+            tiles.margin_start,
+            tiles.cardinalities,
+            tiles.order,
+            tiles.tiles,
+            self.table.entries,
+            self.scaled_entropies,
+            self.measure == "su",
+            self.threshold + TOLERANCE,
+            self.table.unit / self.table.n_rows,
+        )
+        return FoundPairs(*found)
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""
