@@ -45,8 +45,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> unknown_name("algorithm", "f2sl-x", ["f2sl-c", "f2sl-s"])
-    "unknown algorithm 'f2sl-x'; did you mean 'f2sl-c'? Known: f2sl-c, f2sl-s"
+    >>> unknown_name("algorithm", "f2slc", ["f2sl-c", "mmhc"])
+    "unknown algorithm 'f2slc'; did you mean 'f2sl-c'? Known: f2sl-c, mmhc"
     """
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
