@@ -22,6 +22,7 @@ ORDER = [
     ["data"],
     ["counting"],
     ["stats"],
+    ["network"],
     ["local"],
     ["skeleton"],
     ["orient", "search"],

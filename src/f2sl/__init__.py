@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from f2sl.graph import compare_pc as compare_pc
     from f2sl.graph import load_graph as load_graph
     from f2sl.graph.plot import plot as plot
+    from f2sl.network import BayesianNetwork as BayesianNetwork
+    from f2sl.network import load_network as load_network
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
 
 _HOMES = {
+    "BayesianNetwork": "network",
     "DAG": "graph",
     "DataError": "errors",
     "DiscreteTable": "data",
@@ -57,6 +60,7 @@ _HOMES = {
     "load_example": "examples",
     "load_example_graph": "examples",
     "load_graph": "graph",
+    "load_network": "network",
     "plot": "graph.plot",
 }
 

@@ -1,0 +1,17 @@
+"""Bayesian networks with their probabilities: truth to sample data from.
+
+================= ============================================================================
+``bayesian_network``  the class: a DAG with a table for each variable
+``sampling``      rows, the same from the same seed on every machine
+``fitting``       tables from data
+``likelihood``    how probable data are
+``files``         BIF files, by ``bif_tokens``, ``bif_reader`` and ``bif_writer``
+``bundled``       the networks of the Bayesian Network Repository, and ``gene-like``
+``random``        networks drawn at random
+``tiling``        large networks from copies of a small one
+================= ============================================================================
+"""
+
+from f2sl.network.bayesian_network import BayesianNetwork as BayesianNetwork
+from f2sl.network.bundled import NETWORKS as NETWORKS
+from f2sl.network.bundled import load_network as load_network

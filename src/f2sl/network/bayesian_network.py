@@ -1,0 +1,319 @@
+"""Bayesian networks: a DAG, and for each variable its probabilities given its parents.
+
+A network over discrete variables X1, ..., Xn stands for the joint distribution
+
+    P(x1, ..., xn) = product of P(xi | parents of Xi).
+
+The factor of a variable is its *table* (also CPT, conditional probability table): for each *configuration*,
+one state for each parent, a distribution over the variable's own states. A variable with r states whose
+parents have q configurations has q (r - 1) free *parameters*.
+
+What a network can be asked for lives in modules of its own: ``sampling``, ``fitting``, ``likelihood``,
+``files``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import prod
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from f2sl.errors import DataError, GraphError, unknown_name
+from f2sl.graph import DAG
+
+FloatArray = NDArray[np.float64]
+
+TOLERANCE = 1e-4 + 1e-12
+"""How far from 1 the sum of a distribution may be; files have rounded numbers (and adding rounds, too)."""
+MOST_CELLS = 1 << 26
+"""The most cells of one table: half a gigabyte. A line of text can ask for more than any memory."""
+MOST_PARENTS = 63
+"""The most parents of one variable: what a NumPy array has axes for."""
+
+
+class BayesianNetwork:
+    """A directed acyclic graph with a probability table for each node; it never changes.
+
+    Parameters
+    ----------
+    graph : DAG
+        The structure. The order of its nodes is the order of the variables.
+    states : mapping of str to sequence
+        The states of each variable, by name; they are kept as strings.
+    tables : mapping of str to array
+        For each variable an array of shape (states of the first parent, ..., states of the last parent,
+        states of the variable): ``tables[x][i, j, k]`` is the probability that `x` is in its state k when its
+        parents are in their states i and j.
+    parents : mapping of str to sequence of str, optional
+        The order of the parents in each table; by default that of ``graph.parents(name)``.
+    name : str
+        What the network is called.
+
+    Raises
+    ------
+    GraphError
+        If `graph` is no DAG.
+    DataError
+        If states or tables do not fit the graph or each other, or a distribution does not sum to 1 within
+        1e-4.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> graph = f2sl.DAG(["out", "bark"], [("out", "bark")])
+    >>> net = BayesianNetwork(
+    ...     graph,
+    ...     {"out": ["yes", "no"], "bark": ["loud", "none"]},
+    ...     {"out": [0.15, 0.85], "bark": [[0.7, 0.3], [0.01, 0.99]]},
+    ... )
+    >>> net
+    BayesianNetwork(2 variables, 1 edge, 3 parameters)
+    >>> net.sample(3, seed=1)["out"].tolist()
+    ['no', 'no', 'yes']
+    """
+
+    def __init__(
+        self,
+        graph: DAG,
+        states: Mapping[str, Sequence[Any]],
+        tables: Mapping[str, ArrayLike],
+        *,
+        parents: Mapping[str, Sequence[str]] | None = None,
+        name: str = "",
+    ) -> None:
+        if not isinstance(graph, DAG):
+            raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
+        self.name = name
+        self._graph = graph
+        for kind, given in (("states", states), ("a table", tables)):
+            _check_covers(kind, given, graph)
+        self._states = {node: _checked_states(node, states[node]) for node in graph.nodes}
+        self._parents = {node: _checked_parents(node, graph, parents) for node in graph.nodes}
+        self._tables = {node: self._checked_table(node, tables[node]) for node in graph.nodes}
+
+    def _checked_table(self, node: str, given: ArrayLike) -> FloatArray:
+        shape = tuple(len(self._states[p]) for p in (*self._parents[node], node))
+        try:
+            table = np.array(given, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise DataError(f"the table of {node!r} is not an array of numbers") from None
+        if table.shape != shape:
+            listed = ", ".join(map(repr, (*self._parents[node], node)))
+            raise DataError(f"the table of {node!r} has the shape {table.shape}, not {shape}: {listed}")
+        sums = table.sum(axis=-1)
+        if not (table >= 0).all():
+            raise DataError(f"the table of {node!r} has probabilities that are not between 0 and 1")
+        if not (np.abs(sums - 1) <= TOLERANCE).all():
+            worst = sums.flat[int(np.abs(sums - 1).argmax())]
+            raise DataError(f"probabilities of {node!r} sum to {worst:.6g}, not to 1")
+        table.setflags(write=False)
+        return table
+
+    # -- what it is ------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        def count(number: int, one: str) -> str:
+            return f"{number} {one}" + "s" * (number != 1)
+
+        return (
+            f"BayesianNetwork({count(len(self._states), 'variable')}, {count(self._graph.n_edges, 'edge')}, "
+            f"{count(self.n_parameters, 'parameter')})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether variables, states, parents and tables are all the same, in the same order."""
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        return (
+            list(self._states.items()) == list(other._states.items())
+            and self._parents == other._parents
+            and all(np.array_equal(table, other._tables[node]) for node, table in self._tables.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def graph(self) -> DAG:
+        """The structure."""
+        return self._graph
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names, in the order of the graph's nodes."""
+        return tuple(self._states)
+
+    @property
+    def states(self) -> dict[str, tuple[str, ...]]:
+        """The states of each variable, by name."""
+        return dict(self._states)
+
+    @property
+    def tables(self) -> Mapping[str, FloatArray]:
+        """The probability tables, by name; see the constructor for their shape. They cannot be written to."""
+        return MappingProxyType(self._tables)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers are free: configurations times (states - 1), summed over the variables."""
+        return sum(table.size // table.shape[-1] * (table.shape[-1] - 1) for table in self._tables.values())
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the parents of a variable in the order of its table's axes."""
+        if name not in self._parents:
+            raise GraphError(unknown_name("variable", name, self._parents))
+        return self._parents[name]
+
+    def markov_blanket(self, name: str) -> list[str]:
+        """Return the parents, the children and the children's other parents, in node order."""
+        return self._graph.markov_blanket(name)
+
+    @cached_property
+    def _families(self) -> list[tuple[int, list[int]]]:
+        """Every variable after its parents, each with its parents, by number."""
+        number = {name: i for i, name in enumerate(self._states)}
+        order = self._graph.topological_order()
+        return [(number[name], [number[p] for p in self._parents[name]]) for name in order]
+
+    def _distributions(self, name: str) -> FloatArray:
+        """The table of a variable with one configuration a row, each row divided by its sum.
+
+        Added from the first state to the last, so that every machine gets the same bits.
+        """
+        table = self._tables[name]
+        rows: FloatArray = table.reshape(-1, table.shape[-1])
+        return np.asarray(rows / rows.cumsum(axis=1)[:, -1:])
+
+    # -- what it can do --------------------------------------------------------------
+
+    def sample(self, rows: int, seed: int = 0) -> Any:
+        """Draw rows from the network.
+
+        Parameters
+        ----------
+        rows : int
+            How many, at least 1.
+        seed : int
+            The same seed gives the same rows on every machine, and the first rows of a larger sample.
+
+        Returns
+        -------
+        pandas.DataFrame or pyarrow.Table
+            A pandas frame of categories if pandas is installed, otherwise a PyArrow table of dictionaries;
+            the states by name, those declared that do not occur included.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> f2sl.load_network("asia").sample(1000, seed=1).shape
+        (1000, 8)
+        """
+        from f2sl.network.sampling import sample
+
+        return sample(self, rows, seed)
+
+    def log_likelihood(self, data: Any) -> float:
+        """Return the natural logarithm of the probability of a table's rows.
+
+        Parameters
+        ----------
+        data : data frame, dictionary of columns, or path
+            One column for each variable, in any order. States are matched by their names.
+
+        Returns
+        -------
+        float
+            The sum over the rows; minus infinity if one of them is impossible.
+        """
+        from f2sl.network.likelihood import log_likelihood
+
+        return log_likelihood(self, data)
+
+    @classmethod
+    def fit(cls, graph: DAG, data: Any, equivalent_sample_size: float = 1) -> BayesianNetwork:
+        """Estimate the tables of a graph from data.
+
+        With N_jk rows in configuration j and state k, q configurations and r states, the probability is
+        (N_jk + ess / (q r)) / (N_j + ess / q): the posterior mean under the prior of BDeu.
+
+        Parameters
+        ----------
+        graph : DAG
+            The structure.
+        data : data frame, dictionary of columns, or path
+            One column for each node of the graph, in any order; see :func:`f2sl.as_table`.
+        equivalent_sample_size : float
+            The weight of the prior in rows. With 0 the estimate is that of maximum likelihood, and
+            uniform for configurations of the parents that do not occur, of which the data say nothing.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> graph = f2sl.DAG(["rain", "wet"], [("rain", "wet")])
+        >>> df = {"rain": ["n", "n", "n", "y"], "wet": ["n", "n", "y", "y"]}
+        >>> BayesianNetwork.fit(graph, df, equivalent_sample_size=0).tables["rain"].tolist()
+        [0.75, 0.25]
+        """
+        from f2sl.network.fitting import fit
+
+        return fit(graph, data, equivalent_sample_size)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network as BIF, plain (``.bif``) or packed (``.bif.gz``, ``.bif.xz``).
+
+        The file is written whole or not at all. :func:`f2sl.load_network` gives back the same network, to
+        the last bit.
+        """
+        from f2sl.network.files import save_network
+
+        save_network(self, path)
+
+
+def check_size(node: str, shape: Sequence[int]) -> None:
+    """Refuse a table that no memory would hold."""
+    if len(shape) - 1 > MOST_PARENTS:
+        raise DataError(f"{node!r} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
+    if prod(shape) > MOST_CELLS:
+        raise DataError(
+            f"the table of {node!r} has {prod(shape):,} cells; at most {MOST_CELLS:,} are possible"
+        )
+
+
+def _check_covers(kind: str, given: Mapping[str, Any], graph: DAG) -> None:
+    """Make sure that there is something for each node, and for nothing else."""
+    lacking = [node for node in graph.nodes if node not in given]
+    if lacking:
+        raise DataError(f"variable {lacking[0]!r} has no {kind.removeprefix('a ')}")
+    if len(given) > graph.n_nodes:
+        known = set(graph.nodes)
+        strange = next(node for node in given if node not in known)
+        raise DataError(f"there is {kind} for {strange!r}, which is no node of the graph")
+
+
+def _checked_states(node: str, given: Sequence[Any]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise DataError(f"the states of {node!r} must be a sequence, not the one string {given!r}")
+    states = tuple(map(str, given))
+    if not states:
+        raise DataError(f"variable {node!r} has no states")
+    if len(set(states)) < len(states):
+        raise DataError(f"variable {node!r} has two states of the same name")
+    return states
+
+
+def _checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | None) -> tuple[str, ...]:
+    true = graph.parents(node)
+    if given is None or node not in given:
+        listed = tuple(true)
+    else:
+        listed = tuple(given[node])
+        if sorted(listed) != sorted(true):
+            raise DataError(f"the parents of {node!r} in the graph are {true}, not {list(listed)}")
+    if len(listed) > MOST_PARENTS:
+        raise DataError(f"{node!r} has {len(listed)} parents; at most {MOST_PARENTS} are possible")
+    return listed

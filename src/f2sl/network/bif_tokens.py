@@ -1,0 +1,106 @@
+r"""The words of a BIF file.
+
+BIF, the Interchange Format for Bayesian Networks (Cozman 1998), is made of *words*, of the signs
+``{ } [ ] ( ) ;``, and of strings in double quotes. White space, commas, bars and comments (``// ...`` to the
+end of the line, ``/* ... */``) stand between them and mean nothing, so that ``(a | b, c)`` and
+``( "a" "b" "c" )`` are the same. A word is whatever else stands together: ``LVFAILURE``, ``0.5``, ``50-100%``, ``<5``.
+Within quotes anything may stand, line ends too; a quote is written ``\"`` and a backslash ``\\``.
+
+One regular expression cuts the whole text in one pass, in time linear in its length whatever the text is.
+Where a token stands is not kept: lines are counted only when there is something to complain about.
+
+>>> Tokens('probability ( "a b" | c ) // why\n').texts
+['probability', '(', '"a b"', 'c', ')', '']
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+# All repetitions are possessive (*+): nothing is ever tried twice. What fits nothing, an open quote or
+# comment, takes the rest of the text with it, so that it is met once.
+_TOKEN = re.compile(
+    r"""(?: [\s,|]++ | //[^\n]*+ | /\*.*?\*/ )*+
+        (?: ( [{}\[\]();]
+            | "(?:[^"\\]++|\\.)*+"
+            | (?:[^\s,|{}\[\]();"/]++|/(?![/*]))++
+            )
+          | .+ | \Z )""",
+    re.VERBOSE | re.DOTALL,
+)
+_PLAIN = re.compile(r"[A-Za-z0-9_.+\-]+")
+_ESCAPED = re.compile(r'\\(["\\])')
+
+
+class Tokens:
+    r"""The tokens of a text, in order, the last one empty; it marks the end, or what cannot be read.
+
+    Examples
+    --------
+    >>> tokens = Tokens('network x {\n} "')
+    >>> tokens.texts
+    ['network', 'x', '{', '}', '']
+    >>> tokens.line(3), tokens.description(4)
+    (2, 'a string that is not closed')
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.texts: list[str] = _TOKEN.findall(text)
+        # At the end of the text the expression may match nothing once more.
+        del self.texts[self.texts.index("") + 1 :]
+
+    def line(self, number: int) -> int:
+        """Return the line, counted from 1, on which a token begins."""
+        return self._text.count("\n", 0, self._place(number)) + 1
+
+    def description(self, number: int) -> str:
+        """Say what a token is, for a message."""
+        token = self.texts[number]
+        if token:
+            return repr(token if len(token) <= 40 else token[:37] + "...")
+        rest = self._text[self._place(number) :][:2]
+        if rest.startswith('"'):
+            return "a string that is not closed"
+        return "a comment that is not closed" if rest == "/*" else "the end of the file"
+
+    def _place(self, number: int) -> int:
+        """Return where a token begins: cut the text again, up to it."""
+        match = next(islice(_TOKEN.finditer(self._text), number, None))
+        if match.group(1) is not None:
+            return match.start(1)
+        # What cannot be read begins where a comment or space could not be skipped; the end, at the end.
+        begin = _SKIPPED.match(self._text, match.start())
+        return begin.end() if begin else match.start()
+
+
+_SKIPPED = re.compile(r"(?:[\s,|]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+
+
+def unquoted(token: str) -> str:
+    r"""Return the name that a word or a string stands for.
+
+    Examples
+    --------
+    >>> unquoted("a-b"), unquoted('"a b"'), unquoted(r'"say \"b\""')
+    ('a-b', 'a b', 'say "b"')
+    """
+    if not token.startswith('"'):
+        return token
+    inner = token[1:-1]
+    return _ESCAPED.sub(r"\1", inner) if "\\" in inner else inner
+
+
+def quoted(name: str) -> str:
+    r"""Write a name: as a word if every reader will take it for one, else as a string.
+
+    Examples
+    --------
+    >>> print(quoted("a-b"), quoted("a b"), quoted('say "b"'))
+    a-b "a b" "say \"b\""
+    """
+    if _PLAIN.fullmatch(name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,130 @@
+"""The networks that come with f2sl, by name.
+
+All 24 discrete networks of the Bayesian Network Repository [1]_ that are published with pgmpy. They were
+written anew by f2sl's own writer (``tools/bundle_networks.py``), numbers as they were; the NOTICE beside
+them has their source and licence, CC BY-SA 3.0.
+
+>>> load_network("asia").graph.parents("dysp")
+['bronc', 'either']
+
+References
+----------
+.. [1] M. Scutari. Bayesian Network Repository, https://www.bnlearn.com/bnrepository/.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from f2sl.errors import OptionError, unknown_name
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.files import read_network, suffix_of
+
+NETWORKS = (
+    "alarm",
+    "andes",
+    "asia",
+    "barley",
+    "cancer",
+    "child",
+    "diabetes",
+    "earthquake",
+    "hailfinder",
+    "hepar2",
+    "insurance",
+    "link",
+    "mildew",
+    "munin",
+    "munin1",
+    "munin2",
+    "munin3",
+    "munin4",
+    "pathfinder",
+    "pigs",
+    "sachs",
+    "survey",
+    "water",
+    "win95pts",
+)
+"""The names that :func:`load_network` knows."""
+
+
+@dataclass(frozen=True)
+class NetworkSize:
+    """How large a network is."""
+
+    name: str
+    variables: int
+    edges: int
+    max_in_degree: int
+    max_out_degree: int
+    least_states: int
+    most_states: int
+    parameters: int
+
+
+def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
+    """Load a bundled network by its name, or read one from a BIF file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A bundled name such as ``"alarm"``, or a path. A string without ``/`` that does not end in ``.bif``,
+        ``.bif.gz`` or ``.bif.xz`` is taken for a name.
+
+    Raises
+    ------
+    OptionError
+        If there is no network of that name; the names are listed.
+    FileError
+        If a file cannot be read or understood; names the file and the line.
+
+    Examples
+    --------
+    >>> load_network("alarm")
+    BayesianNetwork(37 variables, 46 edges, 509 parameters)
+    """
+    given = name_or_path
+    if isinstance(given, str) and given in NETWORKS:
+        return read_network(_folder() / f"{given}.bif.gz")
+    if isinstance(given, str) and suffix_of(given) is None and not set(given) & {"/", os.sep}:
+        raise OptionError(f"{unknown_name('network', given, NETWORKS)}, or the path of a .bif file")
+    return read_network(given)
+
+
+def size_of(network: BayesianNetwork) -> NetworkSize:
+    """Measure a network.
+
+    Examples
+    --------
+    >>> size_of(load_network("asia"))
+    NetworkSize(name='asia', variables=8, edges=8, max_in_degree=2, max_out_degree=2, least_states=2, most_states=2, parameters=18)
+    """  # noqa: E501
+    graph = network.graph
+    sizes = [len(states) for states in network.states.values()]
+    return NetworkSize(
+        name=network.name,
+        variables=graph.n_nodes,
+        edges=graph.n_edges,
+        max_in_degree=max(len(graph.parents(node)) for node in graph.nodes),
+        max_out_degree=max(len(graph.children(node)) for node in graph.nodes),
+        least_states=min(sizes),
+        most_states=max(sizes),
+        parameters=network.n_parameters,
+    )
+
+
+@cache
+def bundled_sizes() -> tuple[NetworkSize, ...]:
+    """Return how large the bundled networks are, without reading them all."""
+    index = json.loads((_folder() / "index.json").read_text(encoding="utf-8"))
+    return tuple(NetworkSize(**entry) for entry in index)
+
+
+def _folder() -> Path:
+    return Path(str(files(__package__))) / "bundled"

@@ -1,0 +1,83 @@
+"""Networks in files: BIF, plain or packed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from f2sl.errors import FileError
+from f2sl.graph.atomic import write_atomically
+from f2sl.graph.formats.common import FormatError, decoded
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.bif_reader import read_bif
+from f2sl.network.bif_writer import write_bif
+
+
+def _gzipped(content: bytes) -> bytes:
+    # Without a name and a time, so that the same network gives the same bytes.
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
+        file.write(content)
+    return packed.getvalue()
+
+
+_PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".bif": lambda content: content,
+    ".bif.gz": _gzipped,
+    ".bif.xz": lambda content: lzma.compress(content, preset=9),
+}
+SUFFIXES = tuple(_PACK)
+"""How the names of network files end."""
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str | None:
+    """Return which of the suffixes a file's name ends in, if any.
+
+    Examples
+    --------
+    >>> suffix_of("alarm.BIF.gz"), suffix_of("alarm.json")
+    ('.bif.gz', None)
+    """
+    name = Path(path).name.lower()
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
+    """Read a network from a BIF file, packed or not (its first bytes tell).
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or understood; names the file and the line.
+    """
+    try:
+        content = Path(path).read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+        elif content.startswith(b"\xfd7zXZ\x00"):
+            content = lzma.decompress(content)
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return read_bif(decoded(content))
+    except FormatError as error:
+        raise FileError(f"{path}, line {error.line}: {error}") from None
+
+
+def save_network(network: BayesianNetwork, path: str | os.PathLike[str], header: Iterable[str] = ()) -> None:
+    """Write a network as BIF, as its suffix says plain or packed, whole or not at all."""
+    suffix = suffix_of(path)
+    if suffix is None:
+        raise FileError(f"cannot write {path}: networks are written as BIF; known: {', '.join(SUFFIXES)}")
+    text = "".join(write_bif(network, header))
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        piece = error.object[error.start : error.end]
+        raise FileError(f"cannot write {path}: {piece!r} cannot be written as UTF-8") from None
+    write_atomically(path, _PACK[suffix](content))
