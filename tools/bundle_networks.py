@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.bundled import NETWORKS, size_of
+from f2sl.network.bundled import REPOSITORY, STAND_IN, load_network, size_of
 from f2sl.network.files import read_network, save_network
 
 TARGET = Path(__file__).parent.parent / "src" / "f2sl" / "network" / "bundled"
@@ -29,7 +29,7 @@ MOST_BYTES = 2_000_000
 
 def main(folder: str) -> None:
     sizes = []
-    for name in NETWORKS:
+    for name in REPOSITORY:
         source = read_network(next(Path(folder).glob(f"{name}.bif*")))
         parents = {node: source.parents(node) for node in source.variables}
         network = BayesianNetwork(source.graph, source.states, source.tables, parents=parents, name=name)
@@ -38,6 +38,7 @@ def main(folder: str) -> None:
         if read_network(target) != network:
             sys.exit(f"{target} does not read back as what was written")
         sizes.append(size_of(network))
+    sizes.append(size_of(load_network(STAND_IN)))
     lines = ",\n".join(json.dumps(asdict(size)) for size in sizes)
     (TARGET / "index.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     total = sum(path.stat().st_size for path in TARGET.iterdir())

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from f2sl.graph.plot import plot as plot
     from f2sl.network import BayesianNetwork as BayesianNetwork
     from f2sl.network import load_network as load_network
+    from f2sl.network import random_network as random_network
+    from f2sl.network import tile as tile
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
 
@@ -62,6 +64,8 @@ _HOMES = {
     "load_graph": "graph",
     "load_network": "network",
     "plot": "graph.plot",
+    "random_network": "network",
+    "tile": "network",
 }
 
 __all__ = ["__version__", *_HOMES]

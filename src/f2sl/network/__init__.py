@@ -15,3 +15,5 @@
 from f2sl.network.bayesian_network import BayesianNetwork as BayesianNetwork
 from f2sl.network.bundled import NETWORKS as NETWORKS
 from f2sl.network.bundled import load_network as load_network
+from f2sl.network.random import random_network as random_network
+from f2sl.network.tiling import tile as tile

@@ -3,7 +3,8 @@ r"""The words of a BIF file.
 BIF, the Interchange Format for Bayesian Networks (Cozman 1998), is made of *words*, of the signs
 ``{ } [ ] ( ) ;``, and of strings in double quotes. White space, commas, bars and comments (``// ...`` to the
 end of the line, ``/* ... */``) stand between them and mean nothing, so that ``(a | b, c)`` and
-``( "a" "b" "c" )`` are the same. A word is whatever else stands together: ``LVFAILURE``, ``0.5``, ``50-100%``, ``<5``.
+``( "a" "b" "c" )`` are the same. A word is whatever else stands together: ``LVFAILURE``, ``0.5``,
+``50-100%``, ``<5``.
 Within quotes anything may stand, line ends too; a quote is written ``\"`` and a backslash ``\\``.
 
 One regular expression cuts the whole text in one pass, in time linear in its length whatever the text is.
