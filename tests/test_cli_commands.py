@@ -13,7 +13,7 @@ from f2sl.graph import DAG, PDAG, load_graph
 from f2sl.local.base import LOCAL
 from f2sl.structure.base import STRUCTURE
 
-COMMANDS = ("learn", "pc", "compare", "algorithms", "example")
+COMMANDS = ("learn", "pc", "compare", "algorithms", "example", "networks", "sample")
 
 
 @pytest.fixture

@@ -32,6 +32,21 @@ def check_distinct(path: Path, others: Iterable[Path]) -> None:
             raise FileError(f"cannot write {path}: this command also uses it as {other}; choose another name")
 
 
+def load_truth(truth: Path) -> PDAG:
+    """Load the graph to compare with: from a graph file, from a BIF file, or of a bundled network."""
+    from f2sl.graph import load_graph
+    from f2sl.graph.io import FORMATS
+
+    if truth.suffix.lower() in FORMATS:
+        return load_graph(truth)
+    from f2sl.network.bundled import NETWORKS, load_network
+    from f2sl.network.files import suffix_of
+
+    if str(truth) in NETWORKS or suffix_of(truth) or not truth.suffix:
+        return load_network(str(truth)).graph
+    return load_graph(truth)
+
+
 def save_graph(graph: PDAG, path: Path) -> None:
     """Write a graph, whole or not at all."""
     from f2sl.graph import save_graph as save

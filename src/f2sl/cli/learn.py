@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from f2sl.cli.files import check_graph_file, save_graph
+from f2sl.cli.files import check_graph_file, load_truth, save_graph
 from f2sl.cli.help import examples
 from f2sl.cli.options import (
     LEARNING,
@@ -34,6 +34,7 @@ EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",
     "f2sl learn data.csv --algorithm f2sl-s --score bic --out graph.dot",
     "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
+    "f2sl learn alarm.csv --truth alarm",
     "f2sl learn people.csv --bins age=4 --bins income=5 --missing state --json",
 )
 
@@ -72,8 +73,8 @@ def learn(
         Path | None,
         typer.Option(
             "--truth",
-            metavar="FILE",
-            help="Compare what was learned with the graph in this file.",
+            metavar="FILE or NETWORK",
+            help="Compare what was learned with the graph in this file, a .bif too, or of a bundled network.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -87,9 +88,9 @@ def learn(
     with in_terms_of_flags():
         reading = Reading(data, delimiter, not no_header, parse_bins(bins), binning, missing)
         _check_files(reading, out, truth)
-        from f2sl.graph import PDAG, compare, load_graph
+        from f2sl.graph import PDAG, compare
 
-        true_graph = None if truth is None else load_graph(truth)
+        true_graph = None if truth is None else load_truth(truth)
         learner = _learner(algorithm, {**options, **reading.params()}, jobs)
         with progress(quiet):
             started = time.perf_counter()

@@ -70,6 +70,8 @@ FLAGS = {
     "binning": "--binning",
     "missing": "--missing",
     "delimiter": "--delimiter",
+    "rows": "--rows",
+    "seed": "--seed",
 }
 """How each parameter that a user can set is written on the command line."""
 

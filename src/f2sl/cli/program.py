@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from f2sl._version import __version__
-from f2sl.cli import algorithms, compare, example, learn, pc
+from f2sl.cli import algorithms, compare, example, learn, networks, pc, sample
 from f2sl.cli.help import GroupedCommand, examples
 from f2sl.errors import OptionError, unknown_name
 
@@ -47,6 +47,8 @@ _add("pc", pc.pc, pc.EXAMPLES, "Find one variable's parents and children.")
 _add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
 _add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorithms and their options.")
 _add("example", example.example, example.EXAMPLES, "Write a bundled example to a file.")
+_add("networks", networks.networks, networks.EXAMPLES, "List the bundled networks.")
+_add("sample", sample.sample, sample.EXAMPLES, "Draw a table from a network.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,84 @@
+"""``f2sl sample``: rows from a network, whose structure is then the truth to learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.files import check_distinct, save_bytes
+from f2sl.cli.help import examples
+from f2sl.cli.options import Quiet, in_terms_of_flags
+from f2sl.cli.output import count
+from f2sl.errors import OptionError
+
+if TYPE_CHECKING:
+    from f2sl.data import DiscreteTable
+
+EXAMPLES = examples(
+    "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
+    "f2sl learn alarm.csv --truth alarm",
+    "f2sl sample my.bif --rows 100000 --out my.parquet",
+)
+
+
+def sample(
+    network: Annotated[
+        str, typer.Argument(metavar="NETWORK", help="A bundled name (see f2sl networks) or a .bif file.")
+    ],
+    rows: Annotated[int, typer.Option(help="How many rows.")] = 1000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same rows on every machine.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write the table: .csv, .csv.gz, .parquet or .arrow.",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw rows from a network and write them to a file."""
+    with in_terms_of_flags():
+        from f2sl._options import whole
+
+        whole("rows", rows, least=1)
+        whole("seed", seed)
+        if out is None:
+            raise OptionError("nothing to write: give --out FILE.csv")
+        from f2sl.cli.table_files import check_table_file, table_bytes
+        from f2sl.network.bundled import load_network
+        from f2sl.network.sampling import sample_table
+
+        check_table_file(out)
+        check_distinct(out, [Path(network)])
+        table = sample_table(load_network(network), rows, seed)
+    save_bytes(table_bytes(table, out), out)
+    if not quiet:
+        told = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
+        print(f"wrote {output.printable(out)}: {told}")
+        _warn_of_missing(table, out)
+
+
+def _warn_of_missing(table: DiscreteTable, out: Path) -> None:
+    """Say which states a CSV reader takes for missing values."""
+    from f2sl.data.io import MISSING_SPELLINGS
+
+    if not out.name.lower().endswith((".csv", ".csv.gz")):
+        return
+    strange = [
+        (name, state)
+        for name, states in zip(table.names, table.states, strict=True)
+        for state in states
+        if state in MISSING_SPELLINGS
+    ]
+    if strange:
+        name, state = strange[0]
+        more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
+        print(
+            f"note: the state {state!r} of {output.printable(name)}{more} is read from a CSV as a missing "
+            "value; learn with --missing state, or write .parquet"
+        )
