@@ -22,9 +22,9 @@ def assert_agree(codes, learner):
         members, strengths = sets.of(target)
         assert members.tolist() == naive.fcbf(matrix, target, learner.delta, learner.ties)
         assert strengths.tolist() == pytest.approx([matrix[target][v] for v in members], rel=1e-9)
-        alone, alone_strengths = learner.learn_one(engine, target)
-        assert alone.tolist() == members.tolist()
-        assert alone_strengths.tolist() == strengths.tolist()
+        alone = learner.learn_one(engine, target)
+        assert alone.members.tolist() == members.tolist()
+        assert alone.strengths.tolist() == strengths.tolist()
 
 
 @pytest.mark.parametrize("ties", ["drop", "keep"])
@@ -93,7 +93,7 @@ def test_nothing_to_find(cardinalities):
     engine = make_engine(random_codes(1, 5, cardinalities), cardinalities)
     sets = FCBF().learn_all(engine)
     assert sets.start.tolist() == [0] * (len(cardinalities) + 1)
-    assert FCBF().learn_one(engine, 0)[0].tolist() == []
+    assert FCBF().learn_one(engine, 0).members.tolist() == []
 
 
 def test_first_and_last_variables_without_neighbours():

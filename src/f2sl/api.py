@@ -94,5 +94,6 @@ def learn_pc(
     from f2sl.counting.memory import MemoryEngine
 
     with MemoryEngine(table, n_jobs) as engine:
-        members, strengths = learner.learn_one(engine, table.names.index(target))
-    return {table.names[m]: s for m, s in zip(members.tolist(), strengths.tolist(), strict=True)}
+        found = learner.learn_one(engine, table.names.index(target))
+    strengths = zip(found.members.tolist(), found.strengths.tolist(), strict=True)
+    return {table.names[member]: strength for member, strength in strengths}

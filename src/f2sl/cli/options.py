@@ -27,6 +27,7 @@ LEARNING = "Learning"
 READING = "Reading the table"
 OUTPUT = "Output"
 LEARN_AND_PC = ("learn", "pc")
+ALL_LEARNERS = ("learn", "pc", "mb")
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,23 @@ class LearnerOption:
 
 LEARNER_OPTIONS = (
     LearnerOption("delta", float, "Pairs related no more than this are taken for unrelated.", LEARN_AND_PC),
-    LearnerOption("alpha", float, "Level of significance of the independence tests."),
-    LearnerOption("max_cond_vars", int, "Most variables in a separating set that is looked for."),
-    LearnerOption("symmetry", str, "An edge needs both its ends to name each other (and), or one (or)."),
+    LearnerOption("alpha", float, "Level of significance of the independence tests.", ALL_LEARNERS),
+    LearnerOption(
+        "max_cond_vars", int, "Most variables in a separating set that is looked for.", ALL_LEARNERS
+    ),
+    LearnerOption(
+        "symmetry",
+        str,
+        "Both ends of a link must name each other (and), or one (learn: or; pc and mb: none).",
+        ALL_LEARNERS,
+    ),
     LearnerOption(
         "ties", str, "A variable as close to another as to the target: drop or keep it.", LEARN_AND_PC
     ),
     LearnerOption(
         "measure", str, "What relates two variables: su (symmetrical uncertainty) or mi.", LEARN_AND_PC
     ),
-    LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2."),
+    LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2.", ALL_LEARNERS),
     LearnerOption("score", str, "What hill climbing climbs: bdeu, k2, bic or aic."),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),

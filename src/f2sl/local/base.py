@@ -2,12 +2,15 @@
 
 A local learner finds, for one variable or for all, the variables that are directly linked to it.
 It is told an engine that counts, works on variables by number (in the order of their
-names, so that "the smaller number" means "the earlier name"), and returns :class:`Neighbourhoods`.
+names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighbourhood` or
+all :class:`Neighbourhoods`. Learners of Markov blankets, which hold the children's other parents as
+well, are local learners, too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,19 +31,56 @@ LOCAL.add(
     "the k best by relevance minus mean redundancy",
     "Peng, Long and Ding 2005",
 )
+LOCAL.add(
+    "mmpc",
+    "f2sl.local.mmpc:MMPC",
+    "the best by their weakest association given any of the others",
+    "Tsamardinos and others 2006",
+)
+LOCAL.add(
+    "hiton-pc",
+    "f2sl.local.hiton_pc:HITONPC",
+    "by association, dropping what some of the others separate, after each",
+    "Aliferis and others 2003",
+)
+LOCAL.add(
+    "pc-simple",
+    "f2sl.local.pc_simple:PCSimple",
+    "drops what sets of 1, 2, 3, ... of the others separate",
+    "Bühlmann and others 2010",
+)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The set of one variable, strongest first, with the strength of each link.
+
+    `separating_sets` says of variables outside the set what was found to make them independent of the target;
+    algorithms that make no tests leave it empty.
+    """
+
+    members: Integers
+    strengths: Floats
+    separating_sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    n_tests: int = 0
+    n_unreliable: int = 0
 
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """The PC sets of all variables, flat.
+    """The sets of all variables, flat.
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the
-    strength of each link in `strengths`.
+    strength of each link in `strengths`. ``separating_sets[v, w]`` is what was found to make w
+    independent of v when v was the target.
     """
 
     start: Integers
     members: Integers
     strengths: Floats
+    separating_sets: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    n_tests: int = 0
+    n_unreliable: int = 0
 
     def of(self, variable: int) -> tuple[Integers, Floats]:
         """Members of one variable's set, and their strengths."""
@@ -48,24 +88,26 @@ class Neighbourhoods:
         return self.members[part], self.strengths[part]
 
 
-def flatten(sets: list[tuple[Integers, Floats]]) -> Neighbourhoods:
+def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int = 0) -> Neighbourhoods:
     """Join the sets of variables 0, 1, 2, ... into one flat form."""
-    start = np.concatenate([[0], np.cumsum([len(members) for members, _ in sets])]).astype(np.int64)
-    members = np.concatenate([members for members, _ in sets]).astype(np.int64)
-    return Neighbourhoods(start, members, np.concatenate([strengths for _, strengths in sets]))
+    start = np.concatenate([[0], np.cumsum([len(one.members) for one in sets])]).astype(np.int64)
+    members = np.concatenate([one.members for one in sets]).astype(np.int64)
+    strengths = np.concatenate([one.strengths for one in sets])
+    separating = {(v, w): given for v, one in enumerate(sets) for w, given in one.separating_sets.items()}
+    return Neighbourhoods(start, members, strengths, separating, n_tests, n_unreliable)
 
 
 class LocalLearner(Estimator):
-    """Base of the PC learners: options in the constructor, two questions as methods."""
+    """Base of the local learners: options in the constructor, two questions as methods."""
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         raise NotImplementedError
 
-    def learn_one(self, engine: CountingEngine, target: int) -> tuple[Integers, Floats]:
-        """Find the PC set of one variable, strongest first, with strengths."""
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+        """Find the set of one variable."""
         raise NotImplementedError
 
     def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
-        """Find the PC sets of all variables."""
+        """Find the sets of all variables."""
         raise NotImplementedError

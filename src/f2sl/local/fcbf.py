@@ -21,8 +21,8 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs, Integers
-from f2sl.local.base import LocalLearner, Neighbourhoods
+from f2sl.counting.protocol import CountingEngine, FoundPairs
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
 
 MEASURES = ("su", "mi")
 TIES = ("drop", "keep")
@@ -52,7 +52,7 @@ class FCBF(LocalLearner):
         _options.choice("ties", self.ties, TIES)
         _options.choice("measure", self.measure, MEASURES)
 
-    def learn_one(self, engine: CountingEngine, target: int) -> tuple[Integers, Floats]:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""
         from f2sl.stats.information import Information  # here, so that listing learners does not load Numba
 
@@ -69,7 +69,7 @@ class FCBF(LocalLearner):
         kept = self._drop_redundant(graph, target, target + 1)
         members, strengths = graph.of(target)
         own = kept[graph.start[target] : graph.start[target + 1]]
-        return members[own], strengths[own]
+        return Neighbourhood(members[own], strengths[own])
 
     def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""

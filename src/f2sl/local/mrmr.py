@@ -17,8 +17,8 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, Floats, Integers
-from f2sl.local.base import LocalLearner, Neighbourhoods, flatten
+from f2sl.counting.protocol import CountingEngine, Floats
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.fcbf import MEASURES
 
 ROWS_REMEMBERED = 256
@@ -44,7 +44,7 @@ class MRMR(LocalLearner):
         _options.whole("k", self.k, least=1)
         _options.choice("measure", self.measure, MEASURES)
 
-    def learn_one(self, engine: CountingEngine, target: int) -> tuple[Integers, Floats]:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""
         return self._choose(_Rows(engine, self.measure), target)
 
@@ -59,7 +59,7 @@ class MRMR(LocalLearner):
                 advance(1 / n)
         return flatten(sets)
 
-    def _choose(self, rows: _Rows, target: int) -> tuple[Integers, Floats]:
+    def _choose(self, rows: _Rows, target: int) -> Neighbourhood:
         from f2sl.stats.information import TOLERANCE  # here, so that listing learners does not load Numba
 
         relevance = rows.of(target)
@@ -75,7 +75,7 @@ class MRMR(LocalLearner):
             free[best] = False
             redundancy = redundancy + rows.of(best)
         members = np.array(chosen, np.int64)
-        return members, relevance[members]
+        return Neighbourhood(members, relevance[members])
 
 
 class _Rows:

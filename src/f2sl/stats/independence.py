@@ -12,7 +12,7 @@ the algorithm to say; it is never counted at all.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,35 @@ DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 
 SAMPLES_PER_CELL = 5.0
 
+STATISTIC_DIGITS = 9
+"""Statistics are rounded to this many decimal places."""
+
+SMALLEST_P = 1e-280
+"""Below it the logarithm of a p-value is taken by a formula of its own."""
+
+FRACTION_TERMS = 40
+
 CI_TESTS = {"g2": "likelihood-ratio test (G2)", "x2": "Pearson's chi-squared test (X2)"}
 """Tests by the name they are asked for."""
+
+
+class Answers(NamedTuple):
+    """The answers to a batch of questions, one entry for each.
+
+    `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
+    p-value, also where the p-value itself is too small for a float: the larger, the surer the dependence.
+    Of an unreliable test the numbers are not a number.
+    """
+
+    answer: NDArray[np.int8]
+    p_value: Floats
+    statistic: Floats
+    strength: Floats
+
+    def part(self, first: int, last: int) -> Answers:
+        """Give answers `first` to `last` (not included)."""
+        part = slice(first, last)
+        return Answers(self.answer[part], self.p_value[part], self.statistic[part], self.strength[part])
 
 
 class IndependenceTest(Protocol):
@@ -36,6 +63,19 @@ class IndependenceTest(Protocol):
 
     n_tests: int
     n_unreliable: int
+
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are to ask about."""
+
+    def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
+        """Answer each question, with its numbers; `given` has one row of conditioning variables for each."""
+
+    def room(self, x: Integers, y: Integers) -> Floats:
+        """How many configurations a conditioning set may have for a reliable test of x and y."""
+
+    def configurations(self, given: Integers) -> Floats:
+        """How many configurations each row of conditioning variables has."""
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question; `given` has one row of conditioning variables for each."""
@@ -55,34 +95,66 @@ class TableTest:
         Level of significance.
     ci_test : {"g2", "x2"}
         The statistic.
+    without_freedom : {"independent", "unreliable"}
+        What a test without degrees of freedom answers: within each stratum one of the two variables does
+        not vary, so that nothing speaks against independence, nor for it.
     """
 
-    def __init__(self, engine: CountingEngine, alpha: float = 0.01, ci_test: str = "g2") -> None:
+    def __init__(
+        self,
+        engine: CountingEngine,
+        alpha: float = 0.01,
+        ci_test: str = "g2",
+        without_freedom: str = "independent",
+    ) -> None:
         if ci_test not in CI_TESTS:
             raise OptionError(unknown_name("independence test", ci_test, CI_TESTS))
         self.engine = engine
         self.alpha = alpha
         self.ci_test = ci_test
+        self.without_freedom = without_freedom
         self.n_tests = 0
         self.n_unreliable = 0
         self._table = LogTable(engine.n_rows)
 
+    @property
+    def n_variables(self) -> int:
+        """How many variables there are to ask about."""
+        return len(self.engine.cardinalities)
+
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        return self.ask(x, y, given).answer
+
+    def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
+        """Answer each question, with p-value, statistic and strength."""
         answers = np.full(len(x), UNRELIABLE, np.int8)
+        numbers = np.full((3, len(x)), np.nan)
         reliable = self.reliable(x, y, given)
+        if reliable.any():
+            statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable])
+            if self.without_freedom == "unreliable":
+                said = freedom > 0
+                reliable[reliable] = said
+                statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
+            answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
+            numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
         self.n_tests += len(x)
         self.n_unreliable += int(len(x) - reliable.sum())
-        if reliable.any():
-            p_values = self.measure(x[reliable], y[reliable], given[reliable])[2]
-            answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-        return answers
+        return Answers(answers, *numbers)
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
         """Say which tests have enough samples for each cell."""
+        return np.asarray(self.configurations(given) <= self.room(x, y))
+
+    def room(self, x: Integers, y: Integers) -> Floats:
+        """How many configurations a conditioning set may have for a reliable test of x and y."""
         cardinalities = self.engine.cardinalities.astype(np.float64)
-        cells = cardinalities[x] * cardinalities[y] * cardinalities[given].prod(axis=1)
-        return np.asarray(self.engine.n_rows >= SAMPLES_PER_CELL * cells)
+        return np.asarray(self.engine.n_rows / (SAMPLES_PER_CELL * cardinalities[x] * cardinalities[y]))
+
+    def configurations(self, given: Integers) -> Floats:
+        """How many configurations each row of conditioning variables has."""
+        return np.asarray(self.engine.cardinalities[given].prod(axis=1, dtype=np.float64))
 
     def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Integers:
         """Subsets of `among` without x and y that are small enough for a reliable test, one a row."""
@@ -102,9 +174,11 @@ class TableTest:
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
+        # What is equal in algebra is equal here, too: rounding does not rank one test before another.
+        statistic = np.round(np.maximum(statistic, 0.0), STATISTIC_DIGITS)
         p_values = np.ones(len(x))
         tested = freedom > 0
-        p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+        p_values[tested] = gammaincc(freedom[tested] / 2.0, statistic[tested] / 2.0)
         return statistic, freedom, p_values
 
     def _formula(self, tables: Tables) -> Floats:
@@ -131,3 +205,29 @@ class TableTest:
         )
         result[:, 0], result[:, 1] = statistic, freedom
         return result
+
+
+def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
+    """Minus the decimal logarithm of p-values, also of those too small for a float.
+
+    Far out in the tail the chi-squared distribution's upper part has a continued fraction that
+    converges in a few steps (Abramowitz and Stegun 1964, 6.5.31).
+
+    Examples
+    --------
+    >>> strengths(np.array([3.84, 4000.0]), np.array([1.0, 1.0]), np.array([0.05004, 0.0])).round(3).tolist()
+    [1.301, 870.488]
+    """
+    from scipy.special import gammaln
+
+    result = np.zeros(len(p_values))
+    seen = p_values > SMALLEST_P
+    result[seen] = -np.log10(p_values[seen])
+    if not seen.all():
+        x, a = statistic[~seen] / 2.0, freedom[~seen] / 2.0
+        # From the inside out: x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...)).
+        fraction = x + 2 * FRACTION_TERMS + 1 - a
+        for i in range(FRACTION_TERMS, 0, -1):
+            fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
+        result[~seen] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
+    return result

@@ -1,0 +1,152 @@
+"""What the local learners that make independence tests share.
+
+Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). Here it is run for one target or
+for all, on an engine's tables or on anything else that answers questions of independence. How sure the
+dependence of a link is decides its *strength*: minus the decimal logarithm of the p-value, the smallest of
+all tests made of it. With ``alpha=0.01`` no link is weaker than 2.
+
+An unreliable test shows nothing and separates nothing. Unreliable here are also tests without degrees
+of freedom, where within each stratum one of the two variables does not vary: they would make
+everything independent of the target given a set that decides it. For a pair that has too few samples even
+without a conditioning set, each algorithm says what it makes of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import CountingEngine, Floats, Integers
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.lockstep import Questions, Search, answer_all, together
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+SYMMETRIES = ("and", "none")
+
+
+class ByTests(LocalLearner):
+    """Base of the local learners by independence tests."""
+
+    alpha: float
+    max_cond_vars: int | None
+    ci_test: str
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        from f2sl.stats.independence import CI_TESTS
+
+        _options.fraction("alpha", self.alpha)
+        if self.max_cond_vars is not None:
+            _options.whole("max_cond_vars", self.max_cond_vars)
+        _options.choice("ci_test", self.ci_test, CI_TESTS)
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the set of one target, as published."""
+        raise NotImplementedError
+
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+        """Find the set of one variable."""
+        return self.find_one(self._test(engine), target)
+
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the sets of all variables, side by side."""
+        return self.find_all(self._test(engine))
+
+    def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
+        """Find the set of one variable by the answers of `test`."""
+        with stage("testing independence"):
+            found = answer_all(self.search(test, target), test)
+        return Neighbourhood(
+            found.members, found.strengths, found.separating_sets, test.n_tests, test.n_unreliable
+        )
+
+    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
+        """Find the sets of all variables by the answers of `test`."""
+        searches = (self.search(test, target) for target in range(test.n_variables))
+        with stage("testing independence"):
+            sets = answer_all(together(searches), test)
+        return flatten(sets, test.n_tests, test.n_unreliable)
+
+    def _test(self, engine: CountingEngine) -> IndependenceTest:
+        from f2sl.stats.independence import TableTest  # here, so that listing learners does not load Numba
+
+        # Where nothing varies nothing is separated: so the F2SL paper's figures come out.
+        return TableTest(engine, self.alpha, self.ci_test, without_freedom="unreliable")
+
+
+class SymmetricByTests(ByTests):
+    """Base of the PC learners that can hold to symmetry: a link that one end alone names is dropped."""
+
+    symmetry: str
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        super().check_options()
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+
+    def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
+        """Find the set of one variable; with symmetry, the members' own sets are looked into."""
+        found = super().find_one(test, target)
+        if self.symmetry == "none":
+            return found
+        with stage("testing whether neighbours agree"):
+            searches = [self.search(test, member) for member in found.members.tolist()]
+            theirs = answer_all(together(searches), test)
+        agreed = np.array([target in one.members for one in theirs], np.bool_)
+        return Neighbourhood(
+            found.members[agreed],
+            found.strengths[agreed],
+            found.separating_sets,
+            test.n_tests,
+            test.n_unreliable,
+        )
+
+    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
+        """Find the sets of all variables; with symmetry, without the links that one end alone names."""
+        found = super().find_all(test)
+        return found if self.symmetry == "none" else mutual(found)
+
+
+def mutual(sets: Neighbourhoods) -> Neighbourhoods:
+    """Keep the members of each set whose own set has its owner."""
+    n = len(sets.start) - 1
+    owner = np.repeat(np.arange(n), np.diff(sets.start))
+    agreed = np.isin(owner * n + sets.members, sets.members * n + owner)
+    start = np.concatenate([[0], np.cumsum(np.bincount(owner[agreed], minlength=n))]).astype(np.int64)
+    return Neighbourhoods(
+        start,
+        sets.members[agreed],
+        sets.strengths[agreed],
+        sets.separating_sets,
+        sets.n_tests,
+        sets.n_unreliable,
+    )
+
+
+def marginal_strengths(
+    test: IndependenceTest, target: int, *, keep_unreliable: bool = False
+) -> Search[tuple[Integers, Floats, dict[int, tuple[int, ...]]]]:
+    """Test the target with each other variable alone.
+
+    Gives the variables that depend on the target, in the order of their names, with the strength of each,
+    and the empty separating sets of those that do not. Where the test is unreliable, a variable is in
+    neither, unless it is to be kept: then its strength is 0.
+    """
+    from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE
+
+    others = np.delete(np.arange(test.n_variables), target)
+    [answers] = yield [Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))]
+    apart = answers.answer == INDEPENDENT
+    chosen = ~apart if keep_unreliable else answers.answer == DEPENDENT
+    strengths = np.where(answers.answer == UNRELIABLE, 0.0, answers.strength)
+    return others[chosen], strengths[chosen], dict.fromkeys(others[apart].tolist(), ())
+
+
+def strongest_first(members: Integers, strengths: Floats) -> Integers:
+    """Places of the members in the order of their strengths, equals in the order of their names."""
+    return np.lexsort((members, -strengths))

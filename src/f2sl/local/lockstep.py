@@ -1,0 +1,119 @@
+"""Many searches side by side, their questions asked together.
+
+A learner's algorithm for one target is a *search*: a generator that yields lists of
+:class:`Questions`, is sent the list of their answers, and returns what it found. Written so, an
+algorithm reads as in its paper and knows nothing of other targets. :func:`together` makes one search of
+many, which go forward in step, and :func:`answer_all` asks what it wants to know: all questions of one size
+in one batch, large enough to spread over threads.
+
+What a search finds does not depend on what else is running, and so not on threads either.
+
+Examples
+--------
+>>> def independent_of(target, other):
+...     [answers] = yield [Questions(np.array([target]), np.array([other]), np.empty((1, 0), np.int64))]
+...     return bool(answers.answer[0] == INDEPENDENT)
+>>> from f2sl.counting.memory import MemoryEngine
+>>> from f2sl.data.encode import as_table
+>>> from f2sl.stats.independence import INDEPENDENT, TableTest
+>>> table = as_table({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [1, 1, 0, 0] * 9})
+>>> with MemoryEngine(table, n_jobs=1) as engine:
+...     answer_all(together([independent_of(0, 1), independent_of(0, 2)]), TableTest(engine))
+[True, False]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from f2sl.counting.protocol import Integers
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import Answers, IndependenceTest
+
+Result = TypeVar("Result")
+
+QUESTIONS_PER_BATCH = 1 << 18
+SEARCHES_AT_ONCE = 512
+"""More of them would need more memory for their questions, and larger batches gain nothing."""
+
+
+class Questions(NamedTuple):
+    """Is x independent of y given z? One row of `given` for each x and y, all of one size."""
+
+    x: Integers
+    y: Integers
+    given: Integers
+
+
+Search = Generator[list[Questions], list["Answers"], Result]
+
+
+def together(searches: Iterable[Search[Result]], at_once: int = SEARCHES_AT_ONCE) -> Search[list[Result]]:
+    """Join searches into one that asks their questions together, and gives their results in order."""
+    results: dict[int, Result] = {}
+    waiting = enumerate(searches)
+    running: list[tuple[int, Search[Result], list[Questions]]] = []
+
+    def go_on(number: int, search: Search[Result], answers: list[Answers] | None) -> None:
+        try:
+            asked = next(search) if answers is None else search.send(answers)
+        except StopIteration as end:
+            results[number] = end.value
+        else:
+            still.append((number, search, asked))
+
+    while True:
+        still: list[tuple[int, Search[Result], list[Questions]]] = []
+        if running:
+            answers = yield [questions for _, _, asked in running for questions in asked]
+            place = 0
+            for number, search, asked in running:
+                go_on(number, search, answers[place : place + len(asked)])
+                place += len(asked)
+        while len(still) < at_once and (new := next(waiting, None)) is not None:
+            go_on(*new, None)
+        running = still
+        if not running:
+            return [results[number] for number in range(len(results))]
+
+
+def answer_all(search: Search[Result], test: IndependenceTest) -> Result:
+    """Run a search to its end, asking `test`."""
+    try:
+        questions = next(search)
+        while True:
+            questions = search.send(_ask(questions, test))
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def _ask(questions: Sequence[Questions], test: IndependenceTest) -> list[Answers]:
+    """Answer all questions, those of one size in one batch."""
+    answers: dict[int, Answers] = {}
+    by_size: dict[int, list[int]] = {}
+    for number, asked in enumerate(questions):
+        by_size.setdefault(asked.given.shape[1], []).append(number)
+    for numbers in by_size.values():
+        batch: list[int] = []
+        load = 0
+        for number in numbers:
+            batch.append(number)
+            load += len(questions[number].x)
+            if load >= QUESTIONS_PER_BATCH or number == numbers[-1]:
+                answers.update(zip(batch, _ask_batch([questions[n] for n in batch], test), strict=True))
+                batch, load = [], 0
+    return [answers[number] for number in range(len(questions))]
+
+
+def _ask_batch(questions: list[Questions], test: IndependenceTest) -> list[Answers]:
+    if len(questions) == 1:
+        return [test.ask(*questions[0])]
+    x, y, given = (np.concatenate(column) for column in zip(*questions, strict=True))
+    whole = test.ask(x, y, given)
+    ends = np.cumsum([len(asked.x) for asked in questions]).tolist()
+    return [whole.part(first, last) for first, last in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,102 @@
+"""MMPC, max-min parents and children (Tsamardinos, Brown and Aliferis 2006).
+
+Forward, the variable joins the set that is most strongly associated with the target where the association is
+the weakest given any subset of the set so far (the *max-min heuristic*), until all that are left are
+independent of the target given some subset. Backward, members that some subset of the others separates
+from the target are dropped.
+
+A pair with too few samples for a test has no association that could be ranked, and is not admitted.
+
+Alone this can keep a variable that is not linked to the target: a descendant of a child, where
+what would separate it lies outside the set. With symmetry, which their paper adds as a correction, such a
+member goes, because the target is not in its own set; with perfect answers the result is then exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.local.base import Neighbourhood
+from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
+from f2sl.local.lockstep import Search
+from f2sl.local.subset_search import first_sets, separations
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+
+class MMPC(SymmetricByTests):
+    """Parents and children by the max-min heuristic.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        max_cond_vars: int | None = 3,
+        ci_test: str = "g2",
+        symmetry: str = "and",
+    ) -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+        self.symmetry = symmetry
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the set of one target, before symmetry."""
+        left, weakest, apart = yield from marginal_strengths(test, target)
+        members = np.empty(0, np.int64)
+        strengths = np.empty(0)
+        while len(left):
+            best = int(strongest_first(left, weakest)[0])
+            newest = int(left[best])
+            before, members = members, np.append(members, newest)
+            strengths = np.append(strengths, weakest[best])
+            left, weakest = np.delete(left, best), np.delete(weakest, best)
+            # Only sets with the newest member are new; those without it were asked about before.
+            found = yield from separations(
+                test, target, left, before, self.max_cond_vars, containing=(newest,)
+            )
+            apart.update(first_sets(left, found))
+            stays = ~found.separated
+            left, weakest = left[stays], np.minimum(weakest, found.weakest)[stays]
+        return (yield from drop_separated(test, target, members, strengths, apart, self.max_cond_vars))
+
+
+def drop_separated(
+    test: IndependenceTest,
+    target: int,
+    members: Integers,
+    strengths: Floats,
+    apart: dict[int, tuple[int, ...]],
+    max_cond_vars: int | None,
+) -> Search[Neighbourhood]:
+    """Drop, one after another, the members that some subset of those still there separates.
+
+    All sets of all members are asked about at once: a set counts if none of its own was dropped before.
+    """
+    found = yield from separations(test, target, members, members, max_cond_vars, smallest=1, find_all=True)
+    weakest = np.minimum(strengths, found.weakest)
+    kept: list[int] = []
+    for place, (member, sets) in enumerate(zip(members.tolist(), found.sets, strict=True)):
+        first = next((given for given in sets if apart.keys().isdisjoint(given)), None)
+        if first is None:
+            kept.append(place)
+        else:
+            apart[member] = first
+    members, weakest = members[kept], weakest[kept]
+    order = strongest_first(members, weakest)
+    return Neighbourhood(members[order], weakest[order], apart)

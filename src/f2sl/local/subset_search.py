@@ -1,0 +1,140 @@
+"""Which subsets separate a target from others: the search that MMPC, HITON-PC, PC-simple and the rest share.
+
+The question is always whether some S among a few members makes a variable independent of the target.
+Subsets come by size, and of one size in the order of the members. Many others are asked about at once,
+each with all subsets of a block; one that is separated need not be asked about further.
+
+Sets too large for a reliable test are passed over: such a test cannot separate anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations, islice
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.local.lockstep import Questions, Search
+from f2sl.stats.subsets import subsets
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+QUESTIONS_AT_ONCE = 1 << 13
+"""As many questions are asked before it is looked whether some have become needless."""
+
+SETS_AT_ONCE = 1 << 14
+
+
+@dataclass
+class Separations:
+    """What a search through subsets found about each of the others, in their order.
+
+    `sets` lists the separating sets of each: only the first unless all were asked for. `weakest` is the
+    smallest strength of all tests that found dependence, infinite where there were none.
+    """
+
+    sets: list[list[tuple[int, ...]]]
+    weakest: Floats
+
+    @property
+    def separated(self) -> np.ndarray:
+        """Say for each of the others whether something separates it."""
+        return np.fromiter(map(bool, self.sets), np.bool_, len(self.sets))
+
+
+def first_sets(others: Integers, found: Separations) -> dict[int, tuple[int, ...]]:
+    """Give those of the others that were separated, each with the first set that did it."""
+    return {int(other): sets[0] for other, sets in zip(others, found.sets, strict=True) if sets}
+
+
+def separations(
+    test: IndependenceTest,
+    target: int,
+    others: Integers,
+    members: Integers,
+    largest: int | None,
+    *,
+    smallest: int = 0,
+    containing: tuple[int, ...] = (),
+    find_all: bool = False,
+) -> Search[Separations]:
+    """Look for sets that separate each of `others` from the target.
+
+    Parameters
+    ----------
+    test
+        Asked how large a set may be for a reliable test; the questions themselves are yielded.
+    members
+        What the sets are made of; one of the others among them is left out of its own sets.
+    largest, smallest
+        How many variables a set may have; None for as many as there are.
+    containing
+        These are in every set, and do not occur in `members`. They come first.
+    find_all
+        Go on after the first separating set.
+    """
+    from f2sl.stats.independence import DEPENDENT, INDEPENDENT
+
+    result = Separations([[] for _ in others], np.full(len(others), np.inf))
+    if not len(others):
+        return result
+    fixed = np.array(containing, np.int64)
+    room = test.room(np.full(len(others), target), others) / test.configurations(fixed[None, :])
+    # Members too large for any reliable test are left out before sets are made of them.
+    weights = test.configurations(members[:, None])
+    usable = weights <= room.max()
+    members, lightest = members[usable], np.sort(weights[usable])
+    most = len(members) + len(fixed)
+    most = most if largest is None else min(largest, most)
+    alive = np.arange(len(others))
+    for size in range(max(smallest, len(fixed)), most + 1):
+        if lightest[: size - len(fixed)].prod() > room.max():
+            break
+        for free in _blocks(members, size - len(fixed)):
+            weight = test.configurations(free)
+            fits = weight <= room[alive].max()
+            free, weight = free[fits], weight[fits]
+            step = max(1, QUESTIONS_AT_ONCE // len(alive))
+            for first in range(0, len(free), step):
+                part = free[first : first + step]
+                possible = weight[None, first : first + step] <= room[alive][:, None]
+                if size > len(fixed):
+                    possible &= (part[None, :, :] != others[alive][:, None, None]).all(axis=2)
+                row, column = possible.nonzero()
+                if not len(row):
+                    continue
+                which, given = alive[row], part[column]
+                if len(fixed):
+                    given = np.column_stack([np.broadcast_to(fixed, (len(given), len(fixed))), given])
+                [answers] = yield [Questions(np.full(len(which), target), others[which], given)]
+                dependent = answers.answer == DEPENDENT
+                np.minimum.at(result.weakest, which[dependent], answers.strength[dependent])
+                separating = (answers.answer == INDEPENDENT).nonzero()[0]
+                for number, members_of in zip(
+                    which[separating].tolist(), given[separating].tolist(), strict=True
+                ):
+                    if find_all or not result.sets[number]:
+                        result.sets[number].append(tuple(members_of))
+                if len(separating) and not find_all:
+                    alive = alive[~np.isin(alive, which[separating])]
+                    if not len(alive):
+                        return result
+    return result
+
+
+def _blocks(members: Integers, size: int) -> Iterator[Integers]:
+    """All subsets of `size`, one a row, in the order of the members, in blocks."""
+    if comb(len(members), size) <= SETS_AT_ONCE:
+        yield subsets(members, size)
+        return
+    every = combinations(range(len(members)), size)
+    while True:
+        flat = np.fromiter(chain.from_iterable(islice(every, SETS_AT_ONCE)), np.int64)
+        if not len(flat):
+            return
+        yield members[flat.reshape(-1, size)]
