@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from f2sl.errors import FileError
+from f2sl.errors import DataError, FileError, unknown_name
 
 if TYPE_CHECKING:
     from f2sl.data import DiscreteTable
@@ -22,6 +22,7 @@ class Reading:
     bins: int | dict[str, int] | None
     binning: str
     missing: str
+    drop: tuple[str, ...] = ()
 
     def check_exists(self) -> None:
         """Refuse a file that is not there, at once: what reads files takes a while to load."""
@@ -45,6 +46,11 @@ class Reading:
 
         with stage("reading the table"):
             data: Any = self.path
-            if self.delimiter is not None or not self.header:
+            if self.delimiter is not None or not self.header or self.drop:
                 data = read_table(self.path, delimiter=self.delimiter, header=self.header)
+            for column in self.drop:
+                if column not in data.column_names:
+                    raise DataError(unknown_name("column", column, data.column_names))
+            if self.drop:
+                data = data.drop_columns([*dict.fromkeys(self.drop)])
             return as_table(data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2)

@@ -39,6 +39,10 @@ class F2SLs(LocalToGlobal):
         The best graph found. An edge of the skeleton may be missing in it.
     skeleton_, pc_
         What the first two steps found.
+    notes_ : list of str
+        What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
+    timings_ : dict of str to float
+        Seconds for each stage, and in all.
     score_ : float
         The log score of `graph_`, structure prior included.
     n_steps_, n_families_ : int
