@@ -90,7 +90,8 @@ def learn_pc(
         table = as_table(
             data, names=names, bins=bins, binning=binning, missing=missing, min_variables=2
         ).in_name_order()
-    warn_of_identifiers(table)
+    warn_of_identifiers(table, stacklevel=3)
+    target = str(target)
     if target not in table.names:
         raise DataError(unknown_name("column", target, table.names))
     from f2sl.counting.memory import MemoryEngine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class Reading:
         return {name: value for name, value in params.items() if value != usual[name]}
 
     def read(self) -> DiscreteTable:
-        """Read the table; at least two columns are needed."""
+        """Read the table."""
         from f2sl._progress import stage
         from f2sl.data import as_table, read_table
 
@@ -53,4 +53,27 @@ class Reading:
                     raise DataError(unknown_name("column", column, data.column_names))
             if self.drop:
                 data = data.drop_columns([*dict.fromkeys(self.drop)])
-            return as_table(data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2)
+            table = as_table(
+                data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=1
+            )
+        return self._checked(table)
+
+    def _checked(self, table: DiscreteTable) -> DiscreteTable:
+        """Refuse one column, and point out what looks like a line of data taken for the header."""
+        if table.n_variables == 1:
+            raise DataError(
+                f"{self.path}: one column only ({table.names[0]!r}): there is nothing to learn a structure from; "
+                "if its columns are not told apart, say how with --delimiter"
+            )
+        if self.header and all(_is_number(name) for name in table.names):
+            note = "all columns are called by numbers; if the first line is data, say --no-header"
+            return replace(table, notes=(*table.notes, note))
+        return table
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -35,11 +35,11 @@ def identifier_columns(table: DiscreteTable) -> str | None:
     return _listed("nearly as many states as rows, like an identifier (better left out): ", table, like)
 
 
-def warn_of_identifiers(table: DiscreteTable) -> None:
-    """Warn whoever called a learner of columns like identifiers."""
+def warn_of_identifiers(table: DiscreteTable, stacklevel: int) -> None:
+    """Warn whoever called a learner, `stacklevel` calls up, of columns like identifiers."""
     text = identifier_columns(table)
     if text is not None:
-        warnings.warn(text, F2SLWarning, stacklevel=3)
+        warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
 
 
 def remarks(table: DiscreteTable) -> list[str]:

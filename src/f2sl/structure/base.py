@@ -21,7 +21,7 @@ from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
 from f2sl.counting.protocol import CountingEngine
-from f2sl.data import as_table
+from f2sl.data import as_table, check_reading
 from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.graph import PDAG
 
@@ -98,6 +98,17 @@ class StructureLearner(Estimator):
         self.check_options()
         resolve_jobs(self.n_jobs)
         _options.flag("verbose", self.verbose)
+        check_reading(self.bins, self.binning, self.missing)
+        before = vars(self).copy()
+        try:
+            return self._fit(X, names)
+        except BaseException:
+            # What an earlier fit has learned stays as it was.
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _fit(self, X: Any, names: Sequence[str] | None) -> Self:
         self.timings_ = {}
         started = time.perf_counter()
         with _display(self.verbose):
@@ -112,7 +123,7 @@ class StructureLearner(Estimator):
                 )
                 ordered = table.in_name_order()
             self.notes_ = [*table.notes, *remarks(table)]
-            warn_of_identifiers(table)
+            warn_of_identifiers(table, stacklevel=4)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)

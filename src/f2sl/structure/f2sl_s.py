@@ -13,6 +13,8 @@ from f2sl.local.base import LocalLearner
 from f2sl.skeleton import SYMMETRIES, Skeleton
 from f2sl.structure.local_to_global import LocalToGlobal
 
+SEARCHED_SCORES = ("bdeu", "k2", "bic", "aic")
+
 
 class F2SLs(LocalToGlobal):
     """Learn a DAG: FCBF, symmetry, then hill climbing on a score over the edges of the skeleton.
@@ -93,11 +95,9 @@ class F2SLs(LocalToGlobal):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        from f2sl.stats.scores import SCORES
-
         self._local_learner().check_options()
-        _options.choice("score", self.score, SCORES)
-        _options.positive("equivalent_sample_size", self.equivalent_sample_size)
+        _options.choice("score", self.score, SEARCHED_SCORES)
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
         _options.whole("tabu_length", self.tabu_length)
         _options.whole("max_stall", self.max_stall, least=1)
