@@ -54,16 +54,7 @@ class Reading:
             if self.drop:
                 data = data.drop_columns([*dict.fromkeys(self.drop)])
             table = as_table(
-                data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=1
-            )
-        return self._checked(table)
-
-    def _checked(self, table: DiscreteTable) -> DiscreteTable:
-        """Refuse one column, and point out what looks like a line of data taken for the header."""
-        if table.n_variables == 1:
-            raise DataError(
-                f"{self.path}: one column only ({table.names[0]!r}): there is nothing to learn a structure from; "
-                "if its columns are not told apart, say how with --delimiter"
+                data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2
             )
         if self.header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"

@@ -127,7 +127,7 @@ def _check_size(names: tuple[str, ...], n_rows: int, min_variables: int) -> None
     if n == 1 and min_variables == 2:
         raise DataError(
             f"one column only ({names[0]!r}): there is nothing to learn a structure from; "
-            "at least two are needed"
+            "at least two are needed (on the command line, --delimiter says what stands between columns)"
         )
     if n < min_variables:
         raise DataError(f"too few columns: {n} where at least {min_variables} are needed")

@@ -59,6 +59,8 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
     )
     shown = listing([f"{name!r} occurs {times} times" for name, times in repeated.items()])
     why = " (names that are no strings are converted with str())" if converted else ""
+    if all(name.replace(".", "", 1).isdigit() for name in repeated):
+        why += "; is the first line of the file data and not a header? On the command line, say --no-header"
     raise DataError(f"column names must differ from each other: {shown}{why}")
 
 
