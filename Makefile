@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e .
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[plot]"
 	touch $@
 
 $(VENV)/.test-installed: $(VENV)/.installed
@@ -23,7 +23,7 @@ $(VENV)/.test-installed: $(VENV)/.installed
 demo: $(VENV)/.installed
 	mkdir -p demo-output
 	$(BIN)/f2sl example alarm --out demo-output/alarm.csv --truth demo-output/truth.json
-	$(BIN)/f2sl learn demo-output/alarm.csv --out demo-output/graph.json --truth demo-output/truth.json
+	$(BIN)/f2sl learn demo-output/alarm.csv --out demo-output/graph.json --plot demo-output/graph.svg --truth demo-output/truth.json
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

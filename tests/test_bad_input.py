@@ -397,3 +397,15 @@ def test_handlers_are_given_back(capsys):
     assert main(["--version"]) == 0
     assert signal.getsignal(signal.SIGINT) is before
     assert not interrupts.requested
+
+
+def test_a_first_line_of_data_is_pointed_out(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("0,1\n" + "1,0\n0,1\n" * 20)
+    assert main(["learn", str(path)]) == 0
+    assert "--no-header" in capsys.readouterr().out
+    path.write_text("0,0\n" + "1,0\n0,1\n" * 20)
+    assert main(["learn", str(path)]) == 2
+    assert "--no-header" in capsys.readouterr().err
+    assert main(["learn", str(path), "--no-header"]) == 0
+    assert "--no-header" not in capsys.readouterr().out

@@ -39,7 +39,39 @@ def test_pc_lists_neighbours_with_their_strengths(csv):
 
 def test_pc_as_json(csv):
     told = json.loads(learned("pc", csv, "e", "--json", "--algorithm", "fcbf", "--delta", "0.1"))
-    assert told == {"target": "e", "pc": [{"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}]}
+    assert told == {
+        "target": "e",
+        "algorithm": "fcbf",
+        "options": {"delta": 0.1, "ties": "drop", "measure": "su"},
+        "rows": 400,
+        "notes": [],
+        "pc": [{"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}],
+    }
+
+
+def test_columns_can_be_left_out_and_notes_are_told(tmp_path, capsys):
+    columns = {**small_table(), "id": [f"row {i}" for i in range(400)], "same": ["x"] * 400}
+    path = str(write_csv(tmp_path / "t.csv", columns))
+    assert main(["pc", path, "e"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"Note +.*identifier.*'id'", told)
+    assert re.search(r"Note +.*one state.*'same'", told)
+    assert main(["pc", path, "e", "--drop", "id", "--drop", "same"]) == 0
+    assert "Note" not in capsys.readouterr().out
+    assert main(["learn", path, "--drop", "id", "--drop", "same", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["variables"] == 6
+    assert main(["learn", path, "--drop", "ID"]) == 2
+    assert "did you mean 'id'" in capsys.readouterr().err
+
+
+def test_a_picture_is_drawn(csv, tmp_path, capsys):
+    path = tmp_path / "graph.svg"
+    assert main(["learn", str(csv), "--plot", str(path)]) == 0
+    assert re.search(r"\nDrawn +.*graph.svg\n", capsys.readouterr().out)
+    assert path.read_text().startswith("<?xml")
+    for bad in (tmp_path / "graph.bmp", tmp_path / "nowhere" / "graph.svg"):
+        assert main(["learn", "no such table.csv", "--plot", str(bad)]) == 2
+        assert bad.name in capsys.readouterr().err
 
 
 def test_pc_of_a_variable_that_stands_alone(csv, capsys):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import compiled_only, make_engine, make_table, random_codes, related_codes
-from f2sl.counting import _kernels, tiles
+from f2sl.counting import _kernels, memory, tiles
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.protocol import Queries
 from f2sl.stats.information import Information
@@ -219,11 +219,20 @@ def test_pairs_of_mixed_numbers_of_states(n_rows):
 
 def test_mixed_numbers_of_states_span_all_ways_of_counting():
     engine = make_engine(random_codes(0, 333, MIXED), MIXED)
-    cut = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._pair_by_planes)
-    assert len(cut.tiles)
-    pairs = [tiles.pairs_of(cut.order, stretch)[0] for stretch in cut.rest]
-    chosen = engine._choose(Queries.of(pairs))[0]
-    assert set(chosen.tolist()) == {CODES, SORTING}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "LARGEST_SCRATCH", 10_000)
+        cut = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._choose_for_pair)
+    assert set(cut.method.tolist()) == {tiles.BY_PLANES, tiles.BY_CODES, tiles.BY_TABLES}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pairs_too_large_for_a_scratch_table_are_counted_by_sorting(monkeypatch, n_jobs):
+    codes = random_codes(9, 200, MIXED)
+    wanted = su_pairs(make_engine(codes, MIXED))
+    monkeypatch.setattr(memory, "LARGEST_SCRATCH", 50)
+    monkeypatch.setattr(memory, "CELLS_PER_PIECE", 500)
+    assert su_pairs(make_engine(codes, MIXED, n_jobs=n_jobs)) == wanted
+    assert_close(wanted, naive_su_pairs(codes, MIXED, combinations(range(len(MIXED)), 2)))
 
 
 @pytest.fixture
@@ -231,20 +240,23 @@ def small_tiles(monkeypatch):
     """Make tiles of at most 16 columns and 5 rows, so that a few variables have many borders."""
     monkeypatch.setattr(tiles, "PLANES_PER_TILE", 16)
     monkeypatch.setattr(tiles, "LARGEST_HEIGHT", 5)
+    monkeypatch.setattr(tiles, "CODES_PER_TILE", 4)
 
 
 @pytest.mark.parametrize("n_variables", [2, 15, 16, 17, 31, 32, 33, 50])
 def test_tiles_cover_each_pair_once(n_variables, small_tiles):
     mixed = np.where(np.arange(n_variables) % 3 == 0, 3, 2)
     for cardinalities in (mixed, np.full(n_variables, 2)):
-        cut = tiles.cut_triangle(np.arange(n_variables), cardinalities, lambda *_: True)
-        assert len(cut.rest) == 0
-        assert_each_pair_once(cut, n_variables)
+        for method in (tiles.BY_PLANES, tiles.BY_CODES):
+            cut = tiles.cut_triangle(np.arange(n_variables), cardinalities, lambda *_: (method, 1.0))  # noqa: B023
+            assert_each_pair_once(cut, n_variables)
 
 
 @pytest.mark.parametrize("n_variables", [127, 128, 129, 131, 255, 256, 257, 300])
 def test_tiles_of_full_size_cover_each_pair_once(n_variables):
-    cut = tiles.cut_triangle(np.arange(n_variables), np.full(n_variables, 2), lambda *_: True)
+    cut = tiles.cut_triangle(
+        np.arange(n_variables), np.full(n_variables, 2), lambda *_: (tiles.BY_PLANES, 1.0)
+    )
     assert_each_pair_once(cut, n_variables)
 
 
@@ -287,8 +299,7 @@ def test_pairs_of_many_states_over_many_rows_are_counted_by_codes():
     cardinalities = [40, 64, 50, 2]
     codes = random_codes(5, 6000, cardinalities)
     engine = make_engine(codes, cardinalities)
-    assert not engine._pair_by_planes(64, 50)
-    assert engine._choose(Queries.of([(1, 2)]))[0].tolist() == [CODES]
+    assert engine._choose_for_pair(64, 50)[0] == tiles.BY_CODES
     assert_close(su_pairs(engine), naive_su_pairs(codes, cardinalities, combinations(range(4), 2)))
 
 

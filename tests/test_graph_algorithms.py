@@ -14,7 +14,7 @@ import naive_graph as naive
 from f2sl.errors import GraphError
 from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, feedback
 from f2sl.graph._arrays import find_cycle, first_topological_order
-from f2sl.graph._cycle_guard import CycleGuard
+from f2sl.graph.cycle_guard import CycleGuard
 
 
 @st.composite
@@ -163,7 +163,7 @@ def test_meek_leaves_an_edge_that_would_close_a_cycle():
 
 @settings(max_examples=200, deadline=None)
 @given(pdags(7, "<>"), st.randoms(use_true_random=False), st.integers(0, 5), st.integers(1, 3))
-def test_cycle_guard_refuses_exactly_what_closes_a_cycle(graph, random, start, steps):
+def testcycle_guard_refuses_exactly_what_closes_a_cycle(graph, random, start, steps):
     arrows = graph.directed_array.tolist()
     random.shuffle(arrows)
     guard = CycleGuard(graph.n_nodes, np.array(arrows[:start], dtype=np.int64).reshape(-1, 2), len(arrows))

@@ -55,7 +55,7 @@ def test_neighbourhoods():
     graph = mixed()
     assert graph.adjacent("a") == ["d", "c"]
     assert graph.children("a") == ["d"]
-    assert graph.neighbors("a") == ["c"]
+    assert graph.undirected_neighbors("a") == ["c"]
     assert graph.parents("c") == ["b"]
     assert graph.has_directed_edge("a", "d")
     assert not graph.has_directed_edge("d", "a")

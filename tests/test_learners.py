@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import f2sl
+from f2sl.errors import F2SLWarning
 
 LEARNERS = [f2sl.F2SLc, f2sl.F2SLs]
 
@@ -125,9 +126,14 @@ class TestWhatIsLearned:
         column = [0, 1] * 50
         assert learner().fit({"a": column, "b": column}).skeleton_.n_edges == 1
 
-    def test_identifier_is_pointed_out(self):
+    def test_identifier_is_pointed_out(self, learner):
         frame = collider(100).assign(id=[f"row {i}" for i in range(100)])
-        assert any("'id'" in note and "identifier" in note for note in f2sl.F2SLc().fit(frame).notes_)
+        with pytest.warns(F2SLWarning, match="identifier.*'id'") as caught:
+            model = learner().fit(frame)
+        assert caught[0].filename == __file__
+        assert any("'id'" in note and "identifier" in note for note in model.notes_)
+        with pytest.warns(F2SLWarning, match="identifier.*'id'"):
+            f2sl.learn_pc(frame, "a")
 
 
 class TestNothingButTheDataMatters:

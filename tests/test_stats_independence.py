@@ -12,6 +12,7 @@ from scipy.stats import chi2, chi2_contingency
 import naive
 from conftest import make_engine, random_codes, related_codes
 from f2sl.errors import OptionError
+from f2sl.stats import subsets as subset_module
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest
 from f2sl.stats.subsets import subsets
 
@@ -140,7 +141,7 @@ def test_five_samples_for_each_cell_are_reliable_and_fewer_are_not():
         assert test.reliable(*questions((0, 1))).tolist() == [pair]
         assert test.reliable(*questions((0, 1, 2))).tolist() == [triple]
         assert (test.answer(*questions((0, 1)))[0] != UNRELIABLE) == pair
-        assert (len(test.worth_asking(0, 1, np.array([0, 1, 2]), 1)) > 0) == triple
+        assert any(len(sets) for sets in test.worth_asking(0, 1, np.array([0, 1, 2]), 1)) == triple
 
 
 def test_three_answers_and_how_often_they_are_given():
@@ -203,8 +204,7 @@ def test_worth_asking_are_all_subsets_that_leave_the_test_reliable(n_rows):
             for s in combinations([v for v in among.tolist() if v not in (0, 1)], size)
             if naive.is_reliable(n_rows, cardinalities, 0, 1, s)
         ]
-        found = test.worth_asking(0, 1, among, size)
-        assert found.shape == (len(expected), size)
+        found = np.concatenate([np.empty((0, size), int), *test.worth_asking(0, 1, among, size)])
         assert found.tolist() == expected
         assert test.reliable(np.zeros(len(found), int), np.ones(len(found), int), found).all()
 
@@ -219,10 +219,12 @@ def test_an_unknown_test_is_refused_with_the_known_ones():
         TableTest(make_engine([[0, 1], [0, 1]]), ci_test="g3")
 
 
-@given(n=st.integers(0, 8), size=st.integers(0, 9))
-def test_subsets_are_the_combinations(n, size):
+@given(n=st.integers(0, 8), size=st.integers(0, 9), at_a_time=st.sampled_from([1, 3, 1000]))
+def test_subsets_are_the_combinations_some_at_a_time(n, size, at_a_time):
     members = np.arange(n) * 3 + 1
-    found = subsets(members, size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subset_module, "SUBSETS_AT_A_TIME", at_a_time)
+        found = list(subsets(members, size))
+    assert all(1 <= len(part) <= at_a_time and part.shape[1] == size for part in found)
     expected = [list(s) for s in combinations(members.tolist(), size)]
-    assert found.tolist() == expected
-    assert found.shape == (len(expected), size)
+    assert [row for part in found for row in part.tolist()] == expected

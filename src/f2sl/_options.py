@@ -38,10 +38,10 @@ def not_negative(name: str, value: Any) -> float:
     return float(value)
 
 
-def positive(name: str, value: Any) -> float:
-    """Check a number above 0."""
-    if not _plain_number(value) or value <= 0:
-        raise OptionError(f"{name} must be a number above 0, not {value!r}")
+def positive(name: str, value: Any, least: float, most: float) -> float:
+    """Check a number above 0, within what can be computed with."""
+    if not _plain_number(value) or not least <= value <= most:
+        raise OptionError(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
     return float(value)
 
 

@@ -51,7 +51,7 @@ class Registry:
 
     def load(self, name: str) -> Any:
         """Import and return the learner of that name; an unknown one is an error that lists the known."""
-        if name not in self._entries:
+        if not isinstance(name, str) or name not in self._entries:
             raise OptionError(unknown_name(self.kind, name, self._entries))
         module, _, attribute = self._entries[name].path.partition(":")
         return getattr(import_module(module), attribute)

@@ -1,4 +1,4 @@
-"""One thread pool for all of f2sl.
+"""Threads: one pool for all that an engine counts.
 
 Kernels run without Python's lock, so plain threads use all cores. Work is cut into pieces
 that do not depend on each other, and results come back in the order of the pieces: the answer is
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 from typing import TypeVar
 
 from f2sl.errors import OptionError
@@ -36,11 +37,11 @@ def resolve_jobs(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return available_cores()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise OptionError(
             f"n_jobs must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
         )
-    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
 
 
 class Threads:

@@ -82,6 +82,7 @@ def learn_pc(
     """
     from f2sl._progress import stage
     from f2sl.data import as_table
+    from f2sl.data.remarks import warn_of_identifiers
 
     learner = LOCAL.create(algorithm, options)
     learner.check_options()
@@ -89,6 +90,8 @@ def learn_pc(
         table = as_table(
             data, names=names, bins=bins, binning=binning, missing=missing, min_variables=2
         ).in_name_order()
+    warn_of_identifiers(table, stacklevel=3)
+    target = str(target)
     if target not in table.names:
         raise DataError(unknown_name("column", target, table.names))
     from f2sl.counting.memory import MemoryEngine

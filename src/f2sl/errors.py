@@ -49,7 +49,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     "unknown algorithm 'f2slc'; did you mean 'f2sl-c'? Known: f2sl-c, mmhc"
     """
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
+    plain = {known.casefold(): known for known in reversed(names)}
+    near = difflib.get_close_matches(str(name).casefold(), plain, n=1, cutoff=0.5)
+    hint = f"; did you mean {plain[near[0]]!r}?" if near else "."
     shown = ", ".join(names) if len(names) <= 30 else ", ".join(names[:30]) + f", ... ({len(names)} in all)"
     return f"unknown {kind} {name!r}{hint} Known: {shown}"

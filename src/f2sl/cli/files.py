@@ -22,6 +22,16 @@ def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
     check_distinct(path, others)
 
 
+def check_picture_file(path: Path, others: Iterable[Path] = ()) -> None:
+    """Make sure that a picture can be drawn and written to `path`, and that it is none of the `others`."""
+    from f2sl.graph.atomic import check_can_write
+    from f2sl.graph.plot import check_can_draw
+
+    check_can_draw(path)
+    check_can_write(path)
+    check_distinct(path, others)
+
+
 def check_distinct(path: Path, others: Iterable[Path]) -> None:
     """Refuse to write over a file that the same command reads or writes."""
     for other in others:
@@ -53,6 +63,14 @@ def save_graph(graph: PDAG, path: Path) -> None:
 
     with interrupts.saving(path):
         save(graph, path)
+
+
+def save_picture(graph: PDAG, path: Path) -> None:
+    """Draw a graph to a file, whole or not at all."""
+    from f2sl.graph.plot import plot
+
+    with interrupts.saving(path):
+        plot(graph, path)
 
 
 def save_bytes(content: bytes, path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from f2sl.cli.files import check_graph_file, load_truth, save_graph
+from f2sl.cli.files import check_graph_file, check_picture_file, load_truth, save_graph, save_picture
 from f2sl.cli.help import examples
 from f2sl.cli.options import (
     LEARNING,
@@ -18,6 +18,7 @@ from f2sl.cli.options import (
     Bins,
     DataFile,
     Delimiter,
+    Drop,
     Jobs,
     Missing,
     NoHeader,
@@ -35,7 +36,8 @@ EXAMPLES = examples(
     "f2sl learn data.csv --algorithm f2sl-s --score bic --out graph.dot",
     "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
     "f2sl learn alarm.csv --truth alarm",
-    "f2sl learn people.csv --bins age=4 --bins income=5 --missing state --json",
+    "f2sl learn data.csv --out graph.json --plot graph.svg",
+    "f2sl learn people.csv --drop id --bins age=4 --bins income=5 --missing state --json",
 )
 
 
@@ -53,6 +55,7 @@ def learn(
     missing: Missing = "error",
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
+    drop: Drop = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -60,6 +63,15 @@ def learn(
             "-o",
             metavar="FILE",
             help="Where to save the graph: .json, .csv, .dot, .graphml or .gml.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Where to save a picture of the graph: .svg, .png or .pdf (needs Matplotlib).",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -86,8 +98,10 @@ def learn(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        reading = Reading(data, delimiter, not no_header, parse_bins(bins), binning, missing)
-        _check_files(reading, out, truth)
+        reading = Reading(
+            data, delimiter, not no_header, parse_bins(bins), binning, missing, tuple(drop or ())
+        )
+        _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare
 
         true_graph = None if truth is None else load_truth(truth)
@@ -105,18 +119,22 @@ def learn(
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
         save_graph(graph, out)
+    if picture is not None:
+        save_picture(graph, picture)
 
     from f2sl.cli.summary import Learned
 
-    learned = Learned(algorithm, data, table, learner, graph, dag, out, truth, comparison)
+    learned = Learned(algorithm, data, table, learner, graph, dag, out, truth, comparison, picture)
     if as_json:
         learned.show_json()
     elif not quiet:
         learned.show()
 
 
-def _check_files(reading: Reading, out: Path | None, truth: Path | None) -> None:
+def _check_files(reading: Reading, out: Path | None, picture: Path | None, truth: Path | None) -> None:
     """Find out before any work what cannot be written or read."""
+    if picture is not None:
+        check_picture_file(picture, [path for path in (reading.path, out, truth) if path is not None])
     if out is not None:
         check_graph_file(out, [path for path in (reading.path, truth) if path is not None])
     reading.check_exists()

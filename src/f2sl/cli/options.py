@@ -129,6 +129,15 @@ NoHeader = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop",
+        metavar="COLUMN",
+        help="Leave this column out, such as an identifier. Repeat for more columns.",
+        rich_help_panel=READING,
+    ),
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT),

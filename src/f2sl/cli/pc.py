@@ -15,6 +15,7 @@ from f2sl.cli.options import (
     Bins,
     DataFile,
     Delimiter,
+    Drop,
     Jobs,
     Missing,
     NoHeader,
@@ -50,6 +51,7 @@ def pc(
     missing: Missing = "error",
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
+    drop: Drop = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -58,21 +60,29 @@ def pc(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        reading = Reading(data, delimiter, not no_header, parse_bins(bins), binning, missing)
+        reading = Reading(
+            data, delimiter, not no_header, parse_bins(bins), binning, missing, tuple(drop or ())
+        )
         reading.check_exists()
         from f2sl._threads import resolve_jobs
         from f2sl.api import learn_pc
+        from f2sl.data.remarks import remarks
         from f2sl.local.base import LOCAL
 
         resolve_jobs(jobs)
         learner = create_learner(LOCAL, algorithm, options)
         with progress(quiet):
-            found = learn_pc(reading.read(), target, algorithm, n_jobs=jobs, **options)
+            table = reading.read()
+            found = learn_pc(table, target, algorithm, n_jobs=jobs, **options)
+    notes = [*table.notes, *remarks(table)]
     if as_json:
         members = [{"name": name, "strength": strength} for name, strength in found.items()]
-        output.show_json({"target": target, "pc": members})
+        facts = {"target": target, "algorithm": algorithm, "options": learner.get_params()}
+        output.show_json({**facts, "rows": table.n_rows, "notes": notes, "pc": members})
     elif not quiet:
         rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]
         told = ", ".join(f"{name} {value}" for name, value in learner.get_params().items())
+        if notes:
+            output.show(output.pairs([("Note", printable(note)) for note in notes]))
         title = f"{printable(target)}: {count(len(rows), 'neighbour')} by {algorithm} ({told})"
         output.show(output.columns(title, ("name", "strength") if rows else (), rows, right=[1]))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from f2sl.errors import FileError
+from f2sl.errors import DataError, FileError, unknown_name
 
 if TYPE_CHECKING:
     from f2sl.data import DiscreteTable
@@ -22,6 +22,7 @@ class Reading:
     bins: int | dict[str, int] | None
     binning: str
     missing: str
+    drop: tuple[str, ...] = ()
 
     def check_exists(self) -> None:
         """Refuse a file that is not there, at once: what reads files takes a while to load."""
@@ -39,12 +40,31 @@ class Reading:
         return {name: value for name, value in params.items() if value != usual[name]}
 
     def read(self) -> DiscreteTable:
-        """Read the table; at least two columns are needed."""
+        """Read the table."""
         from f2sl._progress import stage
         from f2sl.data import as_table, read_table
 
         with stage("reading the table"):
             data: Any = self.path
-            if self.delimiter is not None or not self.header:
+            if self.delimiter is not None or not self.header or self.drop:
                 data = read_table(self.path, delimiter=self.delimiter, header=self.header)
-            return as_table(data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2)
+            for column in self.drop:
+                if column not in data.column_names:
+                    raise DataError(unknown_name("column", column, data.column_names))
+            if self.drop:
+                data = data.drop_columns([*dict.fromkeys(self.drop)])
+            table = as_table(
+                data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2
+            )
+        if self.header and all(_is_number(name) for name in table.names):
+            note = "all columns are called by numbers; if the first line is data, say --no-header"
+            return replace(table, notes=(*table.notes, note))
+        return table
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

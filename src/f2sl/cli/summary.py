@@ -71,6 +71,7 @@ class Learned:
     out: Path | None
     truth: Path | None
     comparison: Comparison | None
+    picture: Path | None = None
 
     def show(self) -> None:
         """Print the summary for people."""
@@ -78,7 +79,9 @@ class Learned:
         edges = strongest_edges(self.graph)
         if edges:
             measure = getattr(self.learner, "measure", "")
-            title = f"\n{'Edges' if len(edges) == self.graph.n_edges else 'Strongest edges'}, by strength"
+            all_shown = len(edges) == self.graph.n_edges
+            which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
+            title = f"\n{which}, by strength"
             rows = [(str(edge), f"{edge.weight:.4f}") for edge in edges]
             output.show(output.columns(title, ("edge", _MEASURES.get(measure, "strength")), rows, right=[1]))
         if self.comparison is not None:
@@ -107,6 +110,7 @@ class Learned:
                 "timings": self.learner.timings_,
                 "notes": self.learner.notes_,
                 "out": None if self.out is None else str(self.out),
+                "picture": None if self.picture is None else str(self.picture),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": {"directed": self.graph.directed_edges, "undirected": self.graph.undirected_edges},
             }
@@ -134,6 +138,8 @@ class Learned:
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:
             lines.append(("Saved", printable(self.out)))
+        if self.picture is not None:
+            lines.append(("Drawn", printable(self.picture)))
         return lines
 
     def _states(self) -> tuple[int, int]:

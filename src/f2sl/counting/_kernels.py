@@ -93,6 +93,34 @@ def _add_intersections(plane: Array, packed: Array, first: int, cells: Array) ->
 
 
 @kernel
+def occurring_cells(x: Array, y: Array, k_x: int, k_y: int, table: Array, cells: Array) -> int:
+    """Count the pair of two columns of codes, and list the counts of the cells that occur.
+
+    `table` must be all zeros, and is so again afterwards. It is emptied cell by cell where it is small, and
+    by a second walk over the samples where it is large, so that a large table costs no more than the samples.
+    `cells` has room for one count more than there are samples. Returns how many occur.
+    """
+    n_rows, found = len(x), 0
+    for s in range(n_rows):
+        table[np.int64(x[s]) * k_y + y[s]] += 1
+    # Written whether it counts or not and kept only if it does: a branch would be guessed wrong too often.
+    if k_x * k_y <= 2 * n_rows:
+        for cell in range(k_x * k_y):
+            n = table[cell]
+            cells[found] = n
+            found += n > 0
+            table[cell] = 0
+    else:
+        for s in range(n_rows):
+            cell = np.int64(x[s]) * k_y + y[s]
+            n = table[cell]
+            cells[found] = n
+            found += n > 0
+            table[cell] = 0
+    return found
+
+
+@kernel
 def count_tables(
     codes: Array,
     planes: Array,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from f2sl._threads import Threads
 from f2sl.counting import _kernels
 from f2sl.counting.protocol import (
+    CodeTiles,
     Floats,
     FoundPairs,
     Integers,
@@ -24,7 +25,15 @@ from f2sl.counting.protocol import (
     TableFormula,
     Tables,
 )
-from f2sl.counting.tiles import Triangle, cut_triangle, pairs_of
+from f2sl.counting.tiles import (
+    BY_CODES,
+    BY_PLANES,
+    BY_TABLES,
+    Triangle,
+    cut_triangle,
+    pairs_of,
+    plane_columns,
+)
 from f2sl.data.table import DiscreteTable
 
 MOST_PLANES = 64
@@ -33,15 +42,23 @@ MOST_PLANES = 64
 # Nanoseconds, measured on one core of a server processor; only their ratios matter.
 PLANE_WORD = 0.23
 PLANE_CELL = 2.0
-PAIR_PLANE_WORD = 0.18
-PAIR_CELL = 1.0
+PLANE_PAIR_WORD = 0.2
+PLANE_PAIR_WORD_OF_RUN = 2.9
+PLANE_PAIR_RUN = 70.0
+PAIR_BY_CODES = 250.0
+PAIR_ROW = 0.75
+PAIR_ROW_TWICE = 2.5
+PAIR_CELL = 0.9
+SORTING_ROW = 20.0
 CODE_ROW = 0.9
 CODE_ROW_AND_VARIABLE = 0.17
 CODE_CELL = 0.5
 
 CELLS_PER_PIECE = 1 << 20
-LEAST_WORK = 1 << 20
-"""Cells of a piece of the triangle: handing a piece to a thread costs time, too."""
+LEAST_WORK = 2e6
+"""Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
+LARGEST_SCRATCH = 1 << 22
+"""Cells of the largest table that a pair is counted into without sorting."""
 
 
 class MemoryEngine:
@@ -185,58 +202,58 @@ class MemoryEngine:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(len(self.cardinalities))
-        triangle = cut_triangle(variables, self.cardinalities, self._pair_by_planes, target)
-        bundles, batches = self._bundles(triangle), self._batches(triangle)
-        shares = [*(float(work) for _, work in bundles), *(float(len(pairs)) for pairs in batches)]
-        total = sum(shares)
+        triangle = cut_triangle(variables, self.cardinalities, self._choose_for_pair, target)
+        pieces = self._pieces_of(triangle)
+        total = float(triangle.work.sum())
 
-        def search(piece: int) -> FoundPairs:
-            if piece >= len(bundles):
-                return formula.of_tables(self.count(Queries.of_matrix(batches[piece - len(bundles)])))
-            return formula.of_tiles(
-                PlaneTiles(
-                    self._planes,
-                    self._plane_start,
-                    self.margins,
-                    self.margin_start,
-                    self.cardinalities,
-                    triangle.order,
-                    bundles[piece][0],
-                )
-            )
+        def search(piece: tuple[int, int]) -> FoundPairs:
+            tiles = triangle.tiles[slice(*piece)]
+            return self._search_tiles(formula, triangle.order, tiles, int(triangle.method[piece[0]]))
 
         found: list[FoundPairs] = []
-        for piece, part in enumerate(self.threads.map(search, range(len(shares)))):
+        for (first, last), part in zip(pieces, self.threads.map(search, pieces), strict=True):
             found.append(part)
             if advance is not None:
-                advance(shares[piece] / total)
+                advance(float(triangle.work[first:last].sum()) / total)
         return _merge(found)
 
-    def _pair_by_planes(self, k_row: int, k_column: int) -> bool:
-        if max(k_row, k_column) > MOST_PLANES:
-            return False
-        planes = (k_row - 1) * (k_column - 1) * PAIR_PLANE_WORD * self._n_words + PAIR_CELL * k_row * k_column
-        codes = self.n_rows * (CODE_ROW + 2 * CODE_ROW_AND_VARIABLE) + CODE_CELL * k_row * k_column
-        return planes <= codes
+    def _search_tiles(
+        self, formula: PairFormula, order: Integers, tiles: Integers, method: int
+    ) -> FoundPairs:
+        if method == BY_PLANES:
+            arrays = (self._planes, self._plane_start, self.margins, self.margin_start, self.cardinalities)
+            return formula.of_tiles(PlaneTiles(*arrays, order, tiles))
+        if method == BY_CODES:
+            return formula.of_code_tiles(CodeTiles(self._codes, self.cardinalities, order, tiles))
+        size = max(1, CELLS_PER_PIECE // self.n_rows)
+        batches = (
+            pairs[i : i + size]
+            for pairs in (pairs_of(order, t) for t in tiles)
+            for i in range(0, len(pairs), size)
+        )
+        return _merge([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
 
-    def _bundles(self, triangle: Triangle) -> list[tuple[Integers, int]]:
-        """Put neighbouring tiles together into pieces of about equal work; give each with its work."""
-        total = int(triangle.work.sum())
+    def _choose_for_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
+        cells = k_row * k_column
+        codes = PAIR_BY_CODES + min(PAIR_ROW * self.n_rows + PAIR_CELL * cells, PAIR_ROW_TWICE * self.n_rows)
+        if max(k_row, k_column) <= MOST_PLANES:
+            width = plane_columns(k_column)
+            word = PLANE_PAIR_WORD + PLANE_PAIR_WORD_OF_RUN / width
+            planes = (k_row - 1) * (k_column - 1) * (word * self._n_words + PLANE_PAIR_RUN / width)
+            if planes + PAIR_CELL * cells <= codes:
+                return BY_PLANES, planes + PAIR_CELL * cells
+        return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * self.n_rows)
+
+    def _pieces_of(self, triangle: Triangle) -> list[tuple[int, int]]:
+        """Put neighbouring tiles of one method together into pieces of about equal work."""
         threads = self.threads.n_threads
+        total = float(triangle.work.sum())
         share = max(total / (32 * threads), min(LEAST_WORK, total / (2 * threads)), 1.0)
-        piece_of = (np.cumsum(triangle.work) - 1) // share
-        borders = [0, *(np.flatnonzero(np.diff(piece_of)) + 1).tolist(), len(triangle.tiles)]
-        return [(triangle.tiles[a:b], int(triangle.work[a:b].sum())) for a, b in pairwise(borders) if b > a]
-
-    def _batches(self, triangle: Triangle) -> list[Integers]:
-        """List pairs to be counted as tables, in batches of bounded size."""
-        batches: list[Integers] = []
-        for stretch in triangle.rest:
-            pairs = pairs_of(triangle.order, stretch)
-            cells = int(self.cardinalities[pairs[0]].prod())
-            size = max(1, CELLS_PER_PIECE // min(cells, self.n_rows) // 4)
-            batches.extend(pairs[i : i + size] for i in range(0, len(pairs), size))
-        return batches
+        number = (np.cumsum(triangle.work) - triangle.work / 2) // share
+        changes = (np.diff(number) != 0) | (np.diff(triangle.method) != 0)
+        borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(triangle.tiles)]
+        return [piece for piece in pairwise(borders) if piece[1] > piece[0]]
 
 
 def _merge(found: list[FoundPairs]) -> FoundPairs:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,16 @@ class PlaneTiles:
     tiles: Integers
 
 
+@dataclass(frozen=True)
+class CodeTiles:
+    """Tiles of pairs that are yet to be counted, sample by sample, from the codes."""
+
+    codes: NDArray[np.unsignedinteger[Any]]
+    cardinalities: Integers
+    order: Integers
+    tiles: Integers
+
+
 TableFormula = Callable[[Tables], Floats]
 """From counted tables to one row of numbers for each table."""
 
@@ -117,8 +127,11 @@ class PairFormula(Protocol):
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
         """Count the pairs of some tiles and keep what is worth keeping, all without Python's lock."""
 
+    def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
+        """Do the same for pairs that are counted sample by sample."""
+
     def of_tables(self, tables: Tables) -> FoundPairs:
-        """Keep pairs among tables of two variables."""
+        """Keep pairs among tables of two variables, those too large for anything else."""
 
 
 class CountingEngine(Protocol):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from f2sl.counting.protocol import Integers
+from f2sl.counting.protocol import Floats, Integers
 
 CELLS_PER_TILE = 1 << 16
 """Counts that a tile may hold (half a megabyte: it stays in a core's own cache)."""
@@ -23,35 +23,43 @@ PLANES_PER_TILE = 256
 
 LARGEST_HEIGHT = 128
 
+CODES_PER_TILE = 32
+"""Variables on each side of a tile that is counted sample by sample."""
+
+
+BY_PLANES, BY_CODES, BY_TABLES = 0, 1, 2
+"""How the pairs of a tile may be counted."""
+
 
 @dataclass(frozen=True)
 class Triangle:
-    """Pairs to be counted, in tiles for the bit planes and stretches for the codes.
+    """Pairs to be counted, in tiles.
 
-    `order` lists the variables. A row (top, bottom, left, right) of `tiles` or of `rest` pairs the variables
-    at places top to bottom with those at places left to right, each pair once: the earlier place first.
-    `work` is in proportion to the time that each tile takes.
+    `order` lists the variables. A row (top, bottom, left, right) of `tiles` pairs the variables at places
+    top to bottom with those at places left to right, each pair once: the earlier place first. `method` says
+    how the pairs of each tile are best counted, and `work` roughly how long that takes, in nanoseconds.
     """
 
     order: Integers
     tiles: Integers
-    work: Integers
-    rest: Integers
+    method: Integers
+    work: Floats
 
 
 def cut_triangle(
     variables: Integers,
     cardinalities: Integers,
-    by_planes: Callable[[int, int], bool],
+    choose: Callable[[int, int], tuple[int, float]],
     target: int | None = None,
 ) -> Triangle:
     """Cut all pairs among `variables`, or of `target` with each of them, into tiles.
 
-    Variables with one state are left out: they are related to nothing.
+    Variables with one state are left out: they are related to nothing. `choose` tells for two numbers of
+    states how such a pair is best counted, and how many nanoseconds that takes.
 
     Examples
     --------
-    >>> cut = cut_triangle(np.arange(4), np.array([3, 2, 3, 2]), lambda k_row, k_column: True)
+    >>> cut = cut_triangle(np.arange(4), np.array([3, 2, 3, 2]), lambda k_row, k_column: (BY_PLANES, 1.0))
     >>> cut.order.tolist()
     [1, 3, 0, 2]
     >>> cut.tiles.tolist()
@@ -66,33 +74,33 @@ def cut_triangle(
     if target is not None:
         changes[:1] = True
     runs = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
-    tiles: list[Integers] = []
-    rest: list[tuple[int, int, int, int]] = []
-    for r, top in enumerate(runs[:-1]):
-        if target is not None and r > 0:
-            break
+    tiles, methods, costs = [np.empty((0, 4), np.int64)], [], []
+    for r in range(len(runs) - 1 if target is None else min(1, len(runs) - 1)):
         for c in range(r, len(runs) - 1):
-            stretch = (top, runs[r + 1], runs[c], runs[c + 1])
-            if stretch[1] - top == stretch[3] - stretch[2] == 1 and r == c:
-                continue
-            k_row, k_column = int(states[top]), int(states[runs[c]])
-            if by_planes(k_row, k_column):
-                tiles.append(_cut(*stretch, k_row, k_column))
-            else:
-                rest.append(stretch)
-    cut = np.concatenate([np.empty((0, 4), np.int64), *tiles])
+            k_row, k_column = int(states[runs[r]]), int(states[runs[c]])
+            method, cost = choose(k_row, k_column)
+            tiles.append(_cut(runs[r], runs[r + 1], runs[c], runs[c + 1], k_row, k_column, method))
+            methods.append(np.full(len(tiles[-1]), method, np.int64))
+            costs.append(np.full(len(tiles[-1]), cost))
+    cut = np.concatenate(tiles)
     top, bottom, left, right = cut.T
     pairs = (bottom - top) * (right - left)
-    # Of a tile on the diagonal about half is counted; a rough figure will do.
-    pairs = np.where(left < bottom, (pairs + 1) // 2, pairs)
-    work = pairs * (states[top] - 1) * (states[left] - 1)
-    return Triangle(order, cut, work, np.array(rest, np.int64).reshape(-1, 4))
+    # Of a tile on the diagonal about half is counted.
+    work = np.where(left < bottom, (pairs + 1) // 2, pairs) * np.concatenate([np.empty(0), *costs])
+    return Triangle(order, cut, np.concatenate([np.empty(0, np.int64), *methods]), work)
 
 
-def _cut(top: int, bottom: int, left: int, right: int, k_row: int, k_column: int) -> Integers:
+def plane_columns(k_column: int) -> int:
+    """How many columns with that number of states a tile for the bit planes has."""
+    return max(16, PLANES_PER_TILE // (k_column - 1))
+
+
+def _cut(top: int, bottom: int, left: int, right: int, k_row: int, k_column: int, method: int) -> Integers:
     """Cut one stretch against another into tiles; what lies below the diagonal is left out."""
-    width = max(16, PLANES_PER_TILE // (k_column - 1))
-    height = max(1, min(LARGEST_HEIGHT, CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1))))
+    width = height = CODES_PER_TILE
+    if method == BY_PLANES:
+        width = plane_columns(k_column)
+        height = max(1, min(LARGEST_HEIGHT, CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1))))
     tops = np.arange(top, bottom, height)
     lefts = np.arange(left, right, width)
     t, le = (grid.ravel() for grid in np.meshgrid(tops, lefts, indexing="ij"))
@@ -100,15 +108,15 @@ def _cut(top: int, bottom: int, left: int, right: int, k_row: int, k_column: int
     return np.asarray(cut[cut[:, 3] > cut[:, 0] + 1])
 
 
-def pairs_of(order: Integers, stretch: Integers) -> Integers:
-    """List the pairs of a stretch as rows of two variables.
+def pairs_of(order: Integers, tile: Integers) -> Integers:
+    """List the pairs of a tile as rows of two variables.
 
     Examples
     --------
     >>> pairs_of(np.array([4, 5, 6]), np.array([0, 3, 0, 3])).tolist()
     [[4, 5], [4, 6], [5, 6]]
     """
-    top, bottom, left, right = stretch.tolist()
+    top, bottom, left, right = tile.tolist()
     rows, columns = np.meshgrid(np.arange(top, bottom), np.arange(left, right), indexing="ij")
     ahead = columns > rows
     return np.column_stack([order[rows[ahead]], order[columns[ahead]]])

@@ -13,8 +13,8 @@ file, and refuses what is no discrete table with a sentence that says what to do
 [[0, 1, 0], [1, 0, 1]]
 """
 
-from f2sl.data.encode import as_table
+from f2sl.data.encode import as_table, check_reading
 from f2sl.data.io import read_table
 from f2sl.data.table import DiscreteTable
 
-__all__ = ["DiscreteTable", "as_table", "read_table"]
+__all__ = ["DiscreteTable", "as_table", "check_reading", "read_table"]

@@ -88,15 +88,12 @@ def as_table(
         ...
     f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
     """  # noqa: E501
+    check_reading(bins, binning, missing)
     if isinstance(data, DiscreteTable):
         if names is not None and tuple(names) != data.names:
             raise OptionError("names cannot be changed: a DiscreteTable has its own")
         _check_size(data.names, data.n_rows, min_variables)
         return data
-    if binning not in KINDS:
-        raise OptionError(unknown_name("binning", binning, KINDS))
-    if missing not in MISSING_WAYS:
-        raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
     if not isinstance(bins, Mapping):
         bins = None if bins is None else _bin_count(bins)
     source = open_source(data, names)
@@ -104,6 +101,16 @@ def as_table(
     if isinstance(bins, Mapping):
         bins = _bins_by_name(bins, source.names)
     return Encoder(source, bins, binning, missing).run()
+
+
+def check_reading(bins: Any, binning: Any, missing: Any) -> None:
+    """Refuse ways of reading that there are not; which columns `bins` may name is seen with the table."""
+    if binning not in KINDS:
+        raise OptionError(unknown_name("binning", binning, KINDS))
+    if missing not in MISSING_WAYS:
+        raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
+    for k in bins.values() if isinstance(bins, Mapping) else [] if bins is None else [bins]:
+        _bin_count(k)
 
 
 def _check_size(names: tuple[str, ...], n_rows: int, min_variables: int) -> None:
@@ -120,7 +127,7 @@ def _check_size(names: tuple[str, ...], n_rows: int, min_variables: int) -> None
     if n == 1 and min_variables == 2:
         raise DataError(
             f"one column only ({names[0]!r}): there is nothing to learn a structure from; "
-            "at least two are needed"
+            "at least two are needed (on the command line, --delimiter says what stands between columns)"
         )
     if n < min_variables:
         raise DataError(f"too few columns: {n} where at least {min_variables} are needed")

@@ -49,13 +49,18 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
         return names
     empty = [i for i, name in enumerate(names) if not name.strip()]
     if empty:
-        raise DataError(f"column {empty[0] + 1} of {len(names)} has no name; give every column one")
+        raise DataError(
+            f"column {empty[0] + 1} of {len(names)} has no name; give every column one "
+            "(an index that pandas saved? write the file with index=False)"
+        )
     repeated = {name: times for name, times in Counter(names).items() if times > 1}
     converted = any(
         not isinstance(label, str) for label, name in zip(originals, names, strict=True) if name in repeated
     )
     shown = listing([f"{name!r} occurs {times} times" for name, times in repeated.items()])
     why = " (names that are no strings are converted with str())" if converted else ""
+    if all(name.replace(".", "", 1).isdigit() for name in repeated):
+        why += "; is the first line of the file data and not a header? On the command line, say --no-header"
     raise DataError(f"column names must differ from each other: {shown}{why}")
 
 

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from f2sl.graph._arrays import IntArray, adjacency, both_ways
-from f2sl.graph._cycle_guard import CycleGuard
+from f2sl.graph.cycle_guard import CycleGuard
 from f2sl.graph.extension import extension_order
 from f2sl.graph.pdag import PDAG
 

@@ -111,6 +111,12 @@ def compare(true_graph: PDAG, learned_graph: PDAG) -> Comparison:
     skeleton:   precision 0.667, recall 0.667, F1 0.667
     edges: 3 learned, 3 true, 1 correct
     """
+    for graph in (true_graph, learned_graph):
+        if not isinstance(graph, PDAG):
+            raise GraphError(
+                f"compare takes f2sl graphs, not {type(graph).__name__}; "
+                "see PDAG.from_networkx and PDAG.from_adjacency"
+            )
     _check_same_nodes(true_graph, learned_graph)
     counts = _count(true_graph, learned_graph)
     true_edges, learned_edges = true_graph.n_edges, learned_graph.n_edges

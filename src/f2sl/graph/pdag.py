@@ -70,7 +70,7 @@ class PDAG:
     PDAG(3 nodes, 1 directed and 1 undirected edges)
     >>> graph.undirected_edges
     [('b', 'c')]
-    >>> graph.parents("b"), graph.neighbors("b"), graph.adjacent("b")
+    >>> graph.parents("b"), graph.undirected_neighbors("b"), graph.adjacent("b")
     (['a'], ['c'], ['a', 'c'])
     """
 
@@ -297,7 +297,7 @@ class PDAG:
         """Return the nodes that `name` has an arrow into, in node order."""
         return self._names(self._children.of(self._number(name)))
 
-    def neighbors(self, name: str) -> list[str]:
+    def undirected_neighbors(self, name: str) -> list[str]:
         """Return the nodes joined to `name` by an undirected edge, in node order."""
         return self._names(self._neighbors.of(self._number(name)))
 

@@ -9,10 +9,7 @@ Sets too large for a reliable test are passed over: such a test cannot separate 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, islice
-from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 
 QUESTIONS_AT_ONCE = 1 << 13
 """As many questions are asked before it is looked whether some have become needless."""
-
-SETS_AT_ONCE = 1 << 14
 
 
 @dataclass
@@ -95,7 +90,7 @@ def separations(
     for size in range(max(smallest, len(fixed)), most + 1):
         if lightest[: size - len(fixed)].prod() > room.max():
             break
-        for free in _blocks(members, size - len(fixed)):
+        for free in subsets(members, size - len(fixed)):
             weight = test.configurations(free)
             fits = weight <= room[alive].max()
             free, weight = free[fits], weight[fits]
@@ -125,16 +120,3 @@ def separations(
                     if not len(alive):
                         return result
     return result
-
-
-def _blocks(members: Integers, size: int) -> Iterator[Integers]:
-    """All subsets of `size`, one a row, in the order of the members, in blocks."""
-    if comb(len(members), size) <= SETS_AT_ONCE:
-        yield subsets(members, size)
-        return
-    every = combinations(range(len(members)), size)
-    while True:
-        flat = np.fromiter(chain.from_iterable(islice(every, SETS_AT_ONCE)), np.int64)
-        if not len(flat):
-            return
-        yield members[flat.reshape(-1, size)]

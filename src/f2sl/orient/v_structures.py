@@ -9,7 +9,8 @@ A and D can be separated without C and are dependent once C is known. The three 
    they are dependent given S and C: a v-structure.
 
 A test that is unreliable separates nothing, and counts as dependence where dependence is asked
-for. Tests go out in batches, one size of conditioning set after another.
+for. Tests go out in batches, one size of conditioning set after another. The neighbours of A are those
+in the skeleton: PC(A) after the symmetry rule, where the paper does not say which it means.
 
 Where v-structures claim opposite directions for one edge, the edge points the way that more of
 them claim, and stays undirected where as many claim one as the other. Edges are oriented in the order
@@ -48,8 +49,8 @@ def unshielded_triples(skeleton: Skeleton) -> Integers:
     for c in range(skeleton.n):
         around = skeleton.adjacent_to(c)
         if len(around) > 1:
-            pairs = subsets(around, 2)
-            parts.append(np.column_stack([pairs[:, 0], np.full(len(pairs), c), pairs[:, 1]]))
+            for pairs in subsets(around, 2):
+                parts.append(np.column_stack([pairs[:, 0], np.full(len(pairs), c), pairs[:, 1]]))
     if not parts:
         return np.empty((0, 3), np.int64)
     triples = np.concatenate(parts)
@@ -109,7 +110,17 @@ def _search_subsets(
     is_collider = np.zeros(len(triples), np.bool_)
     pairs, pair_of = _pairs(triples)
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
-    for which, given in _batches(_candidate_sets(skeleton, test, pairs, size)):
+
+    def candidates() -> Iterator[tuple[int, Integers]]:
+        """For each pair, subsets of A's neighbours and then of D's, for as long as it has an open triple."""
+        for number, (a, d) in enumerate(pairs.tolist()):
+            own = slice(first_triple[number], first_triple[number + 1])
+            for sets in _candidate_sets(skeleton, test, a, d, triples[own, 1], size):
+                if is_collider[own].all():
+                    break
+                yield number, sets
+
+    for which, given in _batches(candidates()):
         a, d = pairs[which].T
         separated = test.answer(a, d, given) == INDEPENDENT
         _remember(found, a[separated], d[separated], given[separated])
@@ -129,20 +140,20 @@ def _search_subsets(
 
 
 def _candidate_sets(
-    skeleton: Skeleton, test: IndependenceTest, pairs: Integers, size: int
-) -> Iterator[tuple[int, Integers]]:
-    """For each pair, the subsets of A's neighbours and then of D's that a reliable test can be made with."""
-    for number, (a, d) in enumerate(pairs.tolist()):
-        near_a, near_d = skeleton.adjacent_to(a), skeleton.adjacent_to(d)
-        sets = test.worth_asking(a, d, near_a, size)
-        if len(sets):
-            yield number, sets
-        sets = test.worth_asking(a, d, near_d, size)
-        if len(sets):
-            # What lies within A's neighbours as well has been asked already.
-            shared = np.isin(sets, near_a, assume_unique=False).all(axis=1)
-            if not shared.all():
-                yield number, sets[~shared]
+    skeleton: Skeleton, test: IndependenceTest, a: int, d: int, middle: Integers, size: int
+) -> Iterator[Integers]:
+    """Subsets of the neighbours of A and then of D that a reliable test can be made with, some at a time.
+
+    What separates A and D may not hold C; with several C between them, a set that holds one of them may
+    still serve the others.
+    """
+    near_a, near_d = skeleton.adjacent_to(a), skeleton.adjacent_to(d)
+    if len(middle) == 1:
+        near_a, near_d = near_a[near_a != middle[0]], near_d[near_d != middle[0]]
+    yield from test.worth_asking(a, d, near_a, size)
+    for sets in test.worth_asking(a, d, near_d, size):
+        # What lies within A's neighbours as well has been asked already.
+        yield sets[~np.isin(sets, near_a).all(axis=1)]
 
 
 def _batches(sets: Iterable[tuple[int, Integers]]) -> Iterator[tuple[Integers, Integers]]:
@@ -151,14 +162,14 @@ def _batches(sets: Iterable[tuple[int, Integers]]) -> Iterator[tuple[Integers, I
     rows: list[Integers] = []
     load = 0
     for number, given in sets:
-        for top in range(0, len(given), TESTS_PER_BATCH):
-            part = given[top : top + TESTS_PER_BATCH]
-            numbers.append(np.full(len(part), number))
-            rows.append(part)
-            load += len(part)
-            if load >= TESTS_PER_BATCH:
-                yield np.concatenate(numbers), np.concatenate(rows)
-                numbers, rows, load = [], [], 0
+        if not len(given):
+            continue
+        numbers.append(np.full(len(given), number))
+        rows.append(given)
+        load += len(given)
+        if load >= TESTS_PER_BATCH:
+            yield np.concatenate(numbers), np.concatenate(rows)
+            numbers, rows, load = [], [], 0
     if rows:
         yield np.concatenate(numbers), np.concatenate(rows)
 

@@ -8,7 +8,7 @@ ends after `max_stall` steps without a new best.
 Scores add up over families (a variable and its parents), so a step changes only the families whose
 parents it touches: after each step only those are scored again, and each family only once in a run.
 
-Steps of equal worth (within 1e-9 of the score's size) are taken in a fixed order: adding before
+Steps of equal worth (within 1e-11 of the score's size) are taken in a fixed order: adding before
 deleting before reversing, then by the names of the edge's ends. So where the score cannot tell two
 directions apart, an edge points from the earlier name to the later.
 """
@@ -16,7 +16,7 @@ directions apart, an edge points from the earlier name to the later.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from f2sl.counting.protocol import Floats, Integers
 from f2sl.stats.scores import FamilyScore
 
-RELATIVE_TOLERANCE = 1e-12
+RELATIVE_TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,16 @@ class _State:
             self.into[v].append(arc)
         self.gain: Floats = np.zeros(2 * m)
         self.score = float(family_score.score([(v, ()) for v in range(n)]).sum())
-        self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE * 1e3
+        self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
         self._measure(range(n))
 
-    def _measure(self, variables: object) -> None:
+    def _measure(self, variables: Iterable[int]) -> None:
         """Score again what toggling each arc into these variables would gain."""
         arcs: list[int] = []
         families: list[tuple[int, tuple[int, ...]]] = []
         own: list[int] = []
         current: list[tuple[int, tuple[int, ...]]] = []
-        for v in variables:  # type: ignore[attr-defined]
+        for v in variables:
             if not self.into[v]:
                 continue
             parents = self.parents[v]
@@ -133,7 +133,7 @@ class _State:
             scores = self.family_score.score(families + current)
             self.gain[arcs] = scores[: len(arcs)] - scores[len(arcs) :][own]
 
-    def best_move(self, forbidden: object) -> tuple[int, int] | None:
+    def best_move(self, forbidden: Container[int]) -> tuple[int, int] | None:
         """Find the best legal step that leads to none of the `forbidden` graphs: its kind and arc."""
         present, gain = self.present, self.gain
         if not len(gain):
@@ -151,7 +151,7 @@ class _State:
             if top == -np.inf:
                 return None
             kind, arc = divmod(int(np.argmax(worth >= top - self.tolerance)), len(gain))
-            if self._signature_after(kind, arc) not in forbidden and self._legal(kind, arc):  # type: ignore[operator]
+            if self._signature_after(kind, arc) not in forbidden and self._legal(kind, arc):
                 return kind, arc
             worth[kind * len(gain) + arc] = -np.inf
 

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from f2sl._jit import Array, kernel
-from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs
+from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 
 @kernel
@@ -149,6 +149,58 @@ def search_tiles(
         sums = sum_room[: height * width].reshape((height, width))
         count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
         pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums)
+        if found + height * width > len(values):
+            more = max(found, most_pairs)
+            first = np.concatenate((first, np.empty(more, np.int64)))
+            second = np.concatenate((second, np.empty(more, np.int64)))
+            values = np.concatenate((values, np.empty(more, np.float64)))
+        found = keep_pairs(
+            sums, skip, rows, columns, entropies, log_n, as_su, threshold, unit, found, first, second, values
+        )
+    return first[:found].copy(), second[:found].copy(), values[:found].copy()
+
+
+@kernel
+def search_tiles_by_codes(
+    codes: Array,
+    cardinalities: Array,
+    order: Array,
+    tiles: Array,
+    n_log_n: Array,
+    entropies: Array,
+    as_su: bool,
+    threshold: float,
+    unit: float,
+) -> tuple[Array, Array, Array]:
+    """Do what `search_tiles` does for pairs with many states, counting sample by sample."""
+    most_cells, most_pairs = 1, 1
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        most_cells = max(most_cells, cardinalities[order[top]] * cardinalities[order[left]])
+        most_pairs = max(most_pairs, (bottom - top) * (right - left))
+    table = np.zeros(most_cells, np.int32)
+    cells = np.empty(codes.shape[1] + 1, np.int64)
+    log_n = n_log_n[len(n_log_n) - 1]
+    room = most_pairs
+    first, second, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    found = 0
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        rows, columns = order[top:bottom], order[left:right]
+        height, width = len(rows), len(columns)
+        sums = np.empty((height, width), np.int64)
+        skip = np.empty(height, np.int64)
+        for i in range(height):
+            skip[i] = min(max(top + i + 1 - left, 0), width)
+            for j in range(skip[i], width):
+                x, y = rows[i], columns[j]
+                occurring = occurring_cells(
+                    codes[x], codes[y], cardinalities[x], cardinalities[y], table, cells
+                )
+                total = 0
+                for c in range(occurring):
+                    total += n_log_n[cells[c]]
+                sums[i, j] = total
         if found + height * width > len(values):
             more = max(found, most_pairs)
             first = np.concatenate((first, np.empty(more, np.int64)))

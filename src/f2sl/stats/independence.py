@@ -12,6 +12,7 @@ the algorithm to say; it is never counted at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -80,8 +81,8 @@ class IndependenceTest(Protocol):
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question; `given` has one row of conditioning variables for each."""
 
-    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Integers:
-        """Subsets of `among` without x and y that are small enough for a reliable test, one a row."""
+    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
 
 
 class TableTest:
@@ -156,16 +157,15 @@ class TableTest:
         """How many configurations each row of conditioning variables has."""
         return np.asarray(self.engine.cardinalities[given].prod(axis=1, dtype=np.float64))
 
-    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Integers:
-        """Subsets of `among` without x and y that are small enough for a reliable test, one a row."""
+    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
         cardinalities = self.engine.cardinalities
         room = self.engine.n_rows / (SAMPLES_PER_CELL * float(cardinalities[x]) * float(cardinalities[y]))
         members = among[(among != x) & (among != y) & (cardinalities[among] <= room)]
-        if len(members) < size or np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
-            return np.empty((0, size), np.int64)
-        sets = subsets(members, size)
-        fits = cardinalities[sets].prod(axis=1, dtype=np.float64) <= room
-        return np.asarray(sets[fits])
+        if np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
+            return
+        for sets in subsets(members, size):
+            yield sets[cardinalities[sets].prod(axis=1, dtype=np.float64) <= room]
 
     def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
         """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""

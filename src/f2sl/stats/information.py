@@ -23,7 +23,16 @@ from functools import cached_property
 
 import numpy as np
 
-from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs, Integers, PlaneTiles, Queries, Tables
+from f2sl.counting.protocol import (
+    CodeTiles,
+    CountingEngine,
+    Floats,
+    FoundPairs,
+    Integers,
+    PlaneTiles,
+    Queries,
+    Tables,
+)
 from f2sl.stats import _kernels
 
 TOLERANCE = 1e-10
@@ -125,6 +134,21 @@ class PairsAbove:
             tiles.plane_start,
             tiles.margins,
             tiles.margin_start,
+            tiles.cardinalities,
+            tiles.order,
+            tiles.tiles,
+            self.table.entries,
+            self.scaled_entropies,
+            self.measure == "su",
+            self.threshold + TOLERANCE,
+            self.table.unit / self.table.n_rows,
+        )
+        return FoundPairs(*found)
+
+    def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
+        """Do the same for pairs that are counted sample by sample."""
+        found = _kernels.search_tiles_by_codes(
+            tiles.codes,
             tiles.cardinalities,
             tiles.order,
             tiles.tiles,

@@ -21,7 +21,8 @@ from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
 from f2sl.counting.protocol import CountingEngine
-from f2sl.data import DiscreteTable, as_table
+from f2sl.data import as_table, check_reading
+from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.graph import PDAG
 
 STRUCTURE = Registry("algorithm")
@@ -97,6 +98,17 @@ class StructureLearner(Estimator):
         self.check_options()
         resolve_jobs(self.n_jobs)
         _options.flag("verbose", self.verbose)
+        check_reading(self.bins, self.binning, self.missing)
+        before = vars(self).copy()
+        try:
+            return self._fit(X, names)
+        except BaseException:
+            # What an earlier fit has learned stays as it was.
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _fit(self, X: Any, names: Sequence[str] | None) -> Self:
         self.timings_ = {}
         started = time.perf_counter()
         with _display(self.verbose):
@@ -110,7 +122,8 @@ class StructureLearner(Estimator):
                     min_variables=2,
                 )
                 ordered = table.in_name_order()
-            self.notes_ = [*table.notes, *_remarks(table)]
+            self.notes_ = [*table.notes, *remarks(table)]
+            warn_of_identifiers(table, stacklevel=4)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -156,29 +169,3 @@ def _display(verbose: bool) -> Iterator[None]:
             yield
     finally:
         display.close()
-
-
-def _remarks(table: DiscreteTable) -> list[str]:
-    """What about a table deserves a word: columns that cannot tell anything."""
-    remarks = []
-    constant = [name for name, k in zip(table.names, table.cardinalities.tolist(), strict=True) if k == 1]
-    if constant:
-        remarks.append(f"{_some(constant)} only one state: no edges there")
-    if table.n_rows > 20:
-        unique = [
-            name
-            for name, k in zip(table.names, table.cardinalities.tolist(), strict=True)
-            if k > 0.9 * table.n_rows
-        ]
-        if unique:
-            remarks.append(
-                f"{_some(unique)} nearly as many states as there are rows, like an identifier: leave out?"
-            )
-    return remarks
-
-
-def _some(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(map(repr, names[:most])) + (
-        f" and {len(names) - most} more" if len(names) > most else ""
-    )
-    return f"column {shown} has" if len(names) == 1 else f"columns {shown} have"

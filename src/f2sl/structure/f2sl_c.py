@@ -45,6 +45,10 @@ class F2SLc(LocalToGlobal):
         The graph learned; ``graph_.to_dag()`` orients the rest.
     skeleton_, pc_
         What the first two steps found.
+    notes_ : list of str
+        What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
+    timings_ : dict of str to float
+        Seconds for each stage, and in all.
     separating_sets_ : dict of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
     v_structures_ : list of (str, str, str)

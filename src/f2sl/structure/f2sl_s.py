@@ -13,6 +13,8 @@ from f2sl.local.base import LocalLearner
 from f2sl.skeleton import SYMMETRIES, Skeleton
 from f2sl.structure.local_to_global import LocalToGlobal
 
+SEARCHED_SCORES = ("bdeu", "k2", "bic", "aic")
+
 
 class F2SLs(LocalToGlobal):
     """Learn a DAG: FCBF, symmetry, then hill climbing on a score over the edges of the skeleton.
@@ -39,6 +41,10 @@ class F2SLs(LocalToGlobal):
         The best graph found. An edge of the skeleton may be missing in it.
     skeleton_, pc_
         What the first two steps found.
+    notes_ : list of str
+        What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
+    timings_ : dict of str to float
+        Seconds for each stage, and in all.
     score_ : float
         The log score of `graph_`, structure prior included.
     n_steps_, n_families_ : int
@@ -89,11 +95,9 @@ class F2SLs(LocalToGlobal):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        from f2sl.stats.scores import SCORES
-
         self._local_learner().check_options()
-        _options.choice("score", self.score, SCORES)
-        _options.positive("equivalent_sample_size", self.equivalent_sample_size)
+        _options.choice("score", self.score, SEARCHED_SCORES)
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
         _options.whole("tabu_length", self.tabu_length)
         _options.whole("max_stall", self.max_stall, least=1)
