@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from f2sl.network import tile as tile
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
+    from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
+    from f2sl.structure.mmhc import MMHC as MMHC
+    from f2sl.structure.mmhc_c import MMHCc as MMHCc
+    from f2sl.structure.pc_stable import PCStable as PCStable
 
 _HOMES = {
     "BayesianNetwork": "network",
@@ -51,6 +55,10 @@ _HOMES = {
     "F2SLs": "structure.f2sl_s",
     "FileError": "errors",
     "GraphError": "errors",
+    "MMHC": "structure.mmhc",
+    "MMHCc": "structure.mmhc_c",
+    "PCStable": "structure.pc_stable",
+    "LocalToGlobal": "structure.local_to_global",
     "OptionError": "errors",
     "PDAG": "graph",
     "as_table": "data",

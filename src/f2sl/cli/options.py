@@ -64,6 +64,8 @@ LEARNER_OPTIONS = (
         "measure", str, "What relates two variables: su (symmetrical uncertainty) or mi.", LEARN_AND_PC
     ),
     LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2.", ALL_LEARNERS),
+    LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
+    LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
     LearnerOption("score", str, "What hill climbing climbs: bdeu, k2, bic or aic."),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),

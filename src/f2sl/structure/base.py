@@ -38,6 +38,30 @@ STRUCTURE.add(
     "FCBF for each variable's neighbours, directions by BDeu and hill climbing",
     "Yu et al., Algorithm 1",
 )
+STRUCTURE.add(
+    "mmhc",
+    "f2sl.structure.mmhc:MMHC",
+    "MMPC for each variable's neighbours, directions by BDeu and hill climbing",
+    "Tsamardinos, Brown and Aliferis 2006",
+)
+STRUCTURE.add(
+    "mmhc-c",
+    "f2sl.structure.mmhc_c:MMHCc",
+    "MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules",
+    "Yu et al., section 6.1",
+)
+STRUCTURE.add(
+    "pc-stable",
+    "f2sl.structure.pc_stable:PCStable",
+    "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",
+    "Colombo and Maathuis 2014",
+)
+STRUCTURE.add(
+    "local-to-global",
+    "f2sl.structure.local_to_global:LocalToGlobal",
+    "any learner of neighbours, either way of orienting",
+    "Yu et al., section 5",
+)
 
 
 class StructureLearner(Estimator):

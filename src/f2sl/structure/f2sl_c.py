@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from f2sl import _options
-from f2sl.counting.protocol import CountingEngine
-from f2sl.graph import PDAG
 from f2sl.local.base import LocalLearner
-from f2sl.skeleton import SYMMETRIES, Skeleton
 from f2sl.structure.local_to_global import LocalToGlobal
 
 
@@ -64,10 +60,7 @@ class F2SLc(LocalToGlobal):
     ['bronc', 'lung']
     """
 
-    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
-    v_structures_: list[tuple[str, str, str]]
-    n_tests_: int
-    n_unreliable_: int
+    orient = "ci"
 
     def __init__(
         self,
@@ -98,32 +91,7 @@ class F2SLc(LocalToGlobal):
         self.missing = missing
         self.verbose = verbose
 
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        from f2sl.stats.independence import CI_TESTS
-
-        self._local_learner().check_options()
-        _options.fraction("alpha", self.alpha)
-        _options.whole("max_cond_vars", self.max_cond_vars)
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
-        _options.choice("ci_test", self.ci_test, CI_TESTS)
-
     def _local_learner(self) -> LocalLearner:
         from f2sl.local.fcbf import FCBF
 
         return FCBF(delta=self.delta, ties=self.ties, measure=self.measure)
-
-    def _orient(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.orient.v_structures import find_v_structures
-        from f2sl.stats.independence import TableTest
-
-        test = TableTest(engine, self.alpha, self.ci_test)
-        found = find_v_structures(skeleton, test, self.max_cond_vars)
-        self.separating_sets_ = {
-            (names[a], names[d]): tuple(names[s] for s in given)
-            for (a, d), given in found.separating_sets.items()
-        }
-        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
-        self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable
-        return orient_by_independence(skeleton, names, found.triples)

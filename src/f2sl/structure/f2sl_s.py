@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
-from f2sl import _options
-from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine
-from f2sl.graph import DAG, PDAG
 from f2sl.local.base import LocalLearner
-from f2sl.skeleton import SYMMETRIES, Skeleton
 from f2sl.structure.local_to_global import LocalToGlobal
-
-SEARCHED_SCORES = ("bdeu", "k2", "bic", "aic")
 
 
 class F2SLs(LocalToGlobal):
@@ -58,9 +50,7 @@ class F2SLs(LocalToGlobal):
     True
     """
 
-    score_: float
-    n_steps_: int
-    n_families_: int
+    orient = "score"
 
     def __init__(
         self,
@@ -93,44 +83,7 @@ class F2SLs(LocalToGlobal):
         self.missing = missing
         self.verbose = verbose
 
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        self._local_learner().check_options()
-        _options.choice("score", self.score, SEARCHED_SCORES)
-        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
-        _options.whole("tabu_length", self.tabu_length)
-        _options.whole("max_stall", self.max_stall, least=1)
-
     def _local_learner(self) -> LocalLearner:
         from f2sl.local.fcbf import FCBF
 
         return FCBF(delta=self.delta, ties=self.ties, measure=self.measure)
-
-    def _orient(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        from f2sl.search.hill_climbing import hill_climb
-        from f2sl.stats.scores import FamilyScore
-
-        score = FamilyScore(engine, self.score, self.equivalent_sample_size)
-        prior = -math.log(self.equivalent_sample_size + 1.0) if self.score == "bdeu" else 0.0
-        # The first climb adds most edges of the skeleton one by one; what comes after is short.
-        share = 1.0 / (len(skeleton.edges) + self.max_stall + 1)
-        with stage("hill climbing") as advance:
-            climbed = hill_climb(
-                score,
-                skeleton.n,
-                skeleton.edges,
-                edge_log_prior=prior,
-                tabu_length=self.tabu_length,
-                max_stall=self.max_stall,
-                on_step=lambda step, value: advance(share),
-            )
-        self.score_ = climbed.score
-        self.n_steps_ = climbed.steps
-        self.n_families_ = score.n_families
-        strength = {
-            (a, b): s
-            for (a, b), s in zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths, strict=True)
-        }
-        weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
-        return DAG.from_arrays(names, climbed.arrows, weights_directed=weights)

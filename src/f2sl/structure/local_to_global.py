@@ -1,42 +1,154 @@
 """From the local to the global: neighbours of each variable, then a skeleton, then directions.
 
-The three steps of the F2SL approach (section 5 of the paper). How neighbours are found and how
-edges are oriented is for the learners built on this to say.
+The three steps of the F2SL approach (section 5 of the paper). Any learner of parents and children may make
+the first, and either way of orienting the third: by independence tests (``orient="ci"``: FindVstructure, then
+Meek's rules) or by a score (``orient="score"``: hill climbing over the edges of the skeleton).
+The published algorithms of this kind are this class with their own choices: F2SL-c is
+``LocalToGlobal(pc="fcbf", orient="ci")``, MMHC is ``LocalToGlobal(pc="mmpc", orient="score")``.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from f2sl import _options
+from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine
-from f2sl.graph import PDAG
-from f2sl.local.base import LocalLearner, Neighbourhoods
-from f2sl.skeleton import Skeleton, join
+from f2sl.graph import DAG, PDAG
+from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods
+from f2sl.skeleton import SYMMETRIES, Skeleton, join
 from f2sl.structure.base import StructureLearner
+
+ORIENTATIONS = ("ci", "score")
+SEARCHED_SCORES = ("bdeu", "k2", "bic", "aic")
 
 
 class LocalToGlobal(StructureLearner):
-    """Base of the learners that go from the local to the global.
+    """Learn a structure from the local to the global.
+
+    Parameters
+    ----------
+    pc : str
+        The learner of parents and children, by its registered name.
+    pc_options : dict, optional
+        Its options; ``alpha``, ``max_cond_vars`` and ``ci_test`` are those given here unless they are in it.
+    orient : {"ci", "score"}
+        How edges are oriented.
+    symmetry : {"and", "or"}
+        Whether an edge needs both its ends to name each other, or one.
+    alpha, max_cond_vars, ci_test
+        Of the independence tests: level of significance, largest set that is looked for, statistic.
+    score, equivalent_sample_size, tabu_length, max_stall
+        Of hill climbing: what is climbed, the weight of BDeu's prior, how many of the last graphs it may not
+        return to, and after how many steps without a new best it ends.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
 
     Attributes
     ----------
+    graph_ : PDAG or DAG
+        What was learned.
     pc_ : dict of str to list of str
-        The parents and children found for each variable, strongest first, before the sets were
-        joined.
+        The parents and children found for each variable, strongest first, before the sets were joined.
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
+    separating_sets_ : dict of (str, str) to tuple of str
+        What was found to make two unlinked variables independent; names of a pair in ascending order.
+    n_tests_, n_unreliable_ : int
+        Independence tests asked for in all, and how many of them had too few samples to answer.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.LocalToGlobal(pc="hiton-pc", orient="score").fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
     """
 
+    alpha: float = 0.01
+    max_cond_vars: int = 3
+    ci_test: str = "g2"
+    score: str = "bdeu"
+    equivalent_sample_size: float = 10.0
+    tabu_length: int = 100
+    max_stall: int = 15
+    orient: str
     symmetry: str
 
     pc_: dict[str, list[str]]
     skeleton_: PDAG
+    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    n_tests_: int
+    n_unreliable_: int
+    v_structures_: list[tuple[str, str, str]]
+    score_: float
+    n_steps_: int
+    n_families_: int
+
+    def __init__(
+        self,
+        *,
+        pc: str = "fcbf",
+        pc_options: Mapping[str, Any] | None = None,
+        orient: str = "ci",
+        symmetry: str = "and",
+        alpha: float = 0.01,
+        max_cond_vars: int = 3,
+        ci_test: str = "g2",
+        score: str = "bdeu",
+        equivalent_sample_size: float = 10.0,
+        tabu_length: int = 100,
+        max_stall: int = 15,
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.pc = pc
+        self.pc_options = pc_options
+        self.orient = orient
+        self.symmetry = symmetry
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.tabu_length = tabu_length
+        self.max_stall = max_stall
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        self._local_learner().check_options()
+        _options.choice("orient", self.orient, ORIENTATIONS)
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+        if self.orient == "ci":
+            from f2sl.stats.independence import CI_TESTS
+
+            _options.fraction("alpha", self.alpha)
+            _options.whole("max_cond_vars", self.max_cond_vars)
+            _options.choice("ci_test", self.ci_test, CI_TESTS)
+        else:
+            _options.choice("score", self.score, SEARCHED_SCORES)
+            _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+            _options.whole("tabu_length", self.tabu_length)
+            _options.whole("max_stall", self.max_stall, least=1)
 
     def _local_learner(self) -> LocalLearner:
-        """Make the learner of the first step."""
-        raise NotImplementedError
-
-    def _orient(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        """Make the third step."""
-        raise NotImplementedError
+        """Make the learner of the first step; the symmetry of its links is the second step's affair."""
+        taken = LOCAL.load(self.pc).option_defaults()
+        shared = {"alpha": self.alpha, "max_cond_vars": self.max_cond_vars, "ci_test": self.ci_test}
+        shared["symmetry"] = "none"
+        options = {name: value for name, value in shared.items() if name in taken}
+        learner: LocalLearner = LOCAL.create(self.pc, {**options, **(self.pc_options or {})})
+        return learner
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
         columns = self.feature_names_in_.tolist()
@@ -45,9 +157,58 @@ class LocalToGlobal(StructureLearner):
         with self._timed("skeleton"):
             self.pc_ = _by_name(sets, names, columns)
             skeleton = join(sets, self.symmetry)
-            self.skeleton_ = _as_graph(skeleton, names).reorder(columns)
+            self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+            self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
+            self.separating_sets_ = named_sets(sets.separating_sets, names)
         with self._timed("orientation"):
-            return self._orient(engine, names, skeleton)
+            orient = self._orient_by_tests if self.orient == "ci" else self._orient_by_score
+            return orient(engine, names, skeleton)
+
+    def _orient_by_tests(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.orient.v_structures import find_v_structures
+        from f2sl.stats.independence import TableTest
+
+        test = TableTest(engine, self.alpha, self.ci_test)
+        found = find_v_structures(skeleton, test, self.max_cond_vars)
+        self.separating_sets_ |= named_sets(found.separating_sets, names)
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
+        self.n_tests_ += test.n_tests
+        self.n_unreliable_ += test.n_unreliable
+        return orient_by_independence(skeleton, names, found.triples)
+
+    def _orient_by_score(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        from f2sl.search.hill_climbing import hill_climb
+        from f2sl.stats.scores import FamilyScore
+
+        score = FamilyScore(engine, self.score, self.equivalent_sample_size)
+        prior = -math.log(self.equivalent_sample_size + 1.0) if self.score == "bdeu" else 0.0
+        # The first climb adds most edges of the skeleton one by one; what comes after is short.
+        share = 1.0 / (len(skeleton.edges) + self.max_stall + 1)
+        with stage("hill climbing") as advance:
+            climbed = hill_climb(
+                score,
+                skeleton.n,
+                skeleton.edges,
+                edge_log_prior=prior,
+                tabu_length=self.tabu_length,
+                max_stall=self.max_stall,
+                on_step=lambda step, value: advance(share),
+            )
+        self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
+        strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
+        weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
+        return DAG.from_arrays(names, climbed.arrows, weights_directed=weights)
+
+
+def named_sets(
+    sets: Mapping[tuple[int, int], tuple[int, ...]], names: tuple[str, ...]
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Turn separating sets by number into sets by name, each pair once, its earlier name first."""
+    named: dict[tuple[str, str], tuple[str, ...]] = {}
+    for (a, b), given in sets.items():
+        named.setdefault((names[min(a, b)], names[max(a, b)]), tuple(names[s] for s in given))
+    return named
 
 
 def _by_name(sets: Neighbourhoods, names: tuple[str, ...], columns: list[str]) -> dict[str, list[str]]:
@@ -56,5 +217,6 @@ def _by_name(sets: Neighbourhoods, names: tuple[str, ...], columns: list[str]) -
     return {column: found[column] for column in columns}
 
 
-def _as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
+def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
+    """Make an undirected graph of a skeleton."""
     return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)

@@ -1,0 +1,162 @@
+"""PC-stable, the constraint-based baseline that everyone knows (Colombo and Maathuis 2014).
+
+Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of that many neighbours of one
+of its ends makes the two independent. Neighbours are those at the beginning of the level, so that the order
+of the tests does not matter; this is what makes PC *stable*. Then every unshielded triple A - C - D whose
+separating set does not hold C is a collider, and Meek's rules orient what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import CountingEngine, Integers
+from f2sl.graph import PDAG
+from f2sl.skeleton import Skeleton, from_edges
+from f2sl.stats.independence import INDEPENDENT, IndependenceTest
+from f2sl.structure.base import StructureLearner
+
+
+@dataclass(frozen=True)
+class StableSkeleton:
+    """What is left of the links, and what separated the others."""
+
+    skeleton: Skeleton
+    separating_sets: dict[tuple[int, int], tuple[int, ...]]
+
+
+class PCStable(StructureLearner):
+    """Learn a partially directed graph by independence tests, level by level.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Largest conditioning set; None for as large as there are neighbours.
+    ci_test : {"g2", "x2"}
+        The statistic of the independence tests.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        The graph learned; ``graph_.to_dag()`` orients the rest.
+    skeleton_ : PDAG
+        All edges, undirected, weighted by how sure the dependence of the two ends is without any
+        condition: minus the decimal logarithm of the p-value.
+    separating_sets_ : dict of (str, str) to tuple of str
+        What was found to make two unlinked variables independent; names of a pair in ascending order.
+    n_tests_, n_unreliable_ : int
+        Independence tests asked for, and how many of them had too few samples to answer.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> sorted(f2sl.PCStable().fit(f2sl.load_example("asia")).graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    skeleton_: PDAG
+    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    n_tests_: int
+    n_unreliable_: int
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.01,
+        max_cond_vars: int | None = 3,
+        ci_test: str = "g2",
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        from f2sl.stats.independence import CI_TESTS
+
+        _options.fraction("alpha", self.alpha)
+        if self.max_cond_vars is not None:
+            _options.whole("max_cond_vars", self.max_cond_vars)
+        _options.choice("ci_test", self.ci_test, CI_TESTS)
+
+    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
+        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.stats.independence import TableTest
+        from f2sl.structure.local_to_global import as_graph, named_sets
+
+        test = TableTest(engine, self.alpha, self.ci_test)
+        with self._timed("skeleton"):
+            found = stable_skeleton(test, self.max_cond_vars)
+        with self._timed("orientation"):
+            graph = orient_by_independence(found.skeleton, names, unseparated_colliders(found))
+        self.skeleton_ = as_graph(found.skeleton, names).reorder(self.feature_names_in_.tolist())
+        self.separating_sets_ = named_sets(found.separating_sets, names)
+        self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable
+        return graph
+
+
+def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> StableSkeleton:
+    """Remove links level by level, by the answers of `test`."""
+    from f2sl.local.lockstep import answer_all, together
+    from f2sl.local.subset_search import first_sets, separations
+
+    n = test.n_variables
+    a, b = np.triu_indices(n, 1)
+    separating: dict[tuple[int, int], tuple[int, ...]] = {}
+    with stage("testing pairs") as advance:
+        alone = test.ask(a, b, np.empty((len(a), 0), np.int64))
+        advance(1.0)
+    apart = alone.answer == INDEPENDENT
+    separating.update(dict.fromkeys(zip(a[apart].tolist(), b[apart].tolist(), strict=True), ()))
+    edges = np.column_stack([a, b])[~apart]
+    strengths = np.nan_to_num(alone.strength[~apart])
+    level = 0
+    while max_cond_vars is None or level < max_cond_vars:
+        level += 1
+        skeleton = from_edges(n, edges, strengths)
+        if np.diff(skeleton.start).max(initial=0) <= level:
+            break
+        owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
+        with stage(f"testing with {level} of the neighbours"):
+            near = [skeleton.adjacent_to(v) for v in owners]
+            searches = (
+                separations(test, v, around, around, level, smallest=level)
+                for v, around in zip(owners, near, strict=True)
+            )
+            found = answer_all(together(searches), test)
+        removed: dict[tuple[int, int], tuple[int, ...]] = {}
+        for v, around, result in zip(owners, near, found, strict=True):
+            for other, given in first_sets(around, result).items():
+                removed.setdefault((min(v, other), max(v, other)), given)
+        kept = np.array([(u, v) not in removed for u, v in edges.tolist()], np.bool_)
+        separating.update(removed)
+        edges, strengths = edges[kept], strengths[kept]
+    return StableSkeleton(from_edges(n, edges, strengths), separating)
+
+
+def unseparated_colliders(found: StableSkeleton) -> Integers:
+    """Unshielded triples A - C - D whose separating set does not hold C."""
+    from f2sl.orient.v_structures import unshielded_triples
+
+    triples = unshielded_triples(found.skeleton)
+    colliders = [c not in found.separating_sets[a, d] for a, c, d in triples.tolist()]
+    return triples[np.array(colliders, np.bool_)]
