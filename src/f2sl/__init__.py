@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from f2sl.network import tile as tile
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
+    from f2sl.structure.gsbn import GSBN as GSBN
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc_c import MMHCc as MMHCc
@@ -59,6 +60,7 @@ _HOMES = {
     "MMHCc": "structure.mmhc_c",
     "PCStable": "structure.pc_stable",
     "LocalToGlobal": "structure.local_to_global",
+    "GSBN": "structure.gsbn",
     "OptionError": "errors",
     "PDAG": "graph",
     "as_table": "data",

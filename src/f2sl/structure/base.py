@@ -51,6 +51,12 @@ STRUCTURE.add(
     "Yu et al., section 6.1",
 )
 STRUCTURE.add(
+    "gsbn",
+    "f2sl.structure.gsbn:GSBN",
+    "Markov blankets by growing and shrinking, links and directions from them, Meek's rules",
+    "Margaritis and Thrun 2000",
+)
+STRUCTURE.add(
     "pc-stable",
     "f2sl.structure.pc_stable:PCStable",
     "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",

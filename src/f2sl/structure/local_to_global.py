@@ -155,7 +155,7 @@ class LocalToGlobal(StructureLearner):
         with self._timed("neighbours"):
             sets = self._local_learner().learn_all(engine)
         with self._timed("skeleton"):
-            self.pc_ = _by_name(sets, names, columns)
+            self.pc_ = by_name(sets, names, columns)
             skeleton = join(sets, self.symmetry)
             self.skeleton_ = as_graph(skeleton, names).reorder(columns)
             self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
@@ -211,7 +211,8 @@ def named_sets(
     return named
 
 
-def _by_name(sets: Neighbourhoods, names: tuple[str, ...], columns: list[str]) -> dict[str, list[str]]:
+def by_name(sets: Neighbourhoods, names: tuple[str, ...], columns: list[str]) -> dict[str, list[str]]:
+    """Turn sets by number into sets by name, in the order of the columns."""
     members, start = sets.members.tolist(), sets.start.tolist()
     found = {name: [names[m] for m in members[start[v] : start[v + 1]]] for v, name in enumerate(names)}
     return {column: found[column] for column in columns}

@@ -1,0 +1,212 @@
+"""GSBN, the grow-shrink algorithm for Bayesian networks (Margaritis and Thrun 2000).
+
+1. *Blankets.* GSMB finds the Markov blanket of every variable.
+2. *Links.* X and Y of each other's blankets are linked if no subset of T makes them independent, where T
+   is the smaller of B(X) without Y and B(Y) without X.
+3. *Directions.* Y - X - Z with Y and Z not linked is Y -> X <- Z if no subset of T makes Y and Z independent
+   together with X, where T is the smaller of B(Y) and B(Z), without X, Y and Z.
+4. *What follows.* An edge between two ends of a directed path points along the path; then Meek's rules.
+
+The paper removes directed cycles and puts their edges back reversed; here an arrow that would close a cycle
+is not made in the first place, and step 4 then points its edge the other way. A test that is unreliable
+separates nothing. Subsets have at most `max_cond_vars` members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import CountingEngine, Integers
+from f2sl.graph import PDAG, apply_meek_rules
+from f2sl.local.base import Neighbourhoods
+from f2sl.skeleton import SYMMETRIES, Skeleton, from_edges, join
+from f2sl.structure.base import StructureLearner
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+Separating = dict[tuple[int, int], tuple[int, ...]]
+
+
+class GSBN(StructureLearner):
+    """Learn a partially directed graph from Markov blankets.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Largest subset of a blanket that is looked for; None for as large as there are members.
+    ci_test : {"g2", "x2"}
+        The statistic of the independence tests.
+    symmetry : {"and", "or"}
+        Whether two variables must both be in each other's blanket to be linked, or one.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        The graph learned; ``graph_.to_dag()`` orients the rest.
+    blankets_ : dict of str to list of str
+        The Markov blanket found for each variable, strongest first.
+    skeleton_, separating_sets_, n_tests_, n_unreliable_
+        As in :class:`F2SLc`.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> sorted(f2sl.GSBN().fit(f2sl.load_example("asia")).graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    blankets_: dict[str, list[str]]
+    skeleton_: PDAG
+    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    n_tests_: int
+    n_unreliable_: int
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.01,
+        max_cond_vars: int | None = 3,
+        ci_test: str = "g2",
+        symmetry: str = "and",
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+        self.symmetry = symmetry
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        from f2sl.stats.independence import CI_TESTS
+
+        _options.fraction("alpha", self.alpha)
+        if self.max_cond_vars is not None:
+            _options.whole("max_cond_vars", self.max_cond_vars)
+        _options.choice("ci_test", self.ci_test, CI_TESTS)
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+
+    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
+        from f2sl.local.gsmb import GSMB
+        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.stats.independence import TableTest
+        from f2sl.structure.local_to_global import as_graph, by_name, named_sets
+
+        columns = self.feature_names_in_.tolist()
+        with self._timed("blankets"):
+            learner = GSMB(alpha=self.alpha, max_cond_vars=self.max_cond_vars, ci_test=self.ci_test)
+            blankets = learner.learn_all(engine)
+        self.blankets_ = by_name(blankets, names, columns)
+        test = TableTest(engine, self.alpha, self.ci_test)
+        with self._timed("skeleton"):
+            skeleton, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars)
+        with self._timed("orientation"):
+            triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars)
+            graph = along_paths(orient_by_independence(skeleton, names, triples))
+        self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+        self.separating_sets_ = named_sets(separating, names)
+        self.n_tests_ = blankets.n_tests + test.n_tests
+        self.n_unreliable_ = blankets.n_unreliable + test.n_unreliable
+        return graph
+
+
+def links_of_blankets(
+    test: IndependenceTest, blankets: Neighbourhoods, symmetry: str, max_cond_vars: int | None
+) -> tuple[Skeleton, Separating]:
+    """Make the second step: which members of blankets are linked, and what separates the others."""
+    pairs = join(blankets, symmetry)
+    with stage("looking for links"):
+        asked = [(a, b, _smaller(blankets, a, b, without=())) for a, b in pairs.edges.tolist()]
+        found = _first_separating_sets(test, asked, max_cond_vars)
+    linked = np.array([given is None for given in found], np.bool_)
+    edges = pairs.edges
+    separating = {
+        (a, b): given for (a, b), given in zip(edges.tolist(), found, strict=True) if given is not None
+    }
+    return from_edges(pairs.n, edges[linked], pairs.strengths[linked]), separating
+
+
+def colliders_of_blankets(
+    test: IndependenceTest, blankets: Neighbourhoods, skeleton: Skeleton, max_cond_vars: int | None
+) -> Integers:
+    """Make the third step: the unshielded triples (Y, X, Z) that are Y -> X <- Z."""
+    from f2sl.orient.v_structures import unshielded_triples
+
+    triples = unshielded_triples(skeleton)
+    with stage("looking for directions"):
+        asked = [(y, z, _smaller(blankets, y, z, without=(x,))) for y, x, z in triples.tolist()]
+        with_x = [(x,) for _, x, _ in triples.tolist()]
+        found = _first_separating_sets(test, asked, max_cond_vars, with_x)
+    return triples[np.array([given is None for given in found], np.bool_)]
+
+
+def along_paths(graph: PDAG) -> PDAG:
+    """Point undirected edges along directed paths between their ends, then apply Meek's rules, to the end."""
+    import networkx as nx
+
+    while True:
+        arrows = nx.DiGraph(graph.directed_edges)
+        new = []
+        for a, b in graph.undirected_edges:
+            for u, v in ((a, b), (b, a)):
+                if u in arrows and v in arrows and nx.has_path(arrows, u, v):
+                    new.append((u, v))
+                    break
+        if not new:
+            return graph
+        pointed = {frozenset(edge) for edge in new}
+        rest = [edge for edge in graph.undirected_edges if frozenset(edge) not in pointed]
+        weights = graph.weights or {}
+        turned = {edge: weights[edge] for edge in [*graph.directed_edges, *rest] if edge in weights}
+        turned |= {e: weights[w] for e in new for w in (e, e[::-1]) if w in weights}
+        graph = apply_meek_rules(PDAG(graph.nodes, [*graph.directed_edges, *new], rest, weights=turned))
+
+
+def _smaller(blankets: Neighbourhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
+    """The smaller of two blankets, without their owners and some others; of equals the earlier name's."""
+    of_a, of_b = (np.setdiff1d(blankets.of(v)[0], [a, b, *without]) for v in (a, b))
+    return of_b if len(of_b) < len(of_a) else of_a
+
+
+def _first_separating_sets(
+    test: IndependenceTest,
+    asked: list[tuple[int, int, Integers]],
+    max_cond_vars: int | None,
+    containing: Sequence[tuple[int, ...]] | None = None,
+) -> list[tuple[int, ...] | None]:
+    """For each pair, the first subset of its candidates that makes it independent, or None."""
+    from f2sl.local.lockstep import answer_all, together
+    from f2sl.local.subset_search import separations
+
+    fixed = containing or [()] * len(asked)
+    searches = (
+        separations(
+            test,
+            a,
+            np.array([b]),
+            among,
+            None if max_cond_vars is None else max_cond_vars + len(always),
+            containing=always,
+        )
+        for (a, b, among), always in zip(asked, fixed, strict=True)
+    )
+    results = answer_all(together(searches), test)
+    return [result.sets[0][0] if result.sets[0] else None for result in results]
