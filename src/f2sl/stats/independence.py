@@ -27,8 +27,8 @@ DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 
 SAMPLES_PER_CELL = 5.0
 
-STATISTIC_DIGITS = 9
-"""Statistics are rounded to this many decimal places."""
+STRENGTH_DIGITS = 9
+"""Strengths are rounded to this many decimal places: what is equal in algebra is equal here, too."""
 
 SMALLEST_P = 1e-280
 """Below it the logarithm of a p-value is taken by a formula of its own."""
@@ -174,11 +174,9 @@ class TableTest:
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
-        # What is equal in algebra is equal here, too: rounding does not rank one test before another.
-        statistic = np.round(np.maximum(statistic, 0.0), STATISTIC_DIGITS)
         p_values = np.ones(len(x))
         tested = freedom > 0
-        p_values[tested] = gammaincc(freedom[tested] / 2.0, statistic[tested] / 2.0)
+        p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
         return statistic, freedom, p_values
 
     def _formula(self, tables: Tables) -> Floats:
@@ -230,4 +228,4 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
         for i in range(FRACTION_TERMS, 0, -1):
             fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
         result[~seen] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
-    return result
+    return np.round(result, STRENGTH_DIGITS)

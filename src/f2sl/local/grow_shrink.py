@@ -1,0 +1,127 @@
+"""Growing and shrinking: what GSMB, IAMB and Inter-IAMB are made of.
+
+All three condition on the whole set that they have so far. *Growing*, a variable that depends on the target
+given the set joins it; *shrinking*, a member that is independent of the target given the rest leaves. With
+perfect answers what has grown holds the Markov blanket, and what is left after shrinking is the
+blanket.
+
+The larger the set, the more samples a test needs. An unreliable test admits nothing and drops nothing, so
+growth ends by itself where the samples do; `max_cond_vars` can end it earlier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.local.base import Neighbourhood
+from f2sl.local.by_tests import ByTests, strongest_first
+from f2sl.local.lockstep import Questions, Search
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+
+class GrowShrink(ByTests):
+    """Base of the learners that condition on the whole set.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for as many as the samples allow.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    """
+
+    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = None, ci_test: str = "g2") -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+
+    def may_grow(self, blanket: Blanket) -> bool:
+        """Say whether there is somebody left, and the set not too large to condition on."""
+        if len(blanket.members) + 1 == blanket.test.n_variables:
+            return False
+        return self.max_cond_vars is None or len(blanket.members) <= self.max_cond_vars
+
+
+@dataclass
+class Blanket:
+    """A target's set as it grows and shrinks, in the order of admission."""
+
+    test: IndependenceTest
+    target: int
+    members: list[int] = field(default_factory=list)
+    weakest: dict[int, float] = field(default_factory=dict)
+    apart: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def ask_outside(self) -> Search[tuple[Integers, Floats]]:
+        """Test all variables outside given the set; gives those that depend on the target, with strengths."""
+        from f2sl.stats.independence import DEPENDENT, INDEPENDENT
+
+        inside = np.array([self.target, *self.members], np.int64)
+        others = np.delete(np.arange(self.test.n_variables), inside)
+        given = np.broadcast_to(inside[1:], (len(others), len(self.members)))
+        [answers] = yield [Questions(np.full(len(others), self.target), others, given)]
+        for other in others[answers.answer == INDEPENDENT].tolist():
+            self.apart[other] = tuple(self.members)
+        dependent = answers.answer == DEPENDENT
+        return others[dependent], answers.strength[dependent]
+
+    def admit(self, variable: int, strength: float) -> None:
+        """Let a variable in."""
+        self.members.append(variable)
+        self.weakest[variable] = strength
+        self.apart.pop(variable, None)
+
+    def shrink(self) -> Search[None]:
+        """Drop the members that are independent of the target given the rest, in the order of admission.
+
+        All that are left are asked about at once; after the first that goes, those behind it again.
+        """
+        from f2sl.stats.independence import DEPENDENT, INDEPENDENT
+
+        place = 0
+        while place < len(self.members) > 0:
+            members = np.array(self.members, np.int64)
+            asked = members[place:]
+            rest = np.array([np.delete(members, p) for p in range(place, len(members))], np.int64)
+            given = rest.reshape(len(asked), len(members) - 1)
+            [answers] = yield [Questions(np.full(len(asked), self.target), asked, given)]
+            independent = (answers.answer == INDEPENDENT).nonzero()[0]
+            upto = int(independent[0]) if len(independent) else len(asked)
+            for p in range(upto):
+                if answers.answer[p] == DEPENDENT:
+                    variable = int(asked[p])
+                    self.weakest[variable] = min(self.weakest[variable], float(answers.strength[p]))
+            if not len(independent):
+                return
+            place += upto
+            self.apart[self.members.pop(place)] = tuple(given[upto].tolist())
+
+    def result(self) -> Neighbourhood:
+        """Give the set as it is, strongest first."""
+        members = np.array(self.members, np.int64)
+        strengths = np.array([self.weakest[member] for member in self.members])
+        order = strongest_first(members, strengths)
+        return Neighbourhood(members[order], strengths[order], self.apart)
+
+
+def shrink_all(
+    test: IndependenceTest,
+    target: int,
+    members: dict[int, float],
+    spouses: dict[int, float],
+    apart: dict[int, tuple[int, ...]],
+) -> Search[Neighbourhood]:
+    """Drop what is independent of the target given all the rest, spouses first; strengths are given."""
+    blanket = Blanket(test, target, apart=apart)
+    for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
+        blanket.admit(variable, strength)
+    yield from blanket.shrink()
+    return blanket.result()
