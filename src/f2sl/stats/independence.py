@@ -12,6 +12,7 @@ the algorithm to say; it is never counted at all.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -189,7 +190,9 @@ class TableTest:
         statistic = np.empty(len(tables.queries))
         freedom = np.empty(len(tables.queries), np.int64)
         chi_squared = self.ci_test == "x2"
-        unit = 2.0**-32 if chi_squared else self._table.unit
+        # X2 is at most N (min(k_x, k_y) - 1), and no table has more than N cells: below N^1.5.
+        x2_unit = 2.0 ** (math.ceil(1.5 * math.log2(tables.n_rows + 1)) - 61)
+        unit = x2_unit if chi_squared else self._table.unit
         _kernels.stratified_tests(
             tables.counts,
             tables.cell_start,
