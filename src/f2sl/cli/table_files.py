@@ -33,11 +33,18 @@ def table_bytes(table: DiscreteTable, path: Path) -> bytes:
 
 
 def _write_csv(table: Any, stream: Any) -> None:
+    import csv
+    import io
+
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow.csv import WriteOptions, write_csv
 
     plain = pa.table([column.cast(pa.string()) for column in table.columns], names=table.column_names)
-    csv.write_csv(plain, stream, csv.WriteOptions(quoting_style="needed", quoting_header="needed"))
+    # PyArrow would put every name of a header in quotes.
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow(table.column_names)
+    stream.write(header.getvalue().encode())
+    write_csv(plain, stream, WriteOptions(include_header=False, quoting_style="needed"))
 
 
 def _write_packed_csv(table: Any, stream: Any) -> None:

@@ -50,6 +50,56 @@ LOCAL.add(
     "Bühlmann and others 2010",
 )
 
+MARKOV_BLANKET = Registry("Markov-blanket algorithm")
+MARKOV_BLANKET.add(
+    "gsmb",
+    "f2sl.local.gsmb:GSMB",
+    "grows by dependence given the set, in the order of association, then shrinks",
+    "Margaritis and Thrun 2000",
+)
+MARKOV_BLANKET.add(
+    "iamb",
+    "f2sl.local.iamb:IAMB",
+    "grows by the strongest association given the set, then shrinks",
+    "Tsamardinos and others 2003",
+)
+MARKOV_BLANKET.add(
+    "inter-iamb",
+    "f2sl.local.inter_iamb:InterIAMB",
+    "IAMB that shrinks after each variable it lets in",
+    "Tsamardinos and others 2003",
+)
+MARKOV_BLANKET.add(
+    "hiton-mb",
+    "f2sl.local.hiton_mb:HITONMB",
+    "HITON-PC, then spouses shown by a common child",
+    "Aliferis and others 2003",
+)
+MARKOV_BLANKET.add(
+    "mmmb",
+    "f2sl.local.mmmb:MMMB",
+    "MMPC, then spouses shown by a common child",
+    "Tsamardinos and others 2003",
+)
+MARKOV_BLANKET.add(
+    "pcmb",
+    "f2sl.local.pcmb:PCMB",
+    "parents and children that both ends name, then spouses",
+    "Peña and others 2007",
+)
+MARKOV_BLANKET.add(
+    "stmb",
+    "f2sl.local.stmb:STMB",
+    "parents and children with spouses, from the target alone",
+    "Gao and Ji 2017",
+)
+MARKOV_BLANKET.add(
+    "bamb",
+    "f2sl.local.bamb:BAMB",
+    "parents and children and spouses in alternation",
+    "Ling and others 2019",
+)
+
 
 @dataclass(frozen=True)
 class Neighbourhood:

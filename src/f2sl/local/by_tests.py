@@ -80,9 +80,31 @@ class ByTests(LocalLearner):
 
 
 class SymmetricByTests(ByTests):
-    """Base of the PC learners that can hold to symmetry: a link that one end alone names is dropped."""
+    """Base of the PC learners that can hold to symmetry: a link that one end alone names is dropped.
 
-    symmetry: str
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        max_cond_vars: int | None = 3,
+        ci_test: str = "g2",
+        symmetry: str = "and",
+    ) -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+        self.symmetry = symmetry
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""

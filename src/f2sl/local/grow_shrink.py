@@ -110,3 +110,18 @@ class Blanket:
         strengths = np.array([self.weakest[member] for member in self.members])
         order = strongest_first(members, strengths)
         return Neighbourhood(members[order], strengths[order], self.apart)
+
+
+def shrink_all(
+    test: IndependenceTest,
+    target: int,
+    members: dict[int, float],
+    spouses: dict[int, float],
+    apart: dict[int, tuple[int, ...]],
+) -> Search[Neighbourhood]:
+    """Drop what is independent of the target given all the rest, spouses first; strengths are given."""
+    blanket = Blanket(test, target, apart=apart)
+    for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
+        blanket.admit(variable, strength)
+    yield from blanket.shrink()
+    return blanket.result()

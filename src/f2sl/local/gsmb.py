@@ -21,9 +21,17 @@ if TYPE_CHECKING:
 
 
 class GSMB(GrowShrink):
-    """Markov blanket by growing in the order of association, then shrinking."""
+    """Markov blanket by growing in the order of association, then shrinking.
 
-    __doc__ += (GrowShrink.__doc__ or "").partition("\n")[2]
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for as many as the samples allow.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    """
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""

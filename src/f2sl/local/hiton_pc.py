@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl.counting.protocol import Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
-from f2sl.local.lockstep import Search, together
-from f2sl.local.subset_search import Separations, first_sets, separations
+from f2sl.local.lockstep import Search, side_by_side
+from f2sl.local.subset_search import drop_in_turn, separations
+from f2sl.local.waiting import Waiting, without
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
-
-Sets = dict[int, tuple[int, ...]]
 
 
 class HITONPC(SymmetricByTests):
@@ -33,83 +31,40 @@ class HITONPC(SymmetricByTests):
 
     Parameters
     ----------
-    alpha, max_cond_vars, ci_test, symmetry
-        As in :class:`~f2sl.local.mmpc.MMPC`.
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
     """
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
-        symmetry: str = "and",
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.symmetry = symmetry
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""
-        found, strengths, apart = yield from marginal_strengths(test, target)
-        queue = found[strongest_first(found, strengths)]
-        weakest = dict(zip(found.tolist(), strengths.tolist(), strict=True))
+        related, strengths, apart = yield from marginal_strengths(test, target)
+        waiting = Waiting(test, target, related, strengths, self.max_cond_vars)
         members = np.empty(0, np.int64)
-        # What separates those in the queue from the target, all of it among the members. Those without an
-        # entry have been asked about with all subsets of the members: the first of them is the next to join.
-        separated: Sets = {}
-
-        def separate(others: Integers, among: Integers, **how: object) -> Search[Separations]:
-            return separations(test, target, others, among, self.max_cond_vars, **how)  # type: ignore[arg-type]
-
-        def note(others: Integers, result: Separations) -> None:
-            for other, low in zip(others.tolist(), result.weakest.tolist(), strict=True):
-                weakest[other] = min(weakest[other], low)
-
-        def learn(others: Integers, result: Separations) -> None:
-            note(others, result)
-            separated.update(first_sets(others, result))
-
-        while len(queue):
-            newest, queue = int(queue[0]), queue[1:]
-            if newest in separated:
-                apart[newest] = separated.pop(newest)
-                continue
-            waiting = _without(queue, separated)
+        while True:
+            newest, passed = waiting.take()
+            apart.update(passed)
+            if newest is None:
+                break
             older = members
-            outlook, backward = yield from together(
-                [
-                    separate(waiting, older, containing=(newest,)),
-                    separate(older, older, containing=(newest,), find_all=True),
-                ]
+            # A member was asked about with the older ones before; new are the sets with the newest in them.
+            backward, _ = yield from side_by_side(
+                separations(
+                    test, target, older, older, self.max_cond_vars, containing=(newest,), find_all=True
+                ),
+                waiting.look_ahead(newest, older),
             )
-            learn(waiting, outlook)
-            note(older, backward)
-            members = np.append(older, newest)
-            dropped = _drop(older, backward)
+            waiting.note(older, backward)
+            dropped = drop_in_turn(older[::-1].tolist(), backward.sets[::-1])
+            members = without(np.append(older, newest), dropped)
             if dropped:
                 apart.update(dropped)
-                members = _without(members, dropped)
-                # What a dropped member helped to separate has to be asked about again.
-                again = [w for w, given in separated.items() if not dropped.keys().isdisjoint(given)]
-                for other in again:
-                    del separated[other]
-                others = np.array(again, np.int64)
-                learn(others, (yield from separate(others, members, smallest=1)))
-        low = np.array([weakest[member] for member in members.tolist()])
-        order = strongest_first(members, low)
-        return Neighbourhood(members[order], low[order], apart)
-
-
-def _drop(older: Integers, found: Separations) -> Sets:
-    """Give the members to drop, the newest first, each with a set in which none was dropped before."""
-    dropped: Sets = {}
-    for member, sets in zip(older[::-1].tolist(), found.sets[::-1], strict=True):
-        first = next((given for given in sets if dropped.keys().isdisjoint(given)), None)
-        if first is not None:
-            dropped[member] = first
-    return dropped
-
-
-def _without(variables: Integers, left_out: Sets) -> Integers:
-    return variables[~np.isin(variables, list(left_out))] if left_out else variables
+                yield from waiting.look_again(dropped, members)
+        weakest = np.array([waiting.weakest[member] for member in members.tolist()])
+        order = strongest_first(members, weakest)
+        return Neighbourhood(members[order], weakest[order], apart)

@@ -25,7 +25,7 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from f2sl.stats.independence import Answers, IndependenceTest
 
 Result = TypeVar("Result")
+Other = TypeVar("Other")
 
 QUESTIONS_PER_BATCH = 1 << 18
 SEARCHES_AT_ONCE = 512
@@ -79,6 +80,15 @@ def together(searches: Iterable[Search[Result]], at_once: int = SEARCHES_AT_ONCE
         running = still
         if not running:
             return [results[number] for number in range(len(results))]
+
+
+def side_by_side(one: Search[Result], other: Search[Other]) -> Search[tuple[Result, Other]]:
+    """Join two searches of different kinds into one."""
+    first: Result
+    second: Other
+    both: Iterable[Search[Any]] = (one, other)
+    first, second = yield from together(both)
+    return first, second
 
 
 def answer_all(search: Search[Result], test: IndependenceTest) -> Result:

@@ -22,7 +22,7 @@ from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
-from f2sl.local.subset_search import first_sets, separations
+from f2sl.local.subset_search import drop_in_turn, first_sets, separations
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
@@ -42,18 +42,6 @@ class MMPC(SymmetricByTests):
     symmetry : {"and", "none"}
         Whether a member's own set must hold the target.
     """
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
-        symmetry: str = "and",
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.symmetry = symmetry
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""
@@ -90,13 +78,9 @@ def drop_separated(
     """
     found = yield from separations(test, target, members, members, max_cond_vars, smallest=1, find_all=True)
     weakest = np.minimum(strengths, found.weakest)
-    kept: list[int] = []
-    for place, (member, sets) in enumerate(zip(members.tolist(), found.sets, strict=True)):
-        first = next((given for given in sets if apart.keys().isdisjoint(given)), None)
-        if first is None:
-            kept.append(place)
-        else:
-            apart[member] = first
-    members, weakest = members[kept], weakest[kept]
+    dropped = drop_in_turn(members.tolist(), found.sets)
+    apart.update(dropped)
+    stays = ~np.isin(members, list(dropped))
+    members, weakest = members[stays], weakest[stays]
     order = strongest_first(members, weakest)
     return Neighbourhood(members[order], weakest[order], apart)

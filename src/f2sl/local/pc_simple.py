@@ -32,31 +32,32 @@ class PCSimple(SymmetricByTests):
 
     Parameters
     ----------
-    alpha, max_cond_vars, ci_test, symmetry
-        As in :class:`~f2sl.local.mmpc.MMPC`.
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
     """
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
-        symmetry: str = "and",
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.symmetry = symmetry
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""
-        members, weakest, apart = yield from marginal_strengths(test, target, keep_unreliable=True)
-        level = 1
-        while level < len(members) and (self.max_cond_vars is None or level <= self.max_cond_vars):
-            found = yield from separations(test, target, members, members, level, smallest=level)
-            apart.update(first_sets(members, found))
-            stays = ~found.separated
-            members, weakest = members[stays], np.minimum(weakest, found.weakest)[stays]
-            level += 1
-        order = strongest_first(members, weakest)
-        return Neighbourhood(members[order], weakest[order], apart)
+        return levels(test, target, self.max_cond_vars, keep_unreliable=True)
+
+
+def levels(
+    test: IndependenceTest, target: int, max_cond_vars: int | None, *, keep_unreliable: bool
+) -> Search[Neighbourhood]:
+    """Go through the levels; a pair with too few samples for any test is kept, or not admitted."""
+    members, weakest, apart = yield from marginal_strengths(test, target, keep_unreliable=keep_unreliable)
+    level = 1
+    while level < len(members) and (max_cond_vars is None or level <= max_cond_vars):
+        found = yield from separations(test, target, members, members, level, smallest=level)
+        apart.update(first_sets(members, found))
+        stays = ~found.separated
+        members, weakest = members[stays], np.minimum(weakest, found.weakest)[stays]
+        level += 1
+    order = strongest_first(members, weakest)
+    return Neighbourhood(members[order], weakest[order], apart)

@@ -9,6 +9,7 @@ Sets too large for a reliable test are passed over: such a test cannot separate 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,26 @@ class Separations:
 def first_sets(others: Integers, found: Separations) -> dict[int, tuple[int, ...]]:
     """Give those of the others that were separated, each with the first set that did it."""
     return {int(other): sets[0] for other, sets in zip(others, found.sets, strict=True) if sets}
+
+
+def drop_in_turn(
+    members: Sequence[int], sets: Sequence[Sequence[tuple[int, ...]]]
+) -> dict[int, tuple[int, ...]]:
+    """Go through members and drop each that has a separating set of which nobody was dropped before it.
+
+    Asking about all members at once and then going through them gives what asking one after another would.
+
+    Examples
+    --------
+    >>> drop_in_turn([4, 5, 6], [[(6,)], [(4,), (6, 7)], []])
+    {4: (6,), 5: (6, 7)}
+    """
+    dropped: dict[int, tuple[int, ...]] = {}
+    for member, given_sets in zip(members, sets, strict=True):
+        first = next((given for given in given_sets if dropped.keys().isdisjoint(given)), None)
+        if first is not None:
+            dropped[member] = first
+    return dropped
 
 
 def separations(

@@ -90,10 +90,14 @@ class Parser:
         return found
 
     def _skip_property(self) -> None:
+        """Take all up to the next semicolon; one that is missing must not cost the block after it."""
         try:
-            self._at = self._texts.index(";", self._at) + 1
+            end = self._texts.index(";", self._at)
         except ValueError:
+            end = len(self._texts)
+        if end == len(self._texts) or not {"{", "}"}.isdisjoint(self._texts[self._at : end]):
             self._fail("a property without ';' at its end")
+        self._at = end + 1
 
     # -- blocks ----------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ _TOKEN = re.compile(
           | .+ | \Z )""",
     re.VERBOSE | re.DOTALL,
 )
-_PLAIN = re.compile(r"[A-Za-z0-9_.+\-]+")
+_WORD = re.compile(r"""(?:[^\s,|{}\[\]();"/]++|/(?![/*]))++""")
 _ESCAPED = re.compile(r'\\(["\\])')
 
 
@@ -94,14 +94,14 @@ def unquoted(token: str) -> str:
 
 
 def quoted(name: str) -> str:
-    r"""Write a name: as a word if every reader will take it for one, else as a string.
+    r"""Write a name: as it is where it is a word, since not every tool reads strings; else as a string.
 
     Examples
     --------
-    >>> print(quoted("a-b"), quoted("a b"), quoted('say "b"'))
-    a-b "a b" "say \"b\""
+    >>> print(quoted("50-100%"), quoted("a b"), quoted('say "b"'))
+    50-100% "a b" "say \"b\""
     """
-    if _PLAIN.fullmatch(name):
+    if _WORD.fullmatch(name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -12,6 +12,7 @@ the algorithm to say; it is never counted at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
@@ -28,8 +29,8 @@ DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 
 SAMPLES_PER_CELL = 5.0
 
-STATISTIC_DIGITS = 9
-"""Statistics are rounded to this many decimal places."""
+STRENGTH_DIGITS = 9
+"""Strengths are rounded to this many decimal places: what is equal in algebra is equal here, too."""
 
 SMALLEST_P = 1e-280
 """Below it the logarithm of a p-value is taken by a formula of its own."""
@@ -174,11 +175,9 @@ class TableTest:
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
-        # What is equal in algebra is equal here, too: rounding does not rank one test before another.
-        statistic = np.round(np.maximum(statistic, 0.0), STATISTIC_DIGITS)
         p_values = np.ones(len(x))
         tested = freedom > 0
-        p_values[tested] = gammaincc(freedom[tested] / 2.0, statistic[tested] / 2.0)
+        p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
         return statistic, freedom, p_values
 
     def _formula(self, tables: Tables) -> Floats:
@@ -191,7 +190,9 @@ class TableTest:
         statistic = np.empty(len(tables.queries))
         freedom = np.empty(len(tables.queries), np.int64)
         chi_squared = self.ci_test == "x2"
-        unit = 2.0**-32 if chi_squared else self._table.unit
+        # X2 is at most N (min(k_x, k_y) - 1), and no table has more than N cells: below N^1.5.
+        x2_unit = 2.0 ** (math.ceil(1.5 * math.log2(tables.n_rows + 1)) - 61)
+        unit = x2_unit if chi_squared else self._table.unit
         _kernels.stratified_tests(
             tables.counts,
             tables.cell_start,
@@ -230,4 +231,4 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
         for i in range(FRACTION_TERMS, 0, -1):
             fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
         result[~seen] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
-    return result
+    return np.round(result, STRENGTH_DIGITS)

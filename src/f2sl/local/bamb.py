@@ -1,0 +1,179 @@
+"""BAMB, balanced Markov blanket discovery (Ling, Yu, Wang, Liu, Ding and Wu 2019).
+
+Neighbours and spouses are looked for in alternation, each helping to tell the other's false members:
+
+1. Variables come in the order of their association with the target. One that some subset of the
+   members separates is passed over; else it joins the members.
+2. Every X outside that is separated from the target by a set, and dependent given the set and a member Y,
+   becomes a spouse by Y. A spouse by Y goes if a set with Y in it, of members and other spouses by Y,
+   separates it from the target; small sets are tried on all before larger ones.
+3. A member goes, with the spouses by it, if some subset of the other members and all spouses separates it.
+
+Two departures. Variables that are separated only on their turn are asked about as spouses by the members
+that joined before, and a member that was dropped as a spouse by the others: the paper's loop, taken
+literally, would miss them. And at the end what is independent of the target given all the rest goes, as
+far as the samples allow that test: with subsets of a few variables alone, a blanket that needs more to
+shield the target would keep others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl.counting.protocol import Integers
+from f2sl.local.base import Neighbourhood
+from f2sl.local.by_tests import ByTests, marginal_strengths
+from f2sl.local.grow_shrink import shrink_all
+from f2sl.local.lockstep import Search, together
+from f2sl.local.stmb import find_spouses
+from f2sl.local.subset_search import drop_in_turn, separations
+from f2sl.local.waiting import Sets, Waiting, without
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+
+class BAMB(ByTests):
+    """Markov blanket with neighbours and spouses found in alternation.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a set of which subsets are tried; None for any number. The last step conditions
+        on the whole set, as far as the samples go.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    """
+
+    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = 3, ci_test: str = "g2") -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the blanket of one target."""
+        related, strengths, apart = yield from marginal_strengths(test, target)
+        waiting = Waiting(test, target, related, strengths, self.max_cond_vars)
+        found = _Blanket(test, target, self.max_cond_vars, waiting, apart)
+        while True:
+            newest, passed = waiting.take()
+            yield from found.consider(passed)
+            if newest is None:
+                break
+            yield from found.join(newest)
+        weakest = {y: waiting.weakest[y] for y in found.members.tolist()}
+        return (yield from shrink_all(test, target, weakest, found.all_spouses(), apart))
+
+
+@dataclass
+class _Blanket:
+    """A target's members, the spouses by each of them, and what separates everybody else."""
+
+    test: IndependenceTest
+    target: int
+    max_cond_vars: int | None
+    waiting: Waiting
+    apart: Sets
+    members: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    spouses: dict[int, dict[int, float]] = field(default_factory=dict)
+
+    def all_spouses(self) -> dict[int, float]:
+        """All spouses, each with the largest strength by any member."""
+        strongest: dict[int, float] = {}
+        for x, strength in chain.from_iterable(by.items() for by in self.spouses.values()):
+            strongest[x] = max(strength, strongest.get(x, 0.0))
+        return strongest
+
+    def join(self, newest: int) -> Search[None]:
+        """Let a variable in, and draw the consequences."""
+        older = self.members
+        yield from self.waiting.look_ahead(newest, older)
+        self.members = np.append(older, newest)
+        self.spouses[newest] = {}
+        before = self.all_spouses()
+        yield from self._add_spouses([newest], self.apart)
+        yield from self._drop_members([newest, *(x for x in self.all_spouses() if x not in before)])
+
+    def consider(self, passed: Sets) -> Search[None]:
+        """Look whether variables that were separated just now are spouses by the members there are."""
+        self.apart.update(passed)
+        if not passed or not len(self.members):
+            return
+        before = self.all_spouses()
+        yield from self._add_spouses(self.members.tolist(), passed)
+        yield from self._drop_members([x for x in self.all_spouses() if x not in before])
+
+    def _add_spouses(self, members: list[int], apart: Sets) -> Search[None]:
+        """Step 2, for these members and those who are separated as said."""
+        links = yield from find_spouses(self.test, self.target, members, apart)
+        for (x, y), strength in links.items():
+            self.spouses[y][x] = strength
+        changed = [y for y in members if self.spouses[y]]
+        results = yield from together(self._true_spouses(y) for y in changed)
+        for y, stay in zip(changed, results, strict=True):
+            self.spouses[y] = {x: self.spouses[y][x] for x in stay}
+
+    def _true_spouses(self, y: int) -> Search[list[int]]:
+        """Go through the sizes of sets with Y in them, as PC-simple does; give the spouses that stay."""
+        spouses = np.array(list(self.spouses[y]), np.int64)
+        near = self.members[self.members != y]
+        size = 1
+        while len(spouses) and size <= len(near) + len(spouses):
+            if self.max_cond_vars is not None and size > self.max_cond_vars:
+                break
+            found = yield from separations(
+                self.test,
+                self.target,
+                spouses,
+                np.concatenate([near, spouses]),
+                size,
+                smallest=size,
+                containing=(y,),
+            )
+            spouses = spouses[~found.separated]
+            size += 1
+        stay: list[int] = spouses.tolist()
+        return stay
+
+    def _drop_members(self, new: list[int]) -> Search[None]:
+        """Step 3: look at the sets with one of the new in them; what goes may be a spouse by the others."""
+        if not new:
+            return
+        everyone = [*self.members.tolist(), *(x for x in self.all_spouses() if x not in self.members)]
+        old = [v for v in everyone if v not in new]
+        searches = []
+        for number, one in enumerate(new):
+            others = self.members[self.members != one]
+            among = np.array([*old, *new[:number]], np.int64)
+            searches.append(
+                separations(
+                    self.test,
+                    self.target,
+                    others,
+                    among,
+                    self.max_cond_vars,
+                    containing=(one,),
+                    find_all=True,
+                )
+            )
+        results = yield from together(searches)
+        sets: dict[int, list[tuple[int, ...]]] = {y: [] for y in self.members.tolist()}
+        for one, found in zip(new, results, strict=True):
+            others = self.members[self.members != one]
+            self.waiting.note(others, found)
+            for y, given in zip(others.tolist(), found.sets, strict=True):
+                sets[y] += given
+        newest_first = self.members[::-1].tolist()
+        dropped = drop_in_turn(newest_first, [sets[y] for y in newest_first])
+        if dropped:
+            self.members = without(self.members, dropped)
+            for y in dropped:
+                del self.spouses[y]
+            yield from self.waiting.look_again(dropped, self.members)
+            yield from self.consider(dropped)

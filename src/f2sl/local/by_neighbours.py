@@ -1,0 +1,130 @@
+"""From parents and children to Markov blankets: what MMMB, HITON-MB and PCMB share.
+
+A blanket is the target's parents and children and the other parents of its children, its *spouses*. A
+variable Y that is next to a neighbour X of the target T, but not to T itself, is a spouse if X is
+their common child: Y, independent of T given a set S, depends on it given S and X.
+
+What separates T and Y is known from the search that found T's neighbours, or Y's. A Y that nothing was
+found to separate from T, for want of samples, is not taken for a spouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.by_tests import SYMMETRIES, ByTests, strongest_first
+from f2sl.local.lockstep import Questions, Search, answer_all, together
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+Known = dict[int, Neighbourhood]
+
+
+class ByNeighbours(ByTests):
+    """Base of the blanket learners that look for neighbours first, then for their neighbours.
+
+    `known` holds the sets found so far, before symmetry, so that no variable is searched twice.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.01,
+        max_cond_vars: int | None = 3,
+        ci_test: str = "g2",
+        symmetry: str = "and",
+    ) -> None:
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.ci_test = ci_test
+        self.symmetry = symmetry
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        super().check_options()
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+
+    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the parents and children of one target, before symmetry."""
+        raise NotImplementedError
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the blanket of one target."""
+        return self._blanket(test, target, {})
+
+    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
+        """Find the blankets of all variables, from the neighbours of all variables."""
+        everyone = range(test.n_variables)
+        known: Known = {}
+        with stage("testing independence"):
+            answer_all(self._look_up(test, everyone, known), test)
+        with stage("looking for spouses"):
+            blankets = answer_all(together(self._blanket(test, v, known) for v in everyone), test)
+        return flatten(blankets, test.n_tests, test.n_unreliable)
+
+    def _look_up(self, test: IndependenceTest, variables: Iterable[int], known: Known) -> Search[None]:
+        """Search the neighbours of those variables whose are not known."""
+        new = [v for v in variables if v not in known]
+        known.update(zip(new, (yield from together(self.neighbours(test, v) for v in new)), strict=True))
+
+    def _agreed(self, variable: int, known: Known) -> list[int]:
+        """Give a variable's neighbours; with symmetry, those whose own set has it."""
+        members: list[int] = known[variable].members.tolist()
+        if self.symmetry == "none":
+            return members
+        return [member for member in members if variable in known[member].members]
+
+    def _blanket(self, test: IndependenceTest, target: int, known: Known) -> Search[Neighbourhood]:
+        from f2sl.stats.independence import DEPENDENT
+
+        # With symmetry, the sets of members' members are needed as well.
+        yield from self._look_up(test, [target], known)
+        yield from self._look_up(test, known[target].members.tolist(), known)
+        near = self._agreed(target, known)
+        if self.symmetry != "none":
+            yield from self._look_up(test, [y for x in near for y in known[x].members.tolist()], known)
+        asked: list[tuple[int, tuple[int, ...]]] = []
+        for x in near:
+            for y in self._agreed(x, known):
+                apart = None if y == target or y in near else _separating_set(target, y, known)
+                # A set that separates with X in it shows that X is no common child.
+                if apart is not None and x not in apart:
+                    asked.append((y, (*apart, x)))
+        answers = yield [
+            Questions(np.array([target]), np.array([y]), np.array([given], np.int64)) for y, given in asked
+        ]
+        found = known[target]
+        weakest = dict(zip(found.members.tolist(), found.strengths.tolist(), strict=True))
+        blanket = {x: weakest[x] for x in near}
+        for (y, _), answer in zip(asked, answers, strict=True):
+            if answer.answer[0] == DEPENDENT:
+                blanket[y] = max(blanket.get(y, 0.0), float(answer.strength[0]))
+        members, strengths = np.array(list(blanket), np.int64), np.array(list(blanket.values()))
+        order = strongest_first(members, strengths)
+        apart_now = {y: given for y, given in found.separating_sets.items() if y not in blanket}
+        return Neighbourhood(members[order], strengths[order], apart_now)
+
+
+def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | None:
+    """What was found to separate two variables, when the one or the other was the target."""
+    given = known[target].separating_sets.get(other)
+    if given is None and other in known:
+        given = known[other].separating_sets.get(target)
+    return given

@@ -1,0 +1,38 @@
+"""HITON-MB (Aliferis, Tsamardinos and Statnikov 2003): HITON-PC, then spouses.
+
+As published it took HITON-PC's sets without symmetry, and could then be wrong (Peña and others 2007 show
+examples). With symmetry, the default, it is exact with perfect answers. Spouses are found as in the later
+form of the algorithm (GLL-MB; Aliferis and others 2010): by the test that shows a common child.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from f2sl.local.base import Neighbourhood
+from f2sl.local.by_neighbours import ByNeighbours
+from f2sl.local.hiton_pc import HITONPC
+from f2sl.local.lockstep import Search
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+
+class HITONMB(ByNeighbours):
+    """Markov blanket from the parents and children that HITON-PC finds.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
+    """
+
+    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the parents and children by HITON-PC."""
+        return HITONPC(self.alpha, self.max_cond_vars, self.ci_test).search(test, target)

@@ -1,0 +1,37 @@
+"""MMMB, max-min Markov blanket (Tsamardinos, Aliferis and Statnikov 2003): MMPC, then spouses.
+
+As published it took MMPC's sets without symmetry, and could then be wrong (Peña and others 2007 show
+examples). With symmetry, the default, it is exact with perfect answers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from f2sl.local.base import Neighbourhood
+from f2sl.local.by_neighbours import ByNeighbours
+from f2sl.local.lockstep import Search
+from f2sl.local.mmpc import MMPC
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+
+class MMMB(ByNeighbours):
+    """Markov blanket from the parents and children that MMPC finds.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_cond_vars : int, optional
+        Most variables in a conditioning set; None for any number.
+    ci_test : {"g2", "x2"}
+        The statistic.
+    symmetry : {"and", "none"}
+        Whether a member's own set must hold the target.
+    """
+
+    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the parents and children by MMPC."""
+        return MMPC(self.alpha, self.max_cond_vars, self.ci_test).search(test, target)

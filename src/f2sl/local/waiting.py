@@ -1,0 +1,90 @@
+"""Those who wait to join a target's set, in the order of their association: for HITON-PC and BAMB.
+
+On its turn a variable joins unless some subset of the members separates it from the target. To ask about one
+variable at a time would make for many small batches. Instead all that wait are asked about whenever a
+member joins, with the sets that this member makes possible, so that on a variable's turn the answer is
+there. Where a member leaves, what it helped to separate is asked about again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.local.by_tests import strongest_first
+from f2sl.local.lockstep import Search
+from f2sl.local.subset_search import Separations, first_sets, separations
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+Sets = dict[int, tuple[int, ...]]
+
+
+class Waiting:
+    """Variables that wait for their turn, and what separates some of them already.
+
+    Those without an entry in `separated` have been asked about with all subsets of the members: the first of
+    them is the next to join. `weakest` keeps the smallest strength found of every variable.
+    """
+
+    def __init__(
+        self,
+        test: IndependenceTest,
+        target: int,
+        variables: Integers,
+        strengths: Floats,
+        max_cond_vars: int | None,
+    ) -> None:
+        self.test = test
+        self.target = target
+        self.max_cond_vars = max_cond_vars
+        self.queue: Integers = variables[strongest_first(variables, strengths)]
+        self.weakest: dict[int, float] = dict(zip(variables.tolist(), strengths.tolist(), strict=True))
+        self.separated: Sets = {}
+
+    def take(self) -> tuple[int | None, Sets]:
+        """Take the next to join, if there is one, and those before it that are separated on their turn."""
+        passed: Sets = {}
+        while len(self.queue):
+            first, self.queue = int(self.queue[0]), self.queue[1:]
+            if first not in self.separated:
+                return first, passed
+            passed[first] = self.separated.pop(first)
+        return None, passed
+
+    def look_ahead(self, newest: int, older: Integers) -> Search[None]:
+        """Ask about those who wait, with the sets of `older` that `newest` has joined."""
+        others = without(self.queue, self.separated)
+        found = yield from separations(
+            self.test, self.target, others, older, self.max_cond_vars, containing=(newest,)
+        )
+        self._learn(others, found)
+
+    def look_again(self, dropped: Collection[int], members: Integers) -> Search[None]:
+        """Ask again about those whom somebody that was dropped helped to separate."""
+        again = [w for w, given in self.separated.items() if not set(given).isdisjoint(dropped)]
+        for other in again:
+            del self.separated[other]
+        others = np.array(again, np.int64)
+        found = yield from separations(
+            self.test, self.target, others, members, self.max_cond_vars, smallest=1
+        )
+        self._learn(others, found)
+
+    def note(self, variables: Integers, found: Separations) -> None:
+        """Remember how weak the dependence of some variables was found to be."""
+        for variable, low in zip(variables.tolist(), found.weakest.tolist(), strict=True):
+            self.weakest[variable] = min(self.weakest[variable], low)
+
+    def _learn(self, others: Integers, found: Separations) -> None:
+        self.note(others, found)
+        self.separated.update(first_sets(others, found))
+
+
+def without(variables: Integers, left_out: Collection[int]) -> Integers:
+    """Give the variables that are not left out, in their order."""
+    return variables[~np.isin(variables, list(left_out))] if left_out else variables

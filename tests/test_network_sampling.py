@@ -1,0 +1,223 @@
+"""Sampling, likelihood and fitting against naive twins and hand calculations."""
+
+import hashlib
+import math
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import f2sl
+import naive_network as naive
+from f2sl.errors import DataError, GraphError, OptionError
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.sampling import sample_table
+from naive_network import SPRINKLER
+from network_tools import build
+
+
+def as_naive(network):
+    """Turn a network into a naive one."""
+    from itertools import product
+
+    return {
+        name: (
+            network.states[name],
+            network.parents(name),
+            dict(
+                zip(
+                    product(*(network.states[p] for p in network.parents(name))),
+                    network.tables[name].reshape(-1, len(network.states[name])).tolist(),
+                    strict=True,
+                )
+            ),
+        )
+        for name in network.variables
+    }
+
+
+def as_rows(table):
+    return [
+        [states[code] for states, code in zip(table.states, codes, strict=True)] for codes in table.codes.T
+    ]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**70])
+def test_rows_are_those_of_the_naive_sampler(seed):
+    assert as_rows(sample_table(build(SPRINKLER), 300, seed)) == naive.sample(SPRINKLER, 300, seed)
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "water", "pathfinder"])
+def test_rows_of_bundled_networks_are_those_of_the_naive_sampler(name):
+    network = f2sl.load_network(name)
+    assert as_rows(sample_table(network, 20, 3)) == naive.sample(as_naive(network), 20, 3)
+
+
+def test_the_same_rows_on_every_machine():
+    # The checksum of naive.sample(SPRINKLER, 64, 5), exact fractions compared with raw PCG64 output.
+    pinned = "135f1e07a5cce100043862d2cc9a1e327bb191e98e46d579236c52765ea1eb1e"
+    for rows in (naive.sample(SPRINKLER, 64, 5), build(SPRINKLER).sample(64, seed=5).to_numpy().tolist()):
+        text = "\n".join(",".join(row) for row in rows)
+        assert hashlib.sha256(text.encode()).hexdigest() == pinned
+
+
+def test_a_sample_is_the_beginning_of_a_larger_one(monkeypatch):
+    network = f2sl.load_network("insurance")
+    large = sample_table(network, 5000, seed=4).codes
+    monkeypatch.setattr("f2sl.network.sampling.BLOCK", 64)
+    assert np.array_equal(sample_table(network, 1001, seed=4).codes, large[:, :1001])
+    assert not np.array_equal(sample_table(network, 5000, seed=5).codes, large)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_frequencies_are_the_joint_probabilities(seed):
+    n = 200_000
+    network = build(SPRINKLER)
+    counts = network.sample(n, seed=seed).value_counts()
+    expected = {states: n * p for states, p in naive.joint(SPRINKLER) if p > 0}
+    observed = {states: int(counts.get(states, 0)) for states in expected}
+    assert sum(observed.values()) == n  # what is impossible does not occur
+    assert chisquare(list(observed.values()), list(expected.values())).pvalue > 0.001
+
+
+def test_frequencies_of_asia_are_its_joint_probabilities():
+    n = 100_000
+    network = f2sl.load_network("asia")
+    codes = sample_table(network, n, seed=1).codes
+    observed = np.bincount(np.ravel_multi_index(tuple(codes), (2,) * 8), minlength=256)
+    expected = n * np.array([p for _, p in naive.joint(as_naive(network))])
+    rare = expected < 5
+    together = [*observed[~rare], observed[rare].sum()], [*expected[~rare], expected[rare].sum()]
+    assert chisquare(*together).pvalue > 0.001
+    assert not observed[expected == 0].any()
+
+
+def test_rows_that_do_not_quite_sum_to_one_are_divided_by_their_sum():
+    short = BayesianNetwork(f2sl.DAG(["a"]), {"a": ["x", "y", "z"]}, {"a": [0.49995, 0.49995, 0.0]})
+    assert set(short.sample(10_000)["a"]) == {"x", "y"}
+
+
+def test_a_sample_is_a_frame_of_all_declared_states():
+    network = build(SPRINKLER)
+    frame = network.sample(3, seed=1)
+    assert list(frame.columns) == ["wet", "rain", "sprinkler"]
+    assert {name: tuple(frame[name].cat.categories) for name in frame} == network.states
+    assert f2sl.as_table(frame).states == tuple(network.states.values())
+
+
+def test_without_pandas_a_sample_is_a_pyarrow_table(monkeypatch):
+    import pyarrow as pa
+
+    frame = build(SPRINKLER).sample(50, seed=1)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    table = build(SPRINKLER).sample(50, seed=1)
+    assert isinstance(table, pa.Table)
+    assert f2sl.as_table(table).states == tuple(build(SPRINKLER).states.values())
+    assert table.to_pydict() == {name: frame[name].tolist() for name in frame}
+
+
+def test_a_million_rows_of_alarm_in_seconds():
+    network = f2sl.load_network("alarm")
+    started = time.perf_counter()
+    assert sample_table(network, 1_000_000, seed=1).n_rows == 1_000_000
+    assert time.perf_counter() - started < 30  # 1.5 where this was written
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, "3", None, True])
+def test_rows_must_be_a_whole_number_of_at_least_1(rows):
+    with pytest.raises(OptionError, match="rows must be a whole number of at least 1"):
+        build(SPRINKLER).sample(rows)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(OptionError, match="seed must be a whole number"):
+        build(SPRINKLER).sample(1, seed)
+
+
+def test_log_likelihood_by_hand():
+    network = build(SPRINKLER)
+    frame = {"rain": ["no", "yes"], "sprinkler": ["on", "off"], "wet": ["damp", "soaked"]}
+    expected = math.log(0.75 * 0.5 * 0.5) + math.log(0.25 * 0.9375 * 0.625)
+    assert network.log_likelihood(frame) == pytest.approx(expected, rel=1e-14)
+    assert network.log_likelihood({"rain": ["no"], "sprinkler": ["off"], "wet": ["damp"]}) == -math.inf
+
+
+def test_log_likelihood_is_that_of_the_naive_twin():
+    network = f2sl.load_network("child")
+    frame = network.sample(200, seed=2)
+    expected = naive.log_likelihood(as_naive(network), frame.to_numpy().tolist())
+    assert network.log_likelihood(frame) == pytest.approx(expected, rel=1e-12)
+    assert network.log_likelihood(frame[sorted(frame.columns)]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_states_of_a_file_are_matched_by_name(tmp_path):
+    # A CSV of the states TRUE and FALSE is read as booleans, one of 0 and 1 as integers.
+    graph = f2sl.DAG(["a", "b"], [("a", "b")])
+    network = BayesianNetwork(
+        graph, {"a": ["TRUE", "FALSE"], "b": [1, 0]}, {"a": [0.25, 0.75], "b": [[0.5, 0.5], [0.125, 0.875]]}
+    )
+    (tmp_path / "x.csv").write_text("b,a\n1,TRUE\n0,FALSE\n")
+    assert network.log_likelihood(tmp_path / "x.csv") == pytest.approx(math.log(0.125) + math.log(0.65625))
+
+
+def test_data_that_do_not_fit_a_network():
+    network = build(SPRINKLER)
+    good = {"rain": ["no"], "sprinkler": ["on"], "wet": ["dry"]}
+    for change, problem in (
+        ({"rain": ["maybe"]}, "column 'rain': unknown state 'maybe'"),
+        ({"snow": ["no"]}, "column 'snow' is no variable of the network"),
+    ):
+        with pytest.raises(DataError, match=problem):
+            network.log_likelihood({**good, **change})
+    with pytest.raises(DataError, match="no column 'wet'"):
+        network.log_likelihood({"rain": ["no"], "sprinkler": ["on"]})
+
+
+@pytest.mark.parametrize("ess", [0, 1, 10, 0.5])
+@pytest.mark.parametrize("rows", [5, 400])
+def test_fit_is_that_of_the_naive_twin(ess, rows):
+    true = build(SPRINKLER)
+    frame = true.sample(rows, seed=6)
+    fitted = BayesianNetwork.fit(true.graph, frame, equivalent_sample_size=ess)
+    # The fitted tables have the parents in the order of the graph's nodes.
+    structure = {name: (true.states[name], tuple(true.graph.parents(name))) for name in true.variables}
+    expected = build(naive.fit(structure, frame.to_numpy().tolist(), ess))
+    assert fitted.states == expected.states
+    for name in true.variables:
+        assert fitted.parents(name) == expected.parents(name)
+        np.testing.assert_allclose(fitted.tables[name], expected.tables[name], rtol=1e-13)
+
+
+def test_fit_by_hand():
+    graph = f2sl.DAG(["rain", "wet"], [("rain", "wet")])
+    data = {"wet": [0, 0, 1, 1], "rain": ["n", "n", "n", "y"]}
+    fitted = BayesianNetwork.fit(graph, data)
+    assert fitted.states == {"rain": ("n", "y"), "wet": ("0", "1")}
+    assert fitted.tables["rain"].tolist() == [3.5 / 5, 1.5 / 5]
+    np.testing.assert_allclose(fitted.tables["wet"], [[2.25 / 3.5, 1.25 / 3.5], [0.25 / 1.5, 1.25 / 1.5]])
+    likely = BayesianNetwork.fit(graph, data, equivalent_sample_size=0)
+    assert likely.tables["wet"].tolist() == [[2 / 3, 1 / 3], [0.0, 1.0]]
+
+
+def test_fit_comes_back_to_the_truth():
+    true = f2sl.load_network("asia")
+    fitted = BayesianNetwork.fit(true.graph, true.sample(200_000, seed=8), equivalent_sample_size=1)
+    assert fitted.parents("dysp") == true.parents("dysp")
+    np.testing.assert_allclose(fitted.tables["dysp"], true.tables["dysp"], atol=0.02)
+
+
+def test_fit_refuses_what_it_cannot_use():
+    with pytest.raises(GraphError, match=r"needs a DAG, not a PDAG; see to_dag\(\)"):
+        BayesianNetwork.fit(f2sl.PDAG(["a"]), {"a": [1]})
+    with pytest.raises(OptionError, match="equivalent_sample_size must be a number of 0 or more"):
+        BayesianNetwork.fit(f2sl.DAG(["a"]), {"a": [1]}, equivalent_sample_size=-1)
+    with pytest.raises(DataError, match="no column 'b'"):
+        BayesianNetwork.fit(f2sl.DAG(["a", "b"]), {"a": [1]})
+    names = [f"x{i}" for i in range(30)]
+    with pytest.raises(DataError, match="'x29' has 1,073,741,824 cells"):
+        BayesianNetwork.fit(
+            f2sl.DAG(names, [(name, "x29") for name in names[:-1]]), {name: [0, 1] for name in names}
+        )
