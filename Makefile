@@ -2,6 +2,7 @@
 # make test    everything that must hold: style, types, import directions, tests, doctests
 # make bench   how fast it is on this machine, as ratios
 # make paper   FCBF, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
+# make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers)
 # make lint    style, types and import directions alone
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test bench paper lint clean
+.PHONY: demo test bench bench-peers paper lint clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -39,9 +40,17 @@ test: lint
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
 
+.venv-peers/.installed: pyproject.toml constraints.txt
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet -c constraints.txt -e ".[peers]"
+	touch $@
+
+bench-peers: .venv-peers/.installed
+	.venv-peers/bin/python benchmarks/peers.py
+
 paper: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/paper_core.py
 
 clean:
-	rm -rf $(VENV) build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

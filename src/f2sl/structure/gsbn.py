@@ -62,7 +62,7 @@ class GSBN(StructureLearner):
     --------
     >>> import f2sl
     >>> f2sl.GSBN().fit(f2sl.load_example("asia")).graph_.adjacent("xray")
-    ['bronc', 'lung']
+    ['either']
     """
 
     blankets_: dict[str, list[str]]
