@@ -5,7 +5,8 @@
 
 Peers: PyBNesian (MMPC, MMHC; C++), pyAgrum (hill climbing; C++), pgmpy and causal-learn (PC; Python). Each
 learner runs in a process of its own, stopped after a limit; imports, reading and (for f2sl) compilation are
-not in the seconds. Same data, significance 0.01, conditioning sets of at most 3 where a learner takes such a bound.
+not in the seconds. Same data, significance 0.01, conditioning sets of at most 3 where a learner takes such
+a bound.
 """
 
 from __future__ import annotations
@@ -232,9 +233,8 @@ def main() -> int:
     print(", ".join(f"{package} {version(package)}" for package in packages))
     results: dict[str, dict[str, Any]] = {}
     for network in options.networks.split(","):
-        print(
-            f"\n{network}, {options.rows:,} rows\n{'':<24}{'seconds':>10}{'SHD':>7}{'skeleton F1':>13}{'MB':>7}"
-        )
+        print(f"\n{network}, {options.rows:,} rows")
+        print(f"{'':<24}{'seconds':>10}{'SHD':>7}{'skeleton F1':>13}{'MB':>7}")
         results[network] = {}
         for name in LEARNERS:
             found = results[network][name] = run(name, network, options.rows, options.limit)

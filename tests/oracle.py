@@ -36,9 +36,17 @@ class Oracle:
 
     def ask(self, x, y, given):
         self.n_tests += len(x)
-        rows, which = np.unique(np.column_stack([x, np.sort(given, axis=1)]), axis=0, return_inverse=True)
-        reached = [self.connected(row[0], frozenset(row[1:])) for row in rows.tolist()]
-        dependent = np.stack(reached)[which.ravel(), y] if len(x) else np.empty(0, np.bool_)
+        if not len(x):
+            return Answers(np.empty(0, np.int8), np.empty(0), np.empty(0), np.empty(0))
+        # Questions with one x and one set are answered together.
+        rows = np.column_stack([x, np.sort(given, axis=1)])
+        if self.n_variables ** rows.shape[1] < 2**62:
+            keys = rows @ self.n_variables ** np.arange(rows.shape[1])
+            _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        else:
+            _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        reached = np.stack([self.connected(row[0], frozenset(row[1:])) for row in rows[first].tolist()])
+        dependent = reached[which.ravel(), y]
         strength = np.where(dependent, self.strengths[x, y], 0.0)
         answer = np.where(dependent, DEPENDENT, INDEPENDENT).astype(np.int8)
         return Answers(answer, 1.0 - dependent, strength, strength)

@@ -10,10 +10,10 @@ from cli_process import MODULE, f2sl, learned, small_table, write_csv
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS, LEARNER_OPTIONS
 from f2sl.graph import DAG, PDAG, load_graph
-from f2sl.local.base import LOCAL
+from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.structure.base import STRUCTURE
 
-COMMANDS = ("learn", "pc", "compare", "algorithms", "example", "networks", "sample")
+COMMANDS = ("learn", "pc", "mb", "compare", "algorithms", "example", "networks", "sample")
 
 
 @pytest.fixture
@@ -88,6 +88,26 @@ def test_pc_by_another_algorithm(csv, capsys):
     assert "c: 1 neighbour by mrmr (k 1, measure mi)\n" in capsys.readouterr().out
 
 
+def test_pc_by_independence_tests(csv):
+    table = small_table()
+    told = json.loads(learned("pc", csv, "c", "--json", "--algorithm", "mmpc", "--alpha", "0.05"))
+    found = package.learn_pc(table, "c", algorithm="mmpc", alpha=0.05)
+    assert told == {"target": "c", "pc": [{"name": n, "strength": s} for n, s in found.items()]}
+
+
+def test_mb_lists_the_blanket(csv):
+    found = package.learn_mb(small_table(), "c", algorithm="gsmb")
+    lines = learned("mb", csv, "c", "--algorithm", "gsmb").splitlines()
+    assert lines[0].startswith(f"c: {len(found)} members by gsmb (alpha 0.01, ")
+    assert [line.split() for line in lines[2:]] == [[n, f"{s:.4f}"] for n, s in found.items()]
+
+
+def test_mb_as_json(csv):
+    told = json.loads(learned("mb", csv, "c", "--json"))
+    found = package.learn_mb(small_table(), "c")
+    assert told == {"target": "c", "mb": [{"name": n, "strength": s} for n, s in found.items()]}
+
+
 def test_compare_shows_the_metrics_of_the_paper(graphs):
     # b -> c is reversed, c -> d missed, a - d extra, a -> b right.
     printed = learned("compare", *graphs)
@@ -111,7 +131,7 @@ def test_compare_as_json(graphs):
 
 def test_algorithms_are_listed_with_their_options():
     printed = learned("algorithms")
-    for registry in (STRUCTURE, LOCAL):
+    for registry in (STRUCTURE, LOCAL, MARKOV_BLANKET):
         for entry in registry:
             assert re.search(rf"^{re.escape(entry.name)} ", printed, re.MULTILINE)
             assert entry.reference in printed
@@ -129,13 +149,15 @@ def test_algorithms_as_json():
     told = json.loads(learned("algorithms", "--json"))
     assert [entry["name"] for entry in told["structure"]] == [entry.name for entry in STRUCTURE]
     assert [entry["name"] for entry in told["pc"]] == [entry.name for entry in LOCAL]
+    assert [entry["name"] for entry in told["mb"]] == [entry.name for entry in MARKOV_BLANKET]
     assert {"name": "alpha", "flag": "--alpha", "default": 0.01} in told["structure"][0]["options"]
     assert all(set(entry) == {"name", "summary", "reference", "options"} for entry in told["structure"])
 
 
-@pytest.mark.parametrize("registry", [STRUCTURE, LOCAL], ids=["learn", "pc"])
-def test_every_option_of_every_learner_can_be_given(registry):
-    command = "learn" if registry is STRUCTURE else "pc"
+@pytest.mark.parametrize(
+    ("command", "registry"), [("learn", STRUCTURE), ("pc", LOCAL), ("mb", MARKOV_BLANKET)]
+)
+def test_every_option_of_every_learner_can_be_given(command, registry):
     for entry in registry:
         for name in registry.load(entry.name).option_defaults():
             assert name in FLAGS or name == "verbose", f"{entry.name} has an option {name} without a flag"
@@ -185,7 +207,7 @@ def test_groups_of_options_stand_under_their_headings(capsys):
     [
         (
             ["lern", "x"],
-            "unknown command 'lern'; did you mean 'learn'? Known: learn, pc, compare, algorithms, example",
+            "unknown command 'lern'; did you mean 'learn'? Known: learn, pc, mb, compare, algorithms,",
         ),
         (["learn"], "missing argument 'DATA'; see f2sl learn --help"),
         (["compare", "graph.json"], "missing argument 'TRUTH'; see f2sl compare --help"),

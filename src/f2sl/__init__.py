@@ -17,6 +17,7 @@ from f2sl._version import __version__
 
 if TYPE_CHECKING:
     from f2sl.api import learn as learn
+    from f2sl.api import learn_mb as learn_mb
     from f2sl.api import learn_pc as learn_pc
     from f2sl.data import DiscreteTable as DiscreteTable
     from f2sl.data import as_table as as_table
@@ -68,6 +69,7 @@ _HOMES = {
     "compare_pc": "graph",
     "example_path": "examples",
     "learn": "api",
+    "learn_mb": "api",
     "learn_pc": "api",
     "load_example": "examples",
     "load_example_graph": "examples",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from f2sl._registry import Registry
 from f2sl.errors import DataError, unknown_name
-from f2sl.local.base import LOCAL
+from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.structure.base import STRUCTURE, StructureLearner
 
 
@@ -58,7 +59,7 @@ def learn_pc(
     target : str
         The column whose neighbours are wanted.
     algorithm : str
-        A registered name, such as ``"fcbf"`` or ``"mrmr"``.
+        A registered name, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
     names : sequence of str, optional
         Names for the columns of an array that has none.
     n_jobs : int, optional
@@ -71,8 +72,9 @@ def learn_pc(
     Returns
     -------
     dict of str to float
-        The names found, strongest first, each with the strength of its link to the target (symmetrical
-        uncertainty by default).
+        The names found, strongest first, each with the strength of its link to the target: symmetrical
+        uncertainty with ``"fcbf"``; with the learners by independence tests, minus the decimal logarithm of
+        the largest p-value of the link's tests.
 
     Examples
     --------
@@ -80,17 +82,70 @@ def learn_pc(
     >>> list(f2sl.learn_pc(f2sl.load_example("asia"), target="smoke"))
     ['bronc', 'lung']
     """
+    reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
+    return _learn_local(LOCAL, algorithm, options, data, target, n_jobs, reading)
+
+
+def learn_mb(
+    data: Any,
+    target: str,
+    algorithm: str = "iamb",
+    *,
+    names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    bins: Any = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    **options: Any,
+) -> dict[str, float]:
+    """Find the Markov blanket of one variable: parents, children, and the children's other parents.
+
+    Given its blanket, a variable is independent of all others: for predicting it, the blanket is enough.
+
+    Parameters
+    ----------
+    data, target, names, n_jobs, bins, binning, missing
+        As in :func:`learn_pc`.
+    algorithm : str
+        A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
+    **options
+        Options of the learner, such as ``alpha``.
+
+    Returns
+    -------
+    dict of str to float
+        The names found, surest first, each with minus the decimal logarithm of the largest p-value of its
+        dependence on the target.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> sorted(f2sl.learn_mb(f2sl.load_example("asia"), target="dysp"))
+    ['bronc', 'either']
+    """
+    reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
+    return _learn_local(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
+
+
+def _learn_local(
+    registry: Registry,
+    algorithm: str,
+    options: dict[str, Any],
+    data: Any,
+    target: str,
+    n_jobs: int | None,
+    reading: dict[str, Any],
+) -> dict[str, float]:
+    """Make the learner, read the table, and find the set of one variable."""
     from f2sl._progress import stage
     from f2sl.data import as_table
     from f2sl.data.remarks import warn_of_identifiers
 
-    learner = LOCAL.create(algorithm, options)
+    learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        table = as_table(
-            data, names=names, bins=bins, binning=binning, missing=missing, min_variables=2
-        ).in_name_order()
-    warn_of_identifiers(table, stacklevel=3)
+        table = as_table(data, min_variables=2, **reading).in_name_order()
+    warn_of_identifiers(table, stacklevel=4)
     target = str(target)
     if target not in table.names:
         raise DataError(unknown_name("column", target, table.names))

@@ -18,16 +18,19 @@ _COMMON = ("n_jobs", "bins", "binning", "missing")
 
 
 def algorithms(as_json: AsJson = False) -> None:
-    """List the algorithms that learn structures and PC sets, with their options and defaults."""
-    from f2sl.local.base import LOCAL
+    """List the algorithms that learn structures, PC sets and Markov blankets, with options and defaults."""
+    from f2sl.local.base import LOCAL, MARKOV_BLANKET
     from f2sl.structure.base import STRUCTURE
 
     if as_json:
-        output.show_json({"structure": _as_json(STRUCTURE), "pc": _as_json(LOCAL)})
+        output.show_json(
+            {"structure": _as_json(STRUCTURE), "pc": _as_json(LOCAL), "mb": _as_json(MARKOV_BLANKET)}
+        )
         return
     for title, registry in (
         ("Whole structures: f2sl learn DATA --algorithm NAME", STRUCTURE),
         ("Parents and children: f2sl pc DATA TARGET --algorithm NAME", LOCAL),
+        ("Markov blankets: f2sl mb DATA TARGET --algorithm NAME", MARKOV_BLANKET),
     ):
         rows = [
             (entry.name, entry.summary, entry.reference, " ".join(_options(registry.load(entry.name))))

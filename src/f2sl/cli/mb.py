@@ -1,0 +1,59 @@
+"""``f2sl mb``: the Markov blanket of one variable."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from f2sl.cli.help import examples
+from f2sl.cli.one_target import OneTarget, run_one_target
+from f2sl.cli.options import (
+    LEARNING,
+    AsJson,
+    Binning,
+    Bins,
+    DataFile,
+    Delimiter,
+    Drop,
+    Jobs,
+    Missing,
+    NoHeader,
+    Quiet,
+    with_learner_options,
+)
+
+EXAMPLES = examples(
+    "f2sl mb data.csv Smoking",
+    "f2sl mb data.csv Smoking --algorithm hiton-mb --alpha 0.05",
+    "f2sl mb data.parquet Smoking --json",
+)
+
+
+@with_learner_options
+def mb(
+    data: DataFile,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The column whose blanket is wanted.")],
+    options: dict[str, Any],
+    algorithm: Annotated[
+        str,
+        typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
+    ] = "iamb",
+    jobs: Jobs = None,
+    bins: Bins = None,
+    binning: Binning = "quantile",
+    missing: Missing = "error",
+    delimiter: Delimiter = None,
+    no_header: NoHeader = False,
+    drop: Drop = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the Markov blanket of one variable, surest first: parents, children, their other parents.
+
+    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    """
+    asked = OneTarget(
+        data, target, algorithm, options, jobs, bins, binning, missing, delimiter, no_header, drop or []
+    )
+    run_one_target("mb", asked, as_json=as_json, quiet=quiet)

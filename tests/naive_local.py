@@ -1,0 +1,289 @@
+"""The local learners word for word, one question after another; nothing of f2sl is imported.
+
+``ask(x, y, given)`` gives a word ("dependent", "independent" or "unreliable") and a strength. Each function
+finds the set of one target among the variables 0 to n - 1, with sets of at most `k` variables (None: any
+number).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+
+def by_strength(strengths):
+    """Give the keys, strongest first and equals in their order."""
+    return sorted(strengths, key=lambda v: (-strengths[v], v))
+
+
+def subsets(members, k, smallest=0, containing=()):
+    """All sets of members, small ones first."""
+    free = [m for m in members if m not in containing]
+    most = len(free) + len(containing)
+    for size in range(max(smallest, len(containing)), (most if k is None else min(k, most)) + 1):
+        for given in combinations(free, size - len(containing)):
+            yield (*containing, *given)
+
+
+def separator(ask, target, other, members, k, **how):
+    """Give the first set that separates the two, or None."""
+    for given in subsets([m for m in members if m != other], k, **how):
+        if ask(target, other, given)[0] == "independent":
+            return given
+    return None
+
+
+def weakest(ask, target, other, members, k):
+    """Give the smallest strength of dependence given any set, or None if some set separates the two."""
+    strengths = []
+    for given in subsets(members, k):
+        word, strength = ask(target, other, given)
+        if word == "independent":
+            return None
+        if word == "dependent":
+            strengths.append(strength)
+    return min(strengths)
+
+
+def related(n, target, ask):
+    """Variables that depend on the target, with strengths, and the empty sets of those that do not."""
+    found, apart = {}, {}
+    for other in range(n):
+        if other != target:
+            word, strength = ask(target, other, ())
+            if word == "dependent":
+                found[other] = strength
+            elif word == "independent":
+                apart[other] = ()
+    return found, apart
+
+
+# Parents and children: each gives the members and what separates others
+
+
+def mmpc(n, target, ask, k):
+    candidates, apart = related(n, target, ask)
+    members = []
+    while True:
+        association = {}
+        for other in candidates:
+            if other not in members and other not in apart:
+                low = weakest(ask, target, other, members, k)
+                if low is None:
+                    apart[other] = separator(ask, target, other, members, k)
+                else:
+                    association[other] = low
+        if not association:
+            break
+        members.append(by_strength(association)[0])
+    for member in list(members):
+        others = [m for m in members if m != member]
+        given = separator(ask, target, member, others, k, smallest=1)
+        if given is not None:
+            members.remove(member)
+            apart[member] = given
+    return members, apart
+
+
+def hiton_pc(n, target, ask, k):
+    candidates, apart = related(n, target, ask)
+    members = []
+    for newest in by_strength(candidates):
+        given = separator(ask, target, newest, members, k)
+        if given is not None:
+            apart[newest] = given
+            continue
+        members.append(newest)
+        for member in members[-2::-1]:
+            given = separator(ask, target, member, members, k)
+            if given is not None:
+                members.remove(member)
+                apart[member] = given
+    return members, apart
+
+
+def pc_simple(n, target, ask, k, keep_unreliable=True):
+    candidates, apart = related(n, target, ask)
+    members = [v for v in range(n) if v != target and v not in apart]
+    if not keep_unreliable:
+        members = list(candidates)
+    level = 1
+    while level < len(members) and (k is None or level <= k):
+        before = list(members)
+        for member in before:
+            given = separator(ask, target, member, before, level, smallest=level)
+            if given is not None:
+                members.remove(member)
+                apart[member] = given
+        level += 1
+    return members, apart
+
+
+def get_pcd(n, target, ask, k):
+    association, apart = related(n, target, ask)
+    members = []
+    while association:
+        newest = by_strength(association)[0]
+        del association[newest]
+        members.append(newest)
+        for member in members[-2::-1]:
+            given = separator(ask, target, member, members, k)
+            if given is not None:
+                members.remove(member)
+                apart[member] = given
+        for other in list(association):
+            for given in subsets(members, k):
+                word, strength = ask(target, other, given)
+                if word == "independent":
+                    del association[other]
+                    apart[other] = given
+                    break
+                if word == "dependent":
+                    association[other] = min(association[other], strength)
+    return members, apart
+
+
+def mutual(sets):
+    """Keep the members whose own set has the owner."""
+    return [[m for m in members if v in sets[m]] for v, members in enumerate(sets)]
+
+
+# Markov blankets
+
+
+def shrink(target, members, ask):
+    for member in list(members):
+        if ask(target, member, tuple(m for m in members if m != member))[0] == "independent":
+            members.remove(member)
+
+
+def outside(n, target, members, ask):
+    """Those outside that depend on the target given the members, with strengths."""
+    answers = {v: ask(target, v, tuple(members)) for v in range(n) if v != target and v not in members}
+    return {v: strength for v, (word, strength) in answers.items() if word == "dependent"}
+
+
+def gsmb(n, target, ask, k):
+    alone = {v: ask(target, v, ()) for v in range(n) if v != target}
+    order = by_strength({v: -1.0 if word == "unreliable" else s for v, (word, s) in alone.items()})
+    members = []
+    while k is None or len(members) <= k:
+        found = outside(n, target, members, ask)
+        if not found:
+            break
+        members.append(next(v for v in order if v in found))
+    shrink(target, members, ask)
+    return members
+
+
+def iamb(n, target, ask, k):
+    members = []
+    while k is None or len(members) <= k:
+        found = outside(n, target, members, ask)
+        if not found:
+            break
+        members.append(by_strength(found)[0])
+    shrink(target, members, ask)
+    return members
+
+
+def inter_iamb(n, target, ask, k):
+    members, before = [], [set()]
+    while k is None or len(members) <= k:
+        found = outside(n, target, members, ask)
+        if not found:
+            break
+        members.append(by_strength(found)[0])
+        shrink(target, members, ask)
+        if set(members) in before:
+            break
+        before.append(set(members))
+    return members
+
+
+def by_neighbours(learn, n, target, ask, k, symmetry="and"):
+    """MMMB, HITON-MB and PCMB, by their learner of parents and children."""
+    found = [learn(n, v, ask, k) for v in range(n)]
+    sets = [members for members, _ in found]
+    if symmetry == "and":
+        sets = mutual(sets)
+    blanket = set(sets[target])
+    for x in sets[target]:
+        for y in sets[x]:
+            if y == target or y in sets[target]:
+                continue
+            given = found[target][1].get(y, found[y][1].get(target))
+            if given is not None and ask(target, y, sorted({*given, x}))[0] == "dependent":
+                blanket.add(y)
+    return blanket
+
+
+def stmb(n, target, ask, k):
+    members, apart = pc_simple(n, target, ask, k, keep_unreliable=False)
+    spouses, dropped = {}, {}
+    for y in members:
+        for x in sorted(apart):
+            if y in apart[x] or ask(target, x, (*apart[x], y))[0] != "dependent":
+                continue
+            others = [m for m in members if m != y]
+            given = separator(ask, target, y, [*others, x], k, containing=(x,))
+            if given is not None:
+                dropped.setdefault(y, given)
+            spouses.setdefault(y, []).append(x)
+    stay = [y for y in members if y not in dropped]
+    blanket = [x for y in members if y in stay for x in spouses.get(y, [])]
+    for y in stay:
+        for x, given in dropped.items():
+            if y not in given and ask(target, x, (*given, y))[0] == "dependent":
+                blanket.append(x)
+    return blanket, stay
+
+
+# As published, where that is not exact
+
+
+def published_stmb(n, target, ask, k):
+    """Gao and Ji's STMB: what is dropped from the neighbours is not asked about as a spouse."""
+    members, apart = pc_simple(n, target, ask, k, keep_unreliable=False)
+    spouses, dropped = {y: [] for y in members}, []
+    for y in members:
+        for x in sorted(apart):
+            if ask(target, x, tuple({*apart[x], y}))[0] == "dependent":
+                if separator(ask, target, y, [*(m for m in members if m != y), x], k) is not None:
+                    dropped.append(y)
+                    break
+                spouses[y].append(x)
+    near = [y for y in members if y not in dropped]
+    for y in near:
+        for x in list(spouses[y]):
+            if ask(target, x, tuple({*near, *spouses[y]} - {x}))[0] == "independent":
+                spouses[y].remove(x)
+    others = {x for y in near for x in spouses[y]}
+    for y in list(near):
+        if ask(target, y, tuple({*near, *others} - {y}))[0] == "independent":
+            near.remove(y)
+    return {*near, *others}
+
+
+def published_bamb(n, target, ask, k):
+    """Ling and others' loop: who is separated after a member joined is not asked about as its spouse."""
+    candidates, apart = related(n, target, ask)
+    members, spouses = [], {}
+    for x in by_strength(candidates):
+        given = separator(ask, target, x, members, k)
+        if given is not None:
+            apart[x] = given
+            continue
+        members.append(x)
+        spouses[x] = [y for y in apart if ask(target, y, tuple({*apart[y], x}))[0] == "dependent"]
+        for y in list(spouses[x]):
+            around = {*members, *spouses[x]} - {y}
+            if separator(ask, target, y, sorted(around), k, containing=(x,)) is not None:
+                spouses[x].remove(y)
+        for y in list(members):
+            around = {*members, *(s for by in spouses.values() for s in by)} - {y}
+            given = separator(ask, target, y, sorted(around), k)
+            if given is not None:
+                members.remove(y)
+                spouses.pop(y)
+                apart[y] = given
+    return {*members, *(s for by in spouses.values() for s in by)}
