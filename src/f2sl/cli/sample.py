@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
-    "f2sl learn alarm.csv --truth alarm",
     "f2sl sample my.bif --rows 100000 --out my.parquet",
 )
 
