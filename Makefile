@@ -1,8 +1,12 @@
 # make demo    learn a bundled example, from nothing: makes .venv, installs, learns, prints, saves
 # make test    everything that must hold: style, types, import directions, tests, doctests
 # make bench   how fast it is on this machine, as ratios
+<<<<<<< HEAD
 # make paper   FCBF, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
 # make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers)
+=======
+# make paper   PC learners, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
+>>>>>>> learners
 # make lint    style, types and import directions alone
 
 PYTHON ?= python3
@@ -35,7 +39,8 @@ lint: $(VENV)/.test-installed
 test: lint
 	$(BIN)/python -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_counting.py tests/test_stats_information.py \
-		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py
+		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py \
+		tests/test_local_tests.py
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
@@ -50,6 +55,7 @@ bench-peers: .venv-peers/.installed
 
 paper: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/paper_core.py
+	$(BIN)/python benchmarks/paper_pc.py
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

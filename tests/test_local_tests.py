@@ -132,7 +132,7 @@ def test_one_and_all_and_any_threads_and_batches_agree(learner, seed, n_rows, n)
         assert alone.strengths.tolist() == strengths.tolist()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lockstep, "QUESTIONS_PER_BATCH", 3)
-        patch.setattr(subset_search, "SETS_AT_ONCE", 2)
+        patch.setattr(subset_search, "QUESTIONS_AT_ONCE", 5)
         again = learn.learn_all(make_engine(codes, n_jobs=2))
     assert again.members.tobytes() == sets.members.tobytes()
     assert again.strengths.tobytes() == sets.strengths.tobytes()

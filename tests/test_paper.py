@@ -16,14 +16,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def paper_core():
-    path = Path(__file__).parent.parent / "benchmarks" / "paper_core.py"
-    spec = importlib.util.spec_from_file_location("paper_core", path)
+def benchmark(name):
+    path = Path(__file__).parent.parent / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up there
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def paper_core():
+    return benchmark("paper_core")
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +47,7 @@ def test_parents_and_children_and_skeletons(paper_core, data):
 
 def test_structural_hamming_distances(paper_core, data):
     held(paper_core.shd_lines(data, with_shuffled=False), expected=2 + 2 + 4 + 2)
+
+
+def test_other_learners_of_parents_and_children():
+    assert benchmark("paper_pc").main() == 0

@@ -13,15 +13,15 @@ README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8"
 
 def test_the_tour_in_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict[str, object] = {}
-    for line in block.splitlines():
+    for line in "".join(blocks).splitlines():
         code, _, comment = line.partition("  # ")
         exec(code, names)
         told = re.match(r"PDAG\(.*?\)|\[\(.*\)\]", comment)
         if told:
             assert repr(eval(code, names)) == told[0]
-    assert {path.name for path in tmp_path.iterdir()} == {"graph.json", "alarm.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {"graph.json", "alarm.svg", "fitted.bif"}
 
 
 def test_the_tour_in_the_shell(tmp_path, monkeypatch, capsys):

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from f2sl.local.base import Neighbourhoods, flatten
+from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
 from f2sl.skeleton import from_edges, join
 
 
 def neighbourhoods(sets, strength=lambda a, b: float(10 * min(a, b) + max(a, b))):
     return flatten(
         [
-            (np.array(members, np.int64), np.array([strength(v, w) for w in members], float))
+            Neighbourhood(np.array(members, np.int64), np.array([strength(v, w) for w in members], float))
             for v, members in enumerate(sets)
         ]
     )

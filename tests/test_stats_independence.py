@@ -12,8 +12,12 @@ from scipy.stats import chi2, chi2_contingency
 import naive
 from conftest import make_engine, random_codes, related_codes
 from f2sl.errors import OptionError
+<<<<<<< HEAD
 from f2sl.stats import subsets as subset_module
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest
+=======
+from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest, strengths
+>>>>>>> learners
 from f2sl.stats.subsets import subsets
 
 WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
@@ -227,4 +231,52 @@ def test_subsets_are_the_combinations_some_at_a_time(n, size, at_a_time):
         found = list(subsets(members, size))
     assert all(1 <= len(part) <= at_a_time and part.shape[1] == size for part in found)
     expected = [list(s) for s in combinations(members.tolist(), size)]
+<<<<<<< HEAD
     assert [row for part in found for row in part.tolist()] == expected
+=======
+    assert found.tolist() == expected
+    assert found.shape == (len(expected), size)
+
+
+# Strengths, and tests where nothing varies
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["g2", "x2"]))
+def test_ask_tells_what_answer_and_measure_do(seed, name):
+    codes = related_codes(seed, 200, 5, most_states=3)
+    asked = questions(*((x, y, z) for x, y, z in combinations(range(5), 3)))
+    test = TableTest(make_engine(codes), ci_test=name)
+    told = test.ask(*asked)
+    assert told.answer.tolist() == test.answer(*asked).tolist()
+    known = told.answer != UNRELIABLE
+    assert np.isnan(told.p_value[~known]).all()
+    if known.any():
+        statistic, _, p_values = test.measure(*(part[known] for part in asked))
+        assert told.p_value[known].tolist() == p_values.tolist()
+        assert told.statistic[known].tolist() == statistic.tolist()
+        assert told.strength[known] == pytest.approx(-np.log10(p_values), abs=1e-8)
+    assert test.reliable(*asked).tolist() == (test.configurations(asked[2]) <= test.room(*asked[:2])).tolist()
+
+
+@given(st.integers(1, 400), st.floats(1.5, 20.0))
+def test_strengths_of_p_values_too_small_for_a_float(freedom, times):
+    # Where both can be had, the continued fraction is the logarithm.
+    statistic = np.array([freedom * times + 300.0])
+    p_value = chi2.sf(statistic, freedom)
+    far = strengths(statistic, np.array([float(freedom)]), np.zeros(1))
+    if p_value[0] > 1e-250:
+        assert far == pytest.approx(-np.log10(p_value), rel=1e-6)
+    # And it goes on growing where the p-value has ended.
+    further = strengths(statistic + 5000.0, np.array([float(freedom)]), np.zeros(1))
+    assert further[0] > far[0] + 900
+
+
+def test_a_test_without_degrees_of_freedom_is_independent_or_unreliable():
+    # Given 2, which is a copy of 0, neither stratum has both states of 0.
+    codes = np.stack([np.repeat([0, 1], 40), np.tile([0, 1], 40), np.repeat([0, 1], 40)])
+    asked = questions((0, 1, 2))
+    assert TableTest(make_engine(codes)).answer(*asked).tolist() == [INDEPENDENT]
+    strict = TableTest(make_engine(codes), without_freedom="unreliable")
+    assert strict.answer(*asked).tolist() == [UNRELIABLE]
+    assert (strict.n_tests, strict.n_unreliable) == (1, 1)
+>>>>>>> learners

@@ -101,6 +101,8 @@ def separations(
         return result
     fixed = np.array(containing, np.int64)
     room = test.room(np.full(len(others), target), others) / test.configurations(fixed[None, :])
+    if room.max() < 1:
+        return result
     # Members too large for any reliable test are left out before sets are made of them.
     weights = test.configurations(members[:, None])
     usable = weights <= room.max()
