@@ -1,12 +1,8 @@
 # make demo    learn a bundled example, from nothing: makes .venv, installs, learns, prints, saves
 # make test    everything that must hold: style, types, import directions, tests, doctests
 # make bench   how fast it is on this machine, as ratios
-<<<<<<< HEAD
-# make paper   FCBF, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
-# make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers)
-=======
 # make paper   PC learners, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
->>>>>>> learners
+# make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers)
 # make lint    style, types and import directions alone
 
 PYTHON ?= python3

@@ -12,12 +12,8 @@ from scipy.stats import chi2, chi2_contingency
 import naive
 from conftest import make_engine, random_codes, related_codes
 from f2sl.errors import OptionError
-<<<<<<< HEAD
 from f2sl.stats import subsets as subset_module
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest
-=======
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest, strengths
->>>>>>> learners
 from f2sl.stats.subsets import subsets
 
 WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
@@ -231,11 +227,7 @@ def test_subsets_are_the_combinations_some_at_a_time(n, size, at_a_time):
         found = list(subsets(members, size))
     assert all(1 <= len(part) <= at_a_time and part.shape[1] == size for part in found)
     expected = [list(s) for s in combinations(members.tolist(), size)]
-<<<<<<< HEAD
     assert [row for part in found for row in part.tolist()] == expected
-=======
-    assert found.tolist() == expected
-    assert found.shape == (len(expected), size)
 
 
 # Strengths, and tests where nothing varies
@@ -279,4 +271,3 @@ def test_a_test_without_degrees_of_freedom_is_independent_or_unreliable():
     strict = TableTest(make_engine(codes), without_freedom="unreliable")
     assert strict.answer(*asked).tolist() == [UNRELIABLE]
     assert (strict.n_tests, strict.n_unreliable) == (1, 1)
->>>>>>> learners

@@ -42,7 +42,7 @@ STRUCTURE.add(
     "mmhc",
     "f2sl.structure.mmhc:MMHC",
     "MMPC for each variable's neighbours, directions by BDeu and hill climbing",
-    "Tsamardinos, Brown and Aliferis 2006",
+    "Tsamardinos and others 2006",
 )
 STRUCTURE.add(
     "mmhc-c",
