@@ -176,6 +176,8 @@ class Learned:
         """What only some learners have."""
         names = ("n_tests_", "n_unreliable_", "score_")
         tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
+        if not tests and score is not None:
+            tests = unreliable = None  # nothing was tested, and nothing was meant to be
         return tests, unreliable, score
 
 
