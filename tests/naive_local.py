@@ -232,10 +232,104 @@ def stmb(n, target, ask, k):
     stay = [y for y in members if y not in dropped]
     blanket = [x for y in members if y in stay for x in spouses.get(y, [])]
     for y in stay:
-        for x, given in dropped.items():
+        for x, given in sorted(dropped.items()):
             if y not in given and ask(target, x, (*given, y))[0] == "dependent":
                 blanket.append(x)
-    return blanket, stay
+    blanket = [*dict.fromkeys(x for x in blanket if x not in stay), *stay]
+    shrink(target, blanket, ask)
+    return blanket
+
+
+class NaiveBAMB:
+    """BAMB with the departures that f2sl's has; ask ``blanket``."""
+
+    def __init__(self, n, target, ask, k):
+        self.target, self.ask, self.k = target, ask, k
+        self.members, self.spouses, self.separated = [], {}, {}
+        candidates, self.apart = related(n, target, ask)
+        self.queue = by_strength(candidates)
+        passed = {}
+        while self.queue:
+            newest = self.queue.pop(0)
+            if newest in self.separated:
+                passed[newest] = self.separated.pop(newest)
+                continue
+            self.consider(passed)
+            passed = {}
+            self.join(newest)
+        self.consider(passed)
+        self.blanket = [x for x in self.all_spouses() if x not in self.members] + self.members
+        shrink(target, self.blanket, ask)
+
+    def separator(self, other, members, **how):
+        return separator(self.ask, self.target, other, members, self.k, **how)
+
+    def all_spouses(self):
+        return list(dict.fromkeys(x for by in self.spouses.values() for x in by))
+
+    def join(self, newest):
+        for other in self.queue:
+            if other not in self.separated:
+                given = self.separator(other, [*self.members, newest], containing=(newest,))
+                if given is not None:
+                    self.separated[other] = given
+        self.members.append(newest)
+        self.spouses[newest] = []
+        before = self.all_spouses()
+        self.add_spouses([newest], self.apart)
+        self.drop_members([newest, *(x for x in self.all_spouses() if x not in before)])
+
+    def consider(self, passed):
+        self.apart.update(passed)
+        if passed and self.members:
+            before = self.all_spouses()
+            self.add_spouses(list(self.members), passed)
+            self.drop_members([x for x in self.all_spouses() if x not in before])
+
+    def add_spouses(self, members, apart):
+        for y in members:
+            for x in sorted(apart):
+                if y not in apart[x] and self.ask(self.target, x, (*apart[x], y))[0] == "dependent":
+                    self.spouses[y].append(x)
+        for y in members:
+            size = 1
+            while self.k is None or size <= self.k:
+                near = [m for m in self.members if m != y]
+                before = list(self.spouses[y])
+                if size > len(near) + len(before):
+                    break
+                for x in before:
+                    around = [y, *near, *(s for s in before if s != x)]
+                    how = {"containing": (y,), "smallest": size}
+                    if separator(self.ask, self.target, x, around, size, **how) is not None:
+                        self.spouses[y].remove(x)
+                size += 1
+
+    def drop_members(self, new):
+        if not new:
+            return
+        old = [v for v in dict.fromkeys([*self.members, *self.all_spouses()]) if v not in new]
+        dropped = {}
+        for y in self.members[::-1]:
+            for place, one in enumerate(new):
+                around = [v for v in [*old, *new[:place]] if v not in dropped and v != y]
+                if y == one or one in dropped or y in dropped:
+                    continue
+                given = self.separator(y, [one, *around], containing=(one,))
+                if given is not None:
+                    dropped[y] = given
+        if not dropped:
+            return
+        self.members = [y for y in self.members if y not in dropped]
+        for y in dropped:
+            del self.spouses[y]
+        for other, given in list(self.separated.items()):
+            if not dropped.keys().isdisjoint(given):
+                del self.separated[other]
+                again = self.separator(other, self.members, smallest=1)
+                if again is not None:
+                    self.separated[other] = again
+        self.consider(dropped)
 
 
 # As published, where that is not exact

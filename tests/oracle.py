@@ -1,11 +1,12 @@
 """A d-separation oracle in place of data: it answers as the DAG does, and never lacks samples."""
 
+import random
 from functools import cache
 
 import numpy as np
 
 from f2sl.graph.d_separation import DSeparation
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, Answers
+from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.subsets import subsets
 
 
@@ -67,3 +68,37 @@ class Oracle:
 def of_graph(graph, strengths=None):
     """Make the oracle of a DAG, its nodes in their order."""
     return Oracle(graph.n_nodes, [tuple(arrow) for arrow in graph.directed_array.tolist()], strengths)
+
+
+class RandomAnswers(Oracle):
+    """Answers at random, though always the same to the same question: no distribution would answer so."""
+
+    def __init__(self, n, seed, independent=0.3, unreliable=0.1):
+        super().__init__(n, ())
+        self.seed, self.independent, self.unreliable = seed, independent, unreliable
+        self.one = cache(self._one)
+
+    def _one(self, x, y, given_set):
+        draw = random.Random(f"{self.seed} {x} {y} {given_set}")
+        kind = draw.random()
+        if kind < self.independent:
+            return INDEPENDENT, 1.0
+        return (UNRELIABLE if kind > 1 - self.unreliable else DEPENDENT), 2.0 + draw.randrange(20)
+
+    def word(self, x, y, given_set):
+        """Answer one question in words, with the strength."""
+        answer, strength = self.one(min(x, y), max(x, y), tuple(sorted(given_set)))
+        return {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}[
+            answer
+        ], strength
+
+    def ask(self, x, y, given):
+        self.n_tests += len(x)
+        asked = zip(
+            np.minimum(x, y).tolist(), np.maximum(x, y).tolist(), np.sort(given).tolist(), strict=True
+        )
+        told = [self.one(a, b, tuple(given_set)) for a, b, given_set in asked]
+        answer = np.array([answer for answer, _ in told], np.int8)
+        strength = np.array([strength for _, strength in told], float)
+        strength[answer == UNRELIABLE] = np.nan
+        return Answers(answer, 10.0**-strength, strength, strength)

@@ -55,7 +55,7 @@ class STMB(ByTests):
         """Find the blanket of one target."""
         near = yield from levels(test, target, self.max_cond_vars, keep_unreliable=False)
         apart = dict(near.separating_sets)
-        members = near.members
+        members = np.sort(near.members)
         links = yield from find_spouses(test, target, members.tolist(), apart)
         # Sets without X were asked about in step 1.
         tried = yield from together(
@@ -80,7 +80,7 @@ class STMB(ByTests):
         strongest: dict[int, float] = {}
         for (x, _), strength in spouses.items():
             strongest[x] = max(strength, strongest.get(x, 0.0))
-        weakest = dict(zip(members.tolist(), near.strengths.tolist(), strict=True))
+        weakest = dict(zip(near.members.tolist(), near.strengths.tolist(), strict=True))
         return (yield from shrink_all(test, target, {y: weakest[y] for y in stay}, strongest, apart))
 
 
