@@ -291,6 +291,11 @@ def large_table(tmp_path_factory):
     return path
 
 
+def heed_interrupts():
+    """Be interruptible even where the tests themselves run in the background and are not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupted(arguments, folder, stages):
     """Interrupt a command once its terminal shows a stage; return exit code, seconds and what was shown."""
     ours, theirs = os.openpty()
@@ -300,6 +305,7 @@ def interrupted(arguments, folder, stages):
         env={**ENVIRONMENT, "TERM": "xterm"},
         stdout=subprocess.DEVNULL,
         stderr=theirs,
+        preexec_fn=heed_interrupts,
     ) as process:
         os.close(theirs)
         shown, asked = b"", 0.0
@@ -347,6 +353,7 @@ def test_an_interrupt_while_things_are_loaded(large_table, tmp_path, seconds):
         env=ENVIRONMENT,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     ) as process:
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
@@ -357,7 +364,16 @@ def test_an_interrupt_while_things_are_loaded(large_table, tmp_path, seconds):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.fixture
+def heeding_interrupts():
+    """Hear SIGINT as a program does that was started from a terminal; in the background it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @posix_only
+@pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_that_got_lost_is_found_before_writing(tmp_path, capsys, monkeypatch):
     import f2sl.cli.learn as module
 
@@ -376,6 +392,7 @@ def test_an_interrupt_that_got_lost_is_found_before_writing(tmp_path, capsys, mo
 
 
 @posix_only
+@pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_after_the_writing_says_what_was_written(tmp_path, capsys, monkeypatch):
     import f2sl.cli.example as module
 
