@@ -67,13 +67,13 @@ class LocalToGlobal(StructureLearner):
     ['bronc', 'lung']
     """
 
-    alpha: float = 0.01
-    max_cond_vars: int = 3
-    ci_test: str = "g2"
-    score: str = "bdeu"
-    equivalent_sample_size: float = 10.0
-    tabu_length: int = 100
-    max_stall: int = 15
+    alpha: float
+    max_cond_vars: int
+    ci_test: str
+    score: str
+    equivalent_sample_size: float
+    tabu_length: int
+    max_stall: int
     orient: str
     symmetry: str
 
