@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Integers
 from f2sl.graph import PDAG
 from f2sl.skeleton import Skeleton, from_edges
-from f2sl.stats.independence import INDEPENDENT, IndependenceTest
 from f2sl.structure.base import StructureLearner
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
     """Remove links level by level, by the answers of `test`."""
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import first_sets, separations
+    from f2sl.stats.independence import INDEPENDENT
 
     n = test.n_variables
     a, b = np.triu_indices(n, 1)
