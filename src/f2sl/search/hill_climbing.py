@@ -109,6 +109,8 @@ class _State:
         self.into: list[list[int]] = [[] for _ in range(n)]
         for arc, v in enumerate(self.arcs[:, 1].tolist()):
             self.into[v].append(arc)
+        # Steps (kind, arc) that would close a cycle. Adding edges opens none of them, taking one away may.
+        self.closing = np.zeros(3 * 2 * m, np.bool_)
         self.gain: Floats = np.zeros(2 * m)
         self.score = float(family_score.score([(v, ()) for v in range(n)]).sum())
         self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
@@ -146,14 +148,18 @@ class _State:
                 np.where(present, gain + gain[self.opposite], -np.inf),
             ]
         )
+        worth[self.closing] = -np.inf
         while True:
             top = worth.max()
             if top == -np.inf:
                 return None
-            kind, arc = divmod(int(np.argmax(worth >= top - self.tolerance)), len(gain))
-            if self._signature_after(kind, arc) not in forbidden and self._legal(kind, arc):
-                return kind, arc
-            worth[kind * len(gain) + arc] = -np.inf
+            step = int(np.argmax(worth >= top - self.tolerance))
+            kind, arc = divmod(step, len(gain))
+            if self._signature_after(kind, arc) not in forbidden:
+                if self._legal(kind, arc):
+                    return kind, arc
+                self.closing[step] = True
+            worth[step] = -np.inf
 
     def _signature_after(self, kind: int, arc: int) -> int:
         """Give the graph after a step as one number: bit i stands for arc i."""
@@ -193,6 +199,7 @@ class _State:
             self.score += self.prior
             self._link(u, v, arc)
         else:
+            self.closing[:] = False
             self.present[arc] = False
             self.parents[v].discard(u)
             self.children[u].discard(v)

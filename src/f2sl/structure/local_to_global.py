@@ -207,7 +207,9 @@ def named_sets(
     """Turn separating sets by number into sets by name, each pair once, its earlier name first."""
     named: dict[tuple[str, str], tuple[str, ...]] = {}
     for (a, b), given in sets.items():
-        named.setdefault((names[min(a, b)], names[max(a, b)]), tuple(names[s] for s in given))
+        pair = (names[a], names[b]) if a < b else (names[b], names[a])
+        if pair not in named:
+            named[pair] = tuple([names[s] for s in given])
     return named
 
 
