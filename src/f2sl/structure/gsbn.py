@@ -209,4 +209,4 @@ def _first_separating_sets(
         for (a, b, among), always in zip(asked, fixed, strict=True)
     )
     results = answer_all(together(searches), test)
-    return [result.sets[0][0] if result.sets[0] else None for result in results]
+    return [result.first_sets.get(b) for (_, b, _), result in zip(asked, results, strict=True)]

@@ -120,7 +120,7 @@ class PCStable(StructureLearner):
 def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> StableSkeleton:
     """Remove links level by level, by the answers of `test`."""
     from f2sl.local.lockstep import answer_all, together
-    from f2sl.local.subset_search import first_sets, separations
+    from f2sl.local.subset_search import separations
     from f2sl.stats.independence import INDEPENDENT
 
     n = test.n_variables
@@ -148,8 +148,8 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
             )
             found = answer_all(together(searches), test)
         removed: dict[tuple[int, int], tuple[int, ...]] = {}
-        for v, around, result in zip(owners, near, found, strict=True):
-            for other, given in first_sets(around, result).items():
+        for v, result in zip(owners, found, strict=True):
+            for other, given in result.first_sets.items():
                 removed.setdefault((min(v, other), max(v, other)), given)
         kept = np.array([(u, v) not in removed for u, v in edges.tolist()], np.bool_)
         separating.update(removed)
