@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from f2sl._registry import Registry
-from f2sl.errors import DataError, unknown_name
+from f2sl.errors import DataError, F2SLWarning, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.structure.base import STRUCTURE, StructureLearner
 
@@ -74,7 +76,8 @@ def learn_pc(
     dict of str to float
         The names found, strongest first, each with the strength of its link to the target: symmetrical
         uncertainty with ``"fcbf"``; with the learners by independence tests, minus the decimal logarithm of
-        the largest p-value of the link's tests.
+        the largest p-value of the link's tests; with the learners by score, what the log score loses without
+        the link. A search that ran out of its ``time_limit`` gives what it has, with a warning.
 
     Examples
     --------
@@ -83,7 +86,7 @@ def learn_pc(
     ['bronc', 'lung']
     """
     reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
-    return _learn_local(LOCAL, algorithm, options, data, target, n_jobs, reading)
+    return find_set(LOCAL, algorithm, options, data, target, n_jobs, reading).strengths
 
 
 def learn_mb(
@@ -115,7 +118,7 @@ def learn_mb(
     -------
     dict of str to float
         The names found, surest first, each with minus the decimal logarithm of the largest p-value of its
-        dependence on the target.
+        dependence on the target, or, with the learners by score, as in :func:`learn_pc`.
 
     Examples
     --------
@@ -124,10 +127,19 @@ def learn_mb(
     ['bronc', 'either']
     """
     reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
-    return _learn_local(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
+    return find_set(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading).strengths
 
 
-def _learn_local(
+@dataclass(frozen=True)
+class FoundSet:
+    """One variable's set by name, strongest first, and what there is to know of how it was found."""
+
+    strengths: dict[str, float]
+    complete: bool
+    notes: tuple[str, ...]
+
+
+def find_set(
     registry: Registry,
     algorithm: str,
     options: dict[str, Any],
@@ -135,7 +147,7 @@ def _learn_local(
     target: str,
     n_jobs: int | None,
     reading: dict[str, Any],
-) -> dict[str, float]:
+) -> FoundSet:
     """Make the learner, read the table, and find the set of one variable."""
     from f2sl._progress import stage
     from f2sl.data import as_table
@@ -153,5 +165,7 @@ def _learn_local(
 
     with MemoryEngine(table, n_jobs) as engine:
         found = learner.learn_one(engine, table.names.index(target))
+    for note in found.notes:
+        warnings.warn(note, F2SLWarning, stacklevel=3)
     strengths = zip(found.members.tolist(), found.strengths.tolist(), strict=True)
-    return {table.names[member]: strength for member, strength in strengths}
+    return FoundSet({table.names[m]: strength for m, strength in strengths}, found.complete, found.notes)

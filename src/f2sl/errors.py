@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class F2SLError(Exception):
@@ -32,8 +33,15 @@ class FileError(F2SLError, OSError):
     """A file cannot be read or written; the message names the path."""
 
 
-class Interrupted(F2SLError, KeyboardInterrupt):
-    """The user stopped the work; nothing was written."""
+class Interrupted(KeyboardInterrupt):
+    """The user stopped the work with Ctrl-C; `finished` is what was done by then.
+
+    It is no :class:`F2SLError`: nothing is wrong, and who catches errors does not mean to go on after Ctrl-C.
+    """
+
+    def __init__(self, finished: Any) -> None:
+        super().__init__("interrupted; what was finished is kept")
+        self.finished = finished
 
 
 class F2SLWarning(UserWarning):

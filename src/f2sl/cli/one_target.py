@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,30 +50,32 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         from f2sl.data.remarks import remarks
 
         resolve_jobs(asked.jobs)
-        registry, learn, noun = _kind(command)
+        registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
+        from f2sl.api import find_set
+
         with progress(quiet):
             table = reading.read()
-            found = learn(table, asked.target, asked.algorithm, n_jobs=asked.jobs, **asked.options)
-    notes = [*table.notes, *remarks(table)]
+            found = find_set(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
+    notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
-        members = [{"name": name, "strength": strength} for name, strength in found.items()]
+        members = [{"name": name, "strength": strength} for name, strength in found.strengths.items()]
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
-        output.show_json({**facts, "rows": table.n_rows, "notes": notes, command: members})
+        facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}
+        output.show_json({**facts, command: members})
     elif not quiet:
-        rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]
+        rows = [(printable(name), f"{strength:.4f}") for name, strength in found.strengths.items()]
         told = ", ".join(f"{name} {value}" for name, value in learner.get_params().items())
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
         title = f"{printable(asked.target)}: {count(len(rows), noun)} by {asked.algorithm} ({told})"
         output.show(output.columns(title, ("name", "strength") if rows else (), rows, right=[1]))
+    elif not found.complete:
+        output.tell_of_incomplete(found.notes)
 
 
-def _kind(command: str) -> tuple[Registry, Callable[..., dict[str, float]], str]:
-    """Learners, function and name of a member for each of the two commands."""
-    from f2sl.api import learn_mb, learn_pc
+def _kind(command: str) -> tuple[Registry, str]:
+    """Learners and the name of a member for each of the two commands."""
     from f2sl.local.base import LOCAL, MARKOV_BLANKET
 
-    if command == "pc":
-        return LOCAL, learn_pc, "neighbour"
-    return MARKOV_BLANKET, learn_mb, "member"
+    return (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")

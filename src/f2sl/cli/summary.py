@@ -107,6 +107,7 @@ class Learned:
                 "unreliable": unreliable,
                 "score": score,
                 "dag": extension if self.dag else None,
+                "complete": self.learner.complete_,
                 "timings": self.learner.timings_,
                 "notes": self.learner.notes_,
                 "out": None if self.out is None else str(self.out),
@@ -125,7 +126,7 @@ class Learned:
             ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {states}"),
             *(("Note", printable(note)) for note in learner.notes_),
             ("Learned", f"by {self.algorithm} ({self._options()})"),
-            ("Graph", self._graph()),
+            ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
             lines.append(("DAG", self._extension()))

@@ -20,7 +20,7 @@ import numpy as np
 from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Floats, Integers
-from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, mutual
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 
 if TYPE_CHECKING:
@@ -132,22 +132,6 @@ class SymmetricByTests(ByTests):
         """Find the sets of all variables; with symmetry, without the links that one end alone names."""
         found = super().find_all(test)
         return found if self.symmetry == "none" else mutual(found)
-
-
-def mutual(sets: Neighbourhoods) -> Neighbourhoods:
-    """Keep the members of each set whose own set has its owner."""
-    n = len(sets.start) - 1
-    owner = np.repeat(np.arange(n), np.diff(sets.start))
-    agreed = np.isin(owner * n + sets.members, sets.members * n + owner)
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner[agreed], minlength=n))]).astype(np.int64)
-    return Neighbourhoods(
-        start,
-        sets.members[agreed],
-        sets.strengths[agreed],
-        sets.separating_sets,
-        sets.n_tests,
-        sets.n_unreliable,
-    )
 
 
 def marginal_strengths(

@@ -16,6 +16,9 @@ import numpy as np
 from f2sl._jit import Array, kernel
 from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
+UNKNOWN = -(2**63)
+"""Stands where a value in fixed point has not been computed."""
+
 
 @kernel
 def pair_sums(
@@ -323,3 +326,176 @@ def dirichlet_scores(
             if group > 0:
                 total += int(np.rint((group_base - math.lgamma(group_prior + group)) / unit))
         scores[t] = total * unit
+
+
+@kernel
+def set_sums(
+    counts: Array,
+    group_start: Array,
+    first_group: Array,
+    n_groups: Array,
+    priors: Array,
+    memory: Array,
+    memory_of: Array,
+    unit: float,
+    sums: Array,
+) -> None:
+    """Sum log Gamma(n + prior) - log Gamma(prior) over the cells of each table, in fixed point.
+
+    Row t of `sums` becomes the sum and the number of cells that are not empty. Tables with the same prior
+    share a row of `memory` (all `UNKNOWN` at first), where the terms of small counts are kept: a table has
+    many cells, but few different counts.
+    """
+    kept = memory.shape[1]
+    for t in range(len(n_groups)):
+        prior, terms = priors[t], memory[memory_of[t]]
+        first = group_start[first_group[t]]
+        last = group_start[first_group[t] + n_groups[t]]
+        base = math.lgamma(prior)
+        total, occupied = 0, 0
+        for c in range(first, last):
+            n = counts[c]
+            if n == 0:
+                continue
+            occupied += 1
+            if n < kept and terms[n] != UNKNOWN:
+                total += terms[n]
+                continue
+            term = int(np.rint((math.lgamma(prior + n) - base) / unit))
+            total += term
+            if n < kept:
+                terms[n] = term
+        sums[t, 0], sums[t, 1] = total, occupied
+
+
+@kernel
+def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
+    """Count the cells of each query's full table, alike to the last bit for any order of its variables."""
+    sizes = np.empty(len(start) - 1, np.float64)
+    for t in range(len(sizes)):
+        ordered = np.sort(cardinalities[variables[start[t] : start[t + 1]]])
+        size = 1.0
+        for k in ordered:
+            size *= k
+        sizes[t] = size
+    return sizes
+
+
+# A tree of sets. A set is a path from the root, its largest variable first, so that a node is its parent's
+# set with one smaller variable more. Nodes are numbered as they come; the root, the empty set, is 0. A hash
+# table with open addresses leads from (parent, variable) to a node: a set is found by one look for each
+# member, and the sets of a lattice by one look each, since all begin with one that was found before.
+
+
+@kernel
+def _slot_of(keys: Array, key: int) -> int:
+    """Where in the hash table a key is, or is to be put."""
+    last = len(keys) - 1
+    slot = ((((key ^ (key >> 31)) & 0xFFFFFFFF) * 0x5BD1E995) >> 20) & last
+    while keys[slot] != -1 and keys[slot] != key:
+        slot = (slot + 1) & last
+    return slot
+
+
+@kernel
+def _child(keys: Array, nodes: Array, parents: Array, smallest: Array, used: int, node: int, v: int) -> int:
+    """Find the node of a set with `v`, a smaller variable than all in it, as a member more.
+
+    A new node gets the number `used`: it is the caller's to count it.
+    """
+    key = v << 32 | node
+    slot = _slot_of(keys, key)
+    if keys[slot] == -1:
+        keys[slot], nodes[slot] = key, used
+        parents[used], smallest[used] = node, v
+    return int(nodes[slot])
+
+
+@kernel
+def put_again(keys: Array, nodes: Array, old_keys: Array, old_nodes: Array) -> None:
+    """Fill a larger, empty hash table with what is in an old one."""
+    for old in range(len(old_keys)):
+        if old_keys[old] != -1:
+            slot = _slot_of(keys, old_keys[old])
+            keys[slot], nodes[slot] = old_keys[old], old_nodes[old]
+
+
+@kernel
+def find_lattices(
+    keys: Array,
+    nodes: Array,
+    parents: Array,
+    smallest: Array,
+    used: int,
+    members: Array,
+    first: int,
+    found: Array,
+) -> tuple[int, int]:
+    """Find the nodes of all subsets of each row of `members` (ascending), from row `first` on.
+
+    Bit i of a column of `found` stands for member i of the row. Stops before a row that might not fit
+    into the tree; returns how many rows are done, and how many nodes the tree has now.
+    """
+    size = found.shape[1]
+    for row in range(first, len(members)):
+        if used + size > len(parents):
+            return row, used
+        found[row, 0] = 0
+        for mask in range(1, size):
+            i = 0
+            while not mask >> i & 1:
+                i += 1
+            node = _child(
+                keys, nodes, parents, smallest, used, found[row, mask & (mask - 1)], members[row, i]
+            )
+            found[row, mask] = node
+            used = max(used, node + 1)
+    return len(members), used
+
+
+@kernel
+def find_subsets(
+    keys: Array,
+    nodes: Array,
+    parents: Array,
+    smallest: Array,
+    used: int,
+    members: Array,
+    masks: Array,
+    first: int,
+    found: Array,
+) -> tuple[int, int]:
+    """Find the nodes of some subsets of one set, given as masks, from the one at place `first` on.
+
+    Otherwise like `find_lattices`.
+    """
+    for place in range(first, len(masks)):
+        if used + len(members) > len(parents):
+            return place, used
+        node = 0
+        for i in range(len(members) - 1, -1, -1):
+            if masks[place] >> i & 1:
+                node = _child(keys, nodes, parents, smallest, used, node, members[i])
+                used = max(used, node + 1)
+        found[place] = node
+    return len(masks), used
+
+
+@kernel
+def list_members(parents: Array, smallest: Array, asked: Array) -> tuple[Array, Array]:
+    """List the variables of some nodes' sets, one set after another, the largest first."""
+    start = np.zeros(len(asked) + 1, np.int64)
+    for t in range(len(asked)):
+        node, n = asked[t], 0
+        while node != 0:
+            node = parents[node]
+            n += 1
+        start[t + 1] = start[t] + n
+    variables = np.empty(start[-1], np.int64)
+    for t in range(len(asked)):
+        node, place = asked[t], start[t + 1]
+        while node != 0:
+            place -= 1
+            variables[place] = smallest[node]
+            node = parents[node]
+    return variables, start

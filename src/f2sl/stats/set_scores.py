@@ -1,0 +1,244 @@
+"""Scores of families from one number for each set of variables.
+
+A score that is the same for all DAGs of a Markov equivalence class is a difference: with S a set of
+variables and Q the number of all its configurations, seen or not, ::
+
+    score(v | P) = G(P + v) - G(P)
+
+    BDeu   G(S) = sum over the occupied cells of log Gamma(n + ess / Q) - log Gamma(ess / Q)
+    BIC    G(S) = sum of n log n - log(N) / 2 * Q
+
+So n variables need 2^n tables, where n 2^(n-1) families would have to be scored. Each G is rounded to
+*fixed point*, a whole number of small units. Then scores of families and whole networks are exact: DAGs
+that are equivalent have equal scores (turning a covered edge leaves the same sets), so have those
+in which a column takes the place of its copy, and nothing that compares scores needs a tolerance.
+
+A set is counted once, whoever asks for it, and the tree of sets knows which were.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
+from f2sl.errors import OptionError, unknown_name
+from f2sl.stats import _kernels
+from f2sl.stats._kernels import UNKNOWN
+from f2sl.stats.information import LogTable, sums_of_tables
+
+Nodes = NDArray[np.int32]
+
+IMPOSSIBLE = UNKNOWN + 1
+"""Value of a set that is too large for any family over it to be in a best network."""
+
+LEAST = -(2**62)
+"""All true values are above; `UNKNOWN` and `IMPOSSIBLE` are below."""
+
+MOST_MEMBERS = 40
+"""Variables that a set may have: more than any search over all subsets could cope with."""
+
+COUNTS_REMEMBERED = 128
+"""Counts below this are so frequent that their terms are kept while a batch is worked on."""
+
+SETS_PER_BATCH = 1 << 15
+
+
+class SetScores:
+    """The numbers G(S) on an engine's counts, each set counted once.
+
+    Parameters
+    ----------
+    engine : CountingEngine
+        Where tables are counted.
+    score : {"bdeu", "bic"}
+        The score whose differences are wanted.
+    equivalent_sample_size : float
+        The weight of BDeu's prior, in samples.
+
+    Attributes
+    ----------
+    unit : float
+        What a value is to be multiplied with, for a log score in nats.
+    n_sets : int
+        How many sets were counted.
+    """
+
+    def __init__(
+        self, engine: CountingEngine, score: str = "bdeu", equivalent_sample_size: float = 10.0
+    ) -> None:
+        if score not in SET_SCORES:
+            raise OptionError(unknown_name("score", score, SET_SCORES))
+        self.engine = engine
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.n_sets = 0
+        self._tree = _SetTree()
+        self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
+        self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
+        n, most_states = engine.n_rows, int(engine.cardinalities.max(initial=1))
+        self._table = LogTable(n)
+        self._penalty = 0.5 * math.log(n)
+        self.largest_table = math.inf
+        """A set with more configurations is in no best network: BIC punishes it more than it can explain."""
+        # Values have to fit into the 53 bits of a float, which is what engines return.
+        if score == "bic":
+            if n > 1:
+                # score(v | P) <= - penalty (Q - Q / r) <= - penalty Q / 2 for a set of Q configurations, and
+                # score(v | nothing) >= - N log r - penalty (r - 1).
+                self.largest_table = 2.0 * (n * math.log(max(most_states, 2)) / self._penalty + most_states)
+            penalties = self._penalty * self.largest_table if n > 1 else 0.0
+            largest = n * math.log(n + 1.0) + penalties
+        else:
+            # The term of a cell with n samples lies between log(ess / Q) and n log(n + ess).
+            states = np.sort(engine.cardinalities)[-MOST_MEMBERS:]
+            per_row = math.log(n + equivalent_sample_size + 1.0)
+            per_cell = float(np.log(states).sum()) - math.log(equivalent_sample_size)
+            largest = n * max(per_row, per_cell)
+        self.unit = 2.0 ** (math.ceil(math.log2(max(largest, 1.0))) - 52)
+        self._values[0] = self._of_everything()
+
+    def _of_everything(self) -> int:
+        """Give the value of the empty set: one cell that holds all samples."""
+        n, ess = self.engine.n_rows, self.equivalent_sample_size
+        if self.score == "bic":
+            return round(n * math.log(n) / self.unit) - round(self._penalty / self.unit)
+        return round((math.lgamma(n + ess) - math.lgamma(ess)) / self.unit)
+
+    def lattices(self, members: Integers) -> Integers:
+        """Give the values of all subsets of each row of `members`.
+
+        Parameters
+        ----------
+        members : array of shape (m, k)
+            Sets of k variables, each row in ascending order. Ask for many at once: what is not known
+            of all of them is counted together.
+
+        Returns
+        -------
+        array of shape (m, 2**k)
+            In column `mask` the value, in units, of the members whose bits are set in `mask` (bit i for
+            member i).
+        """
+        nodes = self._tree.lattices(members)
+        self._count(nodes.ravel())
+        values: Integers = self._values[nodes]
+        return values
+
+    def subsets(self, members: Integers, masks: Integers) -> tuple[Integers, NDArray[np.int32]]:
+        """Give the values of some subsets of `members`, and the numbers of their cells that are not empty.
+
+        `members` is one set, ascending; bit i of a mask stands for member i.
+        """
+        nodes = self._tree.subsets(members, masks)
+        self._count(nodes)
+        return self._values[nodes], self._occupied[nodes]
+
+    def _count(self, nodes: Integers) -> None:
+        """Count those sets among `nodes` that are not known."""
+        if len(self._values) < self._tree.room:
+            more = self._tree.room - len(self._values)
+            self._values = np.concatenate([self._values, np.full(more, UNKNOWN)])
+            self._occupied = np.concatenate([self._occupied, np.zeros(more, np.int32)])
+        # By number, each set shares much with the one before: engines may use that.
+        new = np.unique(nodes[self._values[nodes] == UNKNOWN])
+        for first in range(0, len(new), SETS_PER_BATCH):
+            batch = new[first : first + SETS_PER_BATCH]
+            queries = self._tree.queries(batch)
+            sizes = _kernels.table_sizes(queries.variables, queries.start, self.engine.cardinalities)
+            possible = sizes <= self.largest_table
+            if not possible.all():
+                self._values[batch[~possible]] = IMPOSSIBLE
+                batch = batch[possible]
+                queries = self._tree.queries(batch)
+            sums = self.engine.evaluate(queries, lambda tables: SET_SCORES[self.score](self, tables), 2)
+            self._values[batch] = sums[:, 0].astype(np.int64)
+            self._occupied[batch] = sums[:, 1].astype(np.int32)
+            self.n_sets += len(batch)
+
+    def _bdeu(self, tables: Tables) -> Floats:
+        queries = tables.queries
+        sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
+        different, which = np.unique(sizes, return_inverse=True)
+        sums = np.empty((len(queries), 2))
+        _kernels.set_sums(
+            tables.counts,
+            tables.group_start,
+            tables.first_group,
+            tables.n_groups,
+            self.equivalent_sample_size / sizes,
+            np.full((len(different), COUNTS_REMEMBERED), UNKNOWN),
+            which,
+            self.unit,
+            sums,
+        )
+        return sums
+
+    def _bic(self, tables: Tables) -> Floats:
+        queries = tables.queries
+        sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
+        cells, _ = sums_of_tables(tables, self._table)
+        fit = np.rint(cells * (self._table.unit / self.unit))
+        return np.column_stack([fit - np.rint(self._penalty * sizes / self.unit), np.zeros(len(queries))])
+
+
+SET_SCORES: dict[str, Callable[[SetScores, Tables], Floats]] = {
+    "bdeu": SetScores._bdeu,
+    "bic": SetScores._bic,
+}
+"""Scores that are differences, by the name they are asked for."""
+
+
+class _SetTree:
+    """Numbers for sets of variables, given out as sets are met for the first time."""
+
+    def __init__(self) -> None:
+        self.room = 1 << 12
+        """How many sets there is room for."""
+        self._used = 1
+        self._keys: Integers = np.full(2 * self.room, -1, np.int64)
+        self._nodes: Nodes = np.zeros(2 * self.room, np.int32)
+        self._parents: Nodes = np.zeros(self.room, np.int32)
+        self._smallest: Nodes = np.zeros(self.room, np.int32)
+
+    def lattices(self, members: Integers) -> Integers:
+        """Give the numbers of all subsets of each row of `members`."""
+        found = np.empty((len(members), 1 << members.shape[1]), np.int64)
+        done = 0
+        while True:
+            done, self._used = _kernels.find_lattices(*self._arrays(), members, done, found)
+            if done == len(members):
+                return found
+            self._grow(found.shape[1])
+
+    def subsets(self, members: Integers, masks: Integers) -> Integers:
+        """Give the numbers of some subsets of one set."""
+        found = np.empty(len(masks), np.int64)
+        done = 0
+        while True:
+            done, self._used = _kernels.find_subsets(*self._arrays(), members, masks, done, found)
+            if done == len(masks):
+                return found
+            self._grow(len(members))
+
+    def queries(self, nodes: Integers) -> Queries:
+        """Turn numbers of sets into questions to an engine."""
+        return Queries(*_kernels.list_members(self._parents, self._smallest, nodes))
+
+    def _arrays(self) -> tuple[Integers, Nodes, Nodes, Nodes, int]:
+        return self._keys, self._nodes, self._parents, self._smallest, self._used
+
+    def _grow(self, least: int) -> None:
+        """Make the tree at least twice as large, with room for `least` sets more."""
+        room = self.room
+        while room < self._used + least or room == self.room:
+            room *= 2
+        more = np.zeros(room - self.room, np.int32)
+        self._parents = np.concatenate([self._parents, more])
+        self._smallest = np.concatenate([self._smallest, more])
+        keys, nodes = np.full(2 * room, -1, np.int64), np.zeros(2 * room, np.int32)
+        _kernels.put_again(keys, nodes, self._keys, self._nodes)
+        self._keys, self._nodes, self.room = keys, nodes, room
