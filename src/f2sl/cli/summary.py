@@ -185,7 +185,7 @@ class Learned:
 def _reliability(tests: int, unreliable: int) -> str:
     told = count(tests, "independence test")
     if not unreliable:
-        return f"{told}, all with enough samples" if tests else told
+        return told
     return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) had too few samples to answer"
 
 

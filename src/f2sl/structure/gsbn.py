@@ -24,6 +24,7 @@ from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Integers
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.local.base import Neighbourhoods
+from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, from_edges, join
 from f2sl.structure.base import StructureLearner
 
@@ -96,12 +97,7 @@ class GSBN(StructureLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        from f2sl.stats.independence import CI_TESTS
-
-        _options.fraction("alpha", self.alpha)
-        if self.max_cond_vars is not None:
-            _options.whole("max_cond_vars", self.max_cond_vars)
-        _options.choice("ci_test", self.ci_test, CI_TESTS)
+        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Integers
 from f2sl.graph import PDAG
+from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import Skeleton, from_edges
 from f2sl.structure.base import StructureLearner
 
@@ -94,12 +94,7 @@ class PCStable(StructureLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        from f2sl.stats.independence import CI_TESTS
-
-        _options.fraction("alpha", self.alpha)
-        if self.max_cond_vars is not None:
-            _options.whole("max_cond_vars", self.max_cond_vars)
-        _options.choice("ci_test", self.ci_test, CI_TESTS)
+        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
         from f2sl.orient.by_independence import orient_by_independence
