@@ -132,7 +132,7 @@ class Learned:
             lines.append(("DAG", self._extension()))
         tests, unreliable, score = self._tests_and_score()
         if tests is not None:
-            lines.append(("Tests", _reliability(tests, unreliable or 0)))
+            lines.append(("Tests", reliability(tests, unreliable or 0)))
         if score is not None:
             name = getattr(learner, "score", "")
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
@@ -182,7 +182,8 @@ class Learned:
         return tests, unreliable, score
 
 
-def _reliability(tests: int, unreliable: int) -> str:
+def reliability(tests: int, unreliable: int) -> str:
+    """Tell how many tests were made, and how many of them could not answer."""
     told = count(tests, "independence test")
     if not unreliable:
         return told
