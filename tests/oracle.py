@@ -2,6 +2,7 @@
 
 The answers to a batch are found together. Each node has an integer with a bit for each question, and trails
 go along the arrows for all questions at once: down the order of the DAG and up again, until nothing is new.
+What comes from a parent turns back where it meets an observed node: so colliders above that node open, too.
 """
 
 import random
@@ -49,16 +50,14 @@ class Oracle:
         number = np.arange(len(x))
         starts = np.zeros_like(observed)
         starts[x, number] = True
-        from_child, free, opened = bits(starts), bits(~observed), bits(observed)
+        from_child, free, given = bits(starts), bits(~observed), bits(observed)
         from_parent = [0] * self.n_variables
-        for a, b in reversed(self.downward):
-            opened[a] |= opened[b]
         while True:
             before = from_child.copy()
             for a, b in self.downward:
                 from_parent[b] |= (from_child[a] | from_parent[a]) & free[a]
             for a, b in reversed(self.downward):
-                from_child[a] |= (from_child[b] & free[b]) | (from_parent[b] & opened[b])
+                from_child[a] |= (from_child[b] & free[b]) | (from_parent[b] & given[b])
             if from_child == before:
                 break
         reached = [one | other for one, other in zip(from_child, from_parent, strict=True)]
