@@ -1,7 +1,8 @@
 """A d-separation oracle in place of data: it answers as the DAG does, and never lacks samples.
 
-The answers to a batch are found together. Each node has a row with a bit for each question, and trails go
-along the arrows for all questions at once: down the order of the DAG and up again, until nothing is new.
+The answers to a batch are found together. Each node has an integer with a bit for each question, and trails
+go along the arrows for all questions at once: down the order of the DAG and up again, until nothing is new.
+What comes from a parent turns back where it meets an observed node: so colliders above that node open, too.
 """
 
 import random
@@ -13,6 +14,18 @@ import numpy as np
 
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.subsets import subsets
+
+
+def bits(rows):
+    """Make an integer of each row of truth values, a bit for each."""
+    return [int.from_bytes(row) for row in np.packbits(rows, axis=1)]
+
+
+def unpacked(integers, length):
+    """Make truth values of integers again."""
+    width = (length + 7) // 8
+    rows = np.array([np.frombuffer(integer.to_bytes(width), np.uint8) for integer in integers])
+    return np.unpackbits(rows, axis=1, count=length).astype(np.bool_)
 
 
 class Oracle:
@@ -37,20 +50,18 @@ class Oracle:
         number = np.arange(len(x))
         starts = np.zeros_like(observed)
         starts[x, number] = True
-        from_child, opened = np.packbits(starts, axis=1), np.packbits(observed, axis=1)
-        from_parent, free = np.zeros_like(opened), ~opened
-        for a, b in reversed(self.downward):
-            opened[a] |= opened[b]
+        from_child, free, given = bits(starts), bits(~observed), bits(observed)
+        from_parent = [0] * self.n_variables
         while True:
             before = from_child.copy()
             for a, b in self.downward:
                 from_parent[b] |= (from_child[a] | from_parent[a]) & free[a]
             for a, b in reversed(self.downward):
-                from_child[a] |= (from_child[b] & free[b]) | (from_parent[b] & opened[b])
-            if np.array_equal(before, from_child):
+                from_child[a] |= (from_child[b] & free[b]) | (from_parent[b] & given[b])
+            if from_child == before:
                 break
-        reached = (from_child | from_parent)[y, number // 8]
-        return (reached >> (7 - number % 8)) % 2 == 1
+        reached = [one | other for one, other in zip(from_child, from_parent, strict=True)]
+        return unpacked(reached, len(x))[y, number]
 
     def ask(self, x, y, given):
         self.n_tests += len(x)
