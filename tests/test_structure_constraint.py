@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import f2sl
 from f2sl.graph import DAG
-from f2sl.local.base import Neighbourhood, flatten
+from f2sl.local.gsmb import GSMB
 from f2sl.local.mmpc import MMPC
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures
@@ -37,13 +37,7 @@ def by_pc_stable(graph: DAG, largest: int):
 
 def by_gsbn(graph: DAG, largest: int):
     test = of_graph(graph)
-    number = {name: i for i, name in enumerate(graph.nodes)}
-    blankets = flatten(
-        [
-            Neighbourhood(np.array(members, np.int64), np.ones(len(members)))
-            for members in ([number[m] for m in graph.markov_blanket(name)] for name in graph.nodes)
-        ]
-    )
+    blankets = GSMB().find_all(test)
     skeleton, _ = links_of_blankets(test, blankets, "and", largest)
     triples = colliders_of_blankets(test, blankets, skeleton, largest)
     return along_paths(orient_by_independence(skeleton, graph.nodes, triples))

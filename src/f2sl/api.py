@@ -85,8 +85,8 @@ def learn_pc(
         A dictionary of the names found, strongest first, each with the strength of its link to the target:
         symmetrical uncertainty with ``"fcbf"``; with the learners by independence tests, minus the decimal
         logarithm of the largest p-value of the link's tests; with the learners by score, what the log score
-        loses without the link. Its attributes tell what separates others from the target, and how many tests that took.
-        A search that ran out of its ``time_limit`` gives what it has, with a warning.
+        loses without the link. Its attributes tell what separates others from the target, and how many tests
+        that took. A search that ran out of its ``time_limit`` gives what it has, with a warning.
 
     Examples
     --------

@@ -70,7 +70,9 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
         by = f"by {asked.algorithm} ({told})"
-        _show(found, noun, f"{by}; {reliability(found.n_tests, found.n_unreliable)}" if found.n_tests else by)
+        if found.n_tests:
+            by += f"; {reliability(found.n_tests, found.n_unreliable)}"
+        _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
         output.tell_of_incomplete(found.notes)
 
@@ -86,7 +88,7 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
     return {command: members, "separating_sets": found.separating_sets}
 
 
-def _show(found: FoundSet | FoundSets, noun: str, how: str) -> None:
+def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     """Print a table: a row for each member, or for each variable."""
     if isinstance(found, FoundSets):
         links = [(printable(name), ", ".join(map(printable, one))) for name, one in found.items()]
@@ -94,7 +96,7 @@ def _show(found: FoundSet | FoundSets, noun: str, how: str) -> None:
         return
     rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]
     title = f"{printable(found.target)}: {count(len(rows), noun)} {how}"
-    output.show(output.columns(title, ("name", "strength") if rows else (), rows, right=[1]))
+    output.show(output.columns(title, ("name", unit) if rows else (), rows, right=[1]))
 
 
 def _kind(command: str) -> tuple[Registry, str]:

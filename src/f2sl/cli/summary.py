@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
-_MEASURES = {"su": "SU", "mi": "MI in nats"}
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
 _NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "verbose")
 
@@ -78,12 +77,11 @@ class Learned:
         output.show(output.pairs(self._lines()))
         edges = strongest_edges(self.graph)
         if edges:
-            measure = getattr(self.learner, "measure", "")
             all_shown = len(edges) == self.graph.n_edges
             which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
             title = f"\n{which}, by strength"
             rows = [(str(edge), f"{edge.weight:.4f}") for edge in edges]
-            output.show(output.columns(title, ("edge", _MEASURES.get(measure, "strength")), rows, right=[1]))
+            output.show(output.columns(title, ("edge", self.learner.strength_unit), rows, right=[1]))
         if self.comparison is not None:
             output.show(metrics(f"\nCompared with {printable(str(self.truth))}", self.comparison))
 

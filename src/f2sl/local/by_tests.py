@@ -42,6 +42,8 @@ def check_tests(alpha: float, max_cond_vars: int | None, ci_test: str) -> None:
 class ByTests(LocalLearner):
     """Base of the local learners by independence tests."""
 
+    strength_unit = "-log10 p"
+
     alpha: float
     max_cond_vars: int | None
     ci_test: str

@@ -9,7 +9,11 @@
 
 The paper removes directed cycles and puts their edges back reversed; here an arrow that would close a cycle
 is not made in the first place, and step 4 then points its edge the other way. A test that is unreliable
-separates nothing. Subsets have at most `max_cond_vars` members.
+separates nothing. Subsets have at most `max_cond_vars` members; GSMB's tests, given a whole blanket, have no
+such bound. Too small a bound errs towards colliders in step 3, where no set that separates is found: with
+perfect answers 5 are enough for all bundled networks of up to 80 variables, 3 for most of them.
+
+A test without degrees of freedom counts as independence in steps 2 and 3, as in FindVstructure.
 """
 
 from __future__ import annotations
@@ -56,8 +60,10 @@ class GSBN(StructureLearner):
         The graph learned; ``graph_.to_dag()`` orients the rest.
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
-    skeleton_, separating_sets_, n_tests_, n_unreliable_
+    skeleton_, n_tests_, n_unreliable_
         As in :class:`F2SLc`.
+    separating_sets_ : dict of (str, str) to tuple of str
+        What was found to make two variables independent, by GSMB or between members of blankets.
 
     Examples
     --------
@@ -67,6 +73,8 @@ class GSBN(StructureLearner):
     """
 
     blankets_: dict[str, list[str]]
+    strength_unit = "-log10 p"
+
     skeleton_: PDAG
     separating_sets_: dict[tuple[str, str], tuple[str, ...]]
     n_tests_: int
@@ -108,8 +116,7 @@ class GSBN(StructureLearner):
 
         columns = self.feature_names_in_.tolist()
         with self._timed("blankets"):
-            learner = GSMB(alpha=self.alpha, max_cond_vars=self.max_cond_vars, ci_test=self.ci_test)
-            blankets = learner.learn_all(engine)
+            blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).learn_all(engine)
         self.blankets_ = by_name(blankets, names, columns)
         test = TableTest(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
@@ -118,7 +125,7 @@ class GSBN(StructureLearner):
             triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars)
             graph = along_paths(orient_by_independence(skeleton, names, triples))
         self.skeleton_ = as_graph(skeleton, names).reorder(columns)
-        self.separating_sets_ = named_sets(separating, names)
+        self.separating_sets_ = named_sets(separating | blankets.separating_sets, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
         self.n_unreliable_ = blankets.n_unreliable + test.n_unreliable
         return graph

@@ -131,6 +131,11 @@ class LocalToGlobal(StructureLearner):
         self.missing = missing
         self.verbose = verbose
 
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the weights of edges are: those of the learner of parents and children."""
+        return self._local_learner().strength_unit
+
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         self._local_learner().check_options()

@@ -4,6 +4,11 @@ Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of 
 of its ends makes the two independent. Neighbours are those at the beginning of the level, so that the order
 of the tests does not matter; this is what makes PC *stable*. Then every unshielded triple A - C - D whose
 separating set does not hold C is a collider, and Meek's rules orient what follows.
+
+A test without degrees of freedom, where within each stratum one of the two does not vary, removes the link,
+as in most implementations. So where some variables decide another one (``either`` in asia), its links to
+what it causes are lost. To keep them costs more than it saves: at 1,000 rows the SHD of the CPDAG would rise
+from 38 to 59 on insurance and from 90 to 103 on hailfinder, and fall from 5 to 4 on asia.
 """
 
 from __future__ import annotations
@@ -65,6 +70,8 @@ class PCStable(StructureLearner):
     >>> sorted(f2sl.PCStable().fit(f2sl.load_example("asia")).graph_.adjacent("smoke"))
     ['bronc', 'lung']
     """
+
+    strength_unit = "-log10 p"
 
     skeleton_: PDAG
     separating_sets_: dict[tuple[str, str], tuple[str, ...]]
