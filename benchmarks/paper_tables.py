@@ -3,10 +3,11 @@
     F2SL_MMHC_DATA=folder python benchmarks/paper_tables.py
     F2SL_MMHC_DATA=folder python benchmarks/paper_tables.py --algorithms gsbn,mmhc --networks mildew --sets 3
 
-Learners of parents and children against table 6, learners of whole structures (as DAGs) against tables 2 to
-4. Means over ten data sets, names in the order of the columns (or dealt out at random by ``--shuffled``: where
-nothing decides a direction, names do), options as in the paper; seconds are for one data set, all variables. A measure that is farther from the paper's than two of its standard
-deviations and 10 % is marked with a star; docs/reproduction.md says what is known about those.
+Learners of parents and children against table 6, learners of whole structures (as DAGs) against tables 2
+to 4. Means over ten data sets, names in the order of the columns, or dealt out at random by ``--shuffled``:
+where nothing decides a direction, names do. Options as in the paper; seconds are for one data set, all
+variables. A measure that is farther from the paper's than two of its standard deviations and 10 % is
+marked with a star; docs/reproduction.md says what is known about those.
 """
 
 from __future__ import annotations
