@@ -1,6 +1,7 @@
 """BIF files: all dialects, round trips, and what is wrong told with its line."""
 
 import gzip
+import re
 import time
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
-from f2sl.errors import F2SLError, FileError
+from f2sl.errors import F2SLError, FileError, shown, shown_list, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bif_tokens import Tokens, quoted, unquoted
 from naive_network import SPRINKLER
@@ -265,6 +266,17 @@ def test_what_is_wrong_is_told_with_its_line(case, tmp_path):
         f2sl.load_network(path)
 
 
+@pytest.mark.parametrize("case", BAD)
+def test_messages_do_not_grow_with_the_names_in_a_file(case, tmp_path):
+    text, line, _ = BAD[case]
+    for word in ("rain", "rein", "sprinkler", "snow", "maybe", "yes", "on", "no", "off"):
+        text = re.sub(rf"\b{word}\b", word * 50_000, text)
+    (tmp_path / "long.bif").write_text(text)
+    with pytest.raises(FileError, match=rf"long\.bif, line {line}: ") as error:
+        f2sl.load_network(tmp_path / "long.bif")
+    assert len(str(error.value).removeprefix(str(tmp_path))) < 1000
+
+
 def test_sums_within_a_ten_thousandth_are_rounding(tmp_path):
     path = tmp_path / "rounded.bif"
     path.write_text(changed("0.0625, 0.9375", "0.0625, 0.9374"))
@@ -360,6 +372,26 @@ def test_files_that_cannot_be_written(tmp_path):
     with pytest.raises(FileError, match="UTF-8"):
         strange.save(tmp_path / "strange.bif")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_hints_are_for_names_that_are_quickly_compared(monkeypatch):
+    known = ["rain", "snow"]
+    assert "did you mean 'rain'?" in unknown_name("variable", "rein", known)
+    asked = []
+    monkeypatch.setattr("difflib.get_close_matches", lambda name, *_, **__: asked.append(name) or [])
+    unknown_name("variable", "x" * 100, known)
+    assert asked == ["x" * 100]
+    unknown_name("variable", "x" * 101, known)
+    unknown_name("variable", "x" * 100, ["y" * 20_000, "z" * 20_001])
+    assert len(asked) == 1
+
+
+def test_long_names_are_cut_and_long_lists_too():
+    assert shown("x" * 100) == repr("x" * 100)
+    assert shown("x" * 101) == repr("x" * 97 + "...")
+    assert shown(list(range(1000))).endswith("...")
+    assert shown_list(range(30)).endswith("28, 29")
+    assert shown_list(range(31)).endswith("28, 29, ... (31 in all)")
 
 
 def test_an_unknown_network_gets_the_names():

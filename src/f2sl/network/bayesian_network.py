@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from f2sl.errors import DataError, GraphError, unknown_name
+from f2sl.errors import DataError, GraphError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
 
 FloatArray = NDArray[np.float64]
@@ -102,16 +102,16 @@ class BayesianNetwork:
         try:
             table = np.array(given, dtype=np.float64, order="C")
         except (TypeError, ValueError):
-            raise DataError(f"the table of {node!r} is not an array of numbers") from None
+            raise DataError(f"the table of {shown(node)} is not an array of numbers") from None
         if table.shape != shape:
-            listed = ", ".join(map(repr, (*self._parents[node], node)))
-            raise DataError(f"the table of {node!r} has the shape {table.shape}, not {shape}: {listed}")
+            axes = shown_list((*self._parents[node], node))
+            raise DataError(f"the table of {shown(node)} has the shape {table.shape}, not {shape}: {axes}")
         sums = table.sum(axis=-1)
         if not (table >= 0).all():
-            raise DataError(f"the table of {node!r} has probabilities that are not between 0 and 1")
+            raise DataError(f"the table of {shown(node)} has probabilities that are not between 0 and 1")
         if not (np.abs(sums - 1) <= TOLERANCE).all():
             worst = sums.flat[int(np.abs(sums - 1).argmax())]
-            raise DataError(f"probabilities of {node!r} sum to {worst:.6g}, not to 1")
+            raise DataError(f"probabilities of {shown(node)} sum to {worst:.6g}, not to 1")
         table.setflags(write=False)
         return table
 
@@ -277,10 +277,10 @@ class BayesianNetwork:
 def check_size(node: str, shape: Sequence[int]) -> None:
     """Refuse a table that no memory would hold."""
     if len(shape) - 1 > MOST_PARENTS:
-        raise DataError(f"{node!r} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
+        raise DataError(f"{shown(node)} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
     if prod(shape) > MOST_CELLS:
         raise DataError(
-            f"the table of {node!r} has {prod(shape):,} cells; at most {MOST_CELLS:,} are possible"
+            f"the table of {shown(node)} has {prod(shape):,} cells; at most {MOST_CELLS:,} are possible"
         )
 
 
@@ -288,21 +288,21 @@ def _check_covers(kind: str, given: Mapping[str, Any], graph: DAG) -> None:
     """Make sure that there is something for each node, and for nothing else."""
     lacking = [node for node in graph.nodes if node not in given]
     if lacking:
-        raise DataError(f"variable {lacking[0]!r} has no {kind.removeprefix('a ')}")
+        raise DataError(f"variable {shown(lacking[0])} has no {kind.removeprefix('a ')}")
     if len(given) > graph.n_nodes:
         known = set(graph.nodes)
         strange = next(node for node in given if node not in known)
-        raise DataError(f"there is {kind} for {strange!r}, which is no node of the graph")
+        raise DataError(f"there is {kind} for {shown(strange)}, which is no node of the graph")
 
 
 def _checked_states(node: str, given: Sequence[Any]) -> tuple[str, ...]:
     if isinstance(given, str):
-        raise DataError(f"the states of {node!r} must be a sequence, not the one string {given!r}")
+        raise DataError(f"the states of {shown(node)} must be a sequence, not the one string {shown(given)}")
     states = tuple(map(str, given))
     if not states:
-        raise DataError(f"variable {node!r} has no states")
+        raise DataError(f"variable {shown(node)} has no states")
     if len(set(states)) < len(states):
-        raise DataError(f"variable {node!r} has two states of the same name")
+        raise DataError(f"variable {shown(node)} has two states of the same name")
     return states
 
 
@@ -313,7 +313,8 @@ def _checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] |
     else:
         listed = tuple(given[node])
         if sorted(listed) != sorted(true):
-            raise DataError(f"the parents of {node!r} in the graph are {true}, not {list(listed)}")
+            told = f"({shown_list(true)}), not ({shown_list(listed)})"
+            raise DataError(f"the parents of {shown(node)} in the graph are {told}")
     if len(listed) > MOST_PARENTS:
-        raise DataError(f"{node!r} has {len(listed)} parents; at most {MOST_PARENTS} are possible")
+        raise DataError(f"{shown(node)} has {len(listed)} parents; at most {MOST_PARENTS} are possible")
     return listed

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from f2sl.errors import FileError
+from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import FormatError, decoded
 from f2sl.network.bayesian_network import BayesianNetwork
@@ -79,5 +79,5 @@ def save_network(network: BayesianNetwork, path: str | os.PathLike[str], header:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
-        raise FileError(f"cannot write {path}: {piece!r} cannot be written as UTF-8") from None
+        raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
     write_atomically(path, _PACK[suffix](content))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl.data import DiscreteTable, as_table
-from f2sl.errors import DataError, unknown_name
+from f2sl.errors import DataError, shown, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,10 +50,10 @@ def columns_of(table: DiscreteTable, names: Sequence[str]) -> list[int]:
     place = {name: i for i, name in enumerate(table.names)}
     for name in names:
         if name not in place:
-            raise DataError(f"the table has no column {name!r}, which is a variable of the network")
+            raise DataError(f"the table has no column {shown(name)}, which is a variable of the network")
     if len(place) > len(names):
         strange = next(name for name in table.names if name not in set(names))
-        raise DataError(f"column {strange!r} is no variable of the network; leave it out")
+        raise DataError(f"column {shown(strange)} is no variable of the network; leave it out")
     return [place[name] for name in names]
 
 
@@ -72,6 +72,6 @@ def _renumbered(name: str, labels: tuple[object, ...], states: tuple[str, ...]) 
         if code is None and isinstance(label, bool):
             code = loose.get(text.casefold())
         if code is None:
-            raise DataError(f"column {name!r}: {unknown_name('state', text, states)}")
+            raise DataError(f"column {shown(name)}: {unknown_name('state', text, states)}")
         found[i] = code
     return found
