@@ -61,19 +61,29 @@ def test_equality():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"tables": {"a": [0.5, 0.5]}}, "'b' has no table"),
-        ({"states": {"a": ["x", "y"]}}, "'b' has no states"),
-        ({"tables": {**TABLES, "c": [1]}}, "a table for 'c', which is no node"),
+        ({"tables": {"a": [0.5, 0.5]}}, "tables: variable 'b' is missing"),
+        ({"states": {"a": ["x", "y"]}}, "states: variable 'b' is missing"),
+        ({"tables": {**TABLES, "c": [1]}}, "tables: 'c' is no node of the graph"),
+        ({"tables": None}, "tables: must be a mapping from the names of variables, not None"),
+        ({"states": ["x", "y"]}, r"states: must be a mapping .*, not \['x', 'y'\]"),
+        ({"states": {**STATES, "a": 2}}, "states of 'a' must be a sequence, not 2"),
+        ({"states": {**STATES, "a": {"x", "y"}}}, "states of 'a' must be a sequence, not {"),
         ({"states": {**STATES, "a": []}}, "'a' has no states"),
-        ({"states": {**STATES, "a": "xy"}}, "not the one string 'xy'"),
+        ({"states": {**STATES, "a": "xy"}}, "states of 'a' must be a sequence, not 'xy'"),
         ({"states": {**STATES, "a": [1, "1"]}}, "two states of the same name"),
         ({"tables": {**TABLES, "a": [0.5, 0.4998]}}, "'a' sum to 0.9998, not to 1"),
         ({"tables": {**TABLES, "a": [1.5, -0.5]}}, "not between 0 and 1"),
         ({"tables": {**TABLES, "a": [np.nan, 1]}}, "not between 0 and 1"),
+        ({"tables": {**TABLES, "a": [np.inf, -np.inf]}}, "not between 0 and 1"),
         ({"tables": {**TABLES, "a": ["x", "y"]}}, "not an array of numbers"),
+        ({"tables": {**TABLES, "a": [10**400, 0]}}, "not an array of numbers"),
         ({"tables": {**TABLES, "b": np.ones((3, 2)) / 2}}, r"shape \(3, 2\), not \(2, 3\): a, b"),
         ({"tables": {**TABLES, "b": [0.2, 0.3, 0.5]}}, r"shape \(3,\), not \(2, 3\)"),
         ({"parents": {"b": []}}, r"parents of 'b' in the graph are \(a\), not \(\)"),
+        ({"parents": {"b": [0]}}, r"parents of 'b' in the graph are \(a\), not \(0\)"),
+        ({"parents": {"b": None}}, "parents of 'b' must be a sequence, not None"),
+        ({"parents": {"c": []}}, "parents: 'c' is no node of the graph"),
+        ({"parents": 0}, "parents: must be a mapping"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, problem):
@@ -84,6 +94,21 @@ def test_what_does_not_fit_is_refused(change, problem):
 def test_a_network_needs_a_dag():
     with pytest.raises(GraphError, match=r"needs a DAG, not a PDAG"):
         BayesianNetwork(f2sl.PDAG(["a", "b"], [("a", "b")]), STATES, TABLES)
+
+
+def test_the_name_is_a_string_and_stays():
+    network = BayesianNetwork(GRAPH, STATES, TABLES, name="dogs")
+    assert network.name == "dogs"
+    with pytest.raises(AttributeError):
+        network.name = 5
+    with pytest.raises(OptionError, match="name must be a string, not 5"):
+        BayesianNetwork(GRAPH, STATES, TABLES, name=5)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"asia", ["asia"]])
+def test_what_is_neither_a_name_nor_a_path_is_refused(given):
+    with pytest.raises(OptionError, match="loaded by its name or its path, not by"):
+        f2sl.load_network(given)
 
 
 def test_the_index_of_bundled_networks_is_true():
@@ -225,8 +250,15 @@ def test_one_copy_is_the_tile_renamed():
         ({"copies": 0}, "copies"),
         ({"copies": 2, "links": -1}, "links"),
         ({"copies": 2, "strength": 2}, "strength"),
+        ({"copies": 2, "strength": "x"}, "strength"),
+        ({"copies": 2, "strength": True}, "strength"),
     ],
 )
 def test_tilings_that_cannot_be(options, problem):
     with pytest.raises(OptionError, match=f"{problem} must be"):
         f2sl.tile(build(SPRINKLER), **options)
+
+
+def test_a_tile_is_a_network():
+    with pytest.raises(OptionError, match=r"tile needs a BayesianNetwork, not 'asia'; see load_network\(\)"):
+        f2sl.tile("asia", 2)

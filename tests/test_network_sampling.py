@@ -209,6 +209,13 @@ def test_fit_comes_back_to_the_truth():
     np.testing.assert_allclose(fitted.tables["dysp"], true.tables["dysp"], atol=0.02)
 
 
+def test_fit_makes_a_network_of_its_own_class():
+    class Lawn(BayesianNetwork):
+        pass
+
+    assert type(Lawn.fit(f2sl.DAG(["a"]), {"a": [0, 1]})) is Lawn
+
+
 def test_fit_refuses_what_it_cannot_use():
     with pytest.raises(GraphError, match=r"needs a DAG, not a PDAG; see to_dag\(\)"):
         BayesianNetwork.fit(f2sl.PDAG(["a"]), {"a": [1]})

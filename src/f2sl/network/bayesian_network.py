@@ -17,24 +17,24 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from f2sl.errors import DataError, GraphError, shown, shown_list, unknown_name
+from f2sl.errors import GraphError, unknown_name
 from f2sl.graph import DAG
-
-FloatArray = NDArray[np.float64]
-
-TOLERANCE = 1e-4 + 1e-12
-"""How far from 1 the sum of a distribution may be; files have rounded numbers (and adding rounds, too)."""
-MOST_CELLS = 1 << 26
-"""The most cells of one table: half a gigabyte. A line of text can ask for more than any memory."""
-MOST_PARENTS = 63
-"""The most parents of one variable: what a NumPy array has axes for."""
+from f2sl.network.checks import (
+    FloatArray,
+    check_covers,
+    check_dag,
+    check_nodes,
+    checked_name,
+    checked_parents,
+    checked_states,
+    checked_table,
+)
 
 
 class BayesianNetwork:
@@ -62,6 +62,8 @@ class BayesianNetwork:
     DataError
         If states or tables do not fit the graph or each other, or a distribution does not sum to 1 within
         1e-4.
+    OptionError
+        If `name` is no string.
 
     Examples
     --------
@@ -87,33 +89,20 @@ class BayesianNetwork:
         parents: Mapping[str, Sequence[str]] | None = None,
         name: str = "",
     ) -> None:
-        if not isinstance(graph, DAG):
-            raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
-        self.name = name
+        check_dag(graph)
+        check_covers("states", states, graph)
+        check_covers("tables", tables, graph)
+        if parents is not None:
+            check_nodes("parents", parents, graph)
+        self._name = checked_name(name)
         self._graph = graph
-        for kind, given in (("states", states), ("a table", tables)):
-            _check_covers(kind, given, graph)
-        self._states = {node: _checked_states(node, states[node]) for node in graph.nodes}
-        self._parents = {node: _checked_parents(node, graph, parents) for node in graph.nodes}
+        self._states = {node: checked_states(node, states[node]) for node in graph.nodes}
+        self._parents = {node: checked_parents(node, graph, parents) for node in graph.nodes}
         self._tables = {node: self._checked_table(node, tables[node]) for node in graph.nodes}
 
     def _checked_table(self, node: str, given: ArrayLike) -> FloatArray:
-        shape = tuple(len(self._states[p]) for p in (*self._parents[node], node))
-        try:
-            table = np.array(given, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
-            raise DataError(f"the table of {shown(node)} is not an array of numbers") from None
-        if table.shape != shape:
-            axes = shown_list((*self._parents[node], node))
-            raise DataError(f"the table of {shown(node)} has the shape {table.shape}, not {shape}: {axes}")
-        sums = table.sum(axis=-1)
-        if not (table >= 0).all():
-            raise DataError(f"the table of {shown(node)} has probabilities that are not between 0 and 1")
-        if not (np.abs(sums - 1) <= TOLERANCE).all():
-            worst = sums.flat[int(np.abs(sums - 1).argmax())]
-            raise DataError(f"probabilities of {shown(node)} sum to {worst:.6g}, not to 1")
-        table.setflags(write=False)
-        return table
+        axes = (*self._parents[node], node)
+        return checked_table(node, given, axes, tuple(len(self._states[name]) for name in axes))
 
     # -- what it is ------------------------------------------------------------------
 
@@ -137,6 +126,11 @@ class BayesianNetwork:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def name(self) -> str:
+        """What the network is called."""
+        return self._name
 
     @property
     def graph(self) -> DAG:
@@ -235,7 +229,7 @@ class BayesianNetwork:
         return log_likelihood(self, data)
 
     @classmethod
-    def fit(cls, graph: DAG, data: Any, equivalent_sample_size: float = 1) -> BayesianNetwork:
+    def fit(cls, graph: DAG, data: Any, equivalent_sample_size: float = 1) -> Self:
         """Estimate the tables of a graph from data.
 
         With N_jk rows in configuration j and state k, q configurations and r states, the probability is
@@ -261,7 +255,8 @@ class BayesianNetwork:
         """
         from f2sl.network.fitting import fit
 
-        return fit(graph, data, equivalent_sample_size)
+        states, tables = fit(graph, data, equivalent_sample_size)
+        return cls(graph, states, tables)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network as BIF, plain (``.bif``) or packed (``.bif.gz``, ``.bif.xz``).
@@ -272,49 +267,3 @@ class BayesianNetwork:
         from f2sl.network.files import save_network
 
         save_network(self, path)
-
-
-def check_size(node: str, shape: Sequence[int]) -> None:
-    """Refuse a table that no memory would hold."""
-    if len(shape) - 1 > MOST_PARENTS:
-        raise DataError(f"{shown(node)} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
-    if prod(shape) > MOST_CELLS:
-        raise DataError(
-            f"the table of {shown(node)} has {prod(shape):,} cells; at most {MOST_CELLS:,} are possible"
-        )
-
-
-def _check_covers(kind: str, given: Mapping[str, Any], graph: DAG) -> None:
-    """Make sure that there is something for each node, and for nothing else."""
-    lacking = [node for node in graph.nodes if node not in given]
-    if lacking:
-        raise DataError(f"variable {shown(lacking[0])} has no {kind.removeprefix('a ')}")
-    if len(given) > graph.n_nodes:
-        known = set(graph.nodes)
-        strange = next(node for node in given if node not in known)
-        raise DataError(f"there is {kind} for {shown(strange)}, which is no node of the graph")
-
-
-def _checked_states(node: str, given: Sequence[Any]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise DataError(f"the states of {shown(node)} must be a sequence, not the one string {shown(given)}")
-    states = tuple(map(str, given))
-    if not states:
-        raise DataError(f"variable {shown(node)} has no states")
-    if len(set(states)) < len(states):
-        raise DataError(f"variable {shown(node)} has two states of the same name")
-    return states
-
-
-def _checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | None) -> tuple[str, ...]:
-    true = graph.parents(node)
-    if given is None or node not in given:
-        listed = tuple(true)
-    else:
-        listed = tuple(given[node])
-        if sorted(listed) != sorted(true):
-            told = f"({shown_list(true)}), not ({shown_list(listed)})"
-            raise DataError(f"the parents of {shown(node)} in the graph are {told}")
-    if len(listed) > MOST_PARENTS:
-        raise DataError(f"{shown(node)} has {len(listed)} parents; at most {MOST_PARENTS} are possible")
-    return listed

@@ -35,8 +35,9 @@ from f2sl.errors import DataError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
 from f2sl.graph._arrays import find_cycle
 from f2sl.graph.formats.common import FormatError
-from f2sl.network.bayesian_network import MOST_CELLS, TOLERANCE, BayesianNetwork, FloatArray, check_size
+from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bif_parser import Block, Entry, Parser
+from f2sl.network.checks import MOST_CELLS, TOLERANCE, FloatArray, check_size
 
 
 def read_bif(text: str) -> BayesianNetwork:

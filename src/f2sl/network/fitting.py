@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from f2sl._options import not_negative
 from f2sl.data import DiscreteTable, as_table
-from f2sl.errors import GraphError
 from f2sl.graph import DAG
-from f2sl.network.bayesian_network import BayesianNetwork, FloatArray, check_size
+from f2sl.network.checks import FloatArray, check_dag, check_size
 from f2sl.network.likelihood import columns_of
 
 
-def fit(graph: DAG, data: Any, equivalent_sample_size: float = 1) -> BayesianNetwork:
-    """Estimate the tables of `graph` from `data`; see ``BayesianNetwork.fit``."""
+def fit(
+    graph: DAG, data: Any, equivalent_sample_size: float = 1
+) -> tuple[dict[str, tuple[object, ...]], dict[str, FloatArray]]:
+    """Estimate the tables of `graph` from `data`; return states and tables (see ``BayesianNetwork.fit``)."""
     from f2sl.counting.memory import MemoryEngine
     from f2sl.counting.protocol import Queries
 
-    if not isinstance(graph, DAG):
-        raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
+    check_dag(graph)
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
     table = as_table(data)
     column = dict(zip(graph.nodes, columns_of(table, graph.nodes), strict=True))
@@ -37,7 +37,7 @@ def fit(graph: DAG, data: Any, equivalent_sample_size: float = 1) -> BayesianNet
             counts = counted.counts if counted.full[0] else _count(table, family)
             tables[name] = _estimate(counts.reshape(-1, shape[-1]), ess).reshape(shape)
     states = {name: table.states[column[name]] for name in graph.nodes}
-    return BayesianNetwork(graph, states, tables)
+    return states, tables
 
 
 def _count(table: DiscreteTable, family: list[int]) -> NDArray[np.int64]:

@@ -27,7 +27,8 @@ from f2sl._options import fraction, whole
 from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
-from f2sl.network.bayesian_network import BayesianNetwork, FloatArray, check_size
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.checks import FloatArray, check_size
 from f2sl.network.draws import Draws
 
 DECIMALS = 10_000

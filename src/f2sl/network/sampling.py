@@ -23,7 +23,8 @@ from f2sl._options import whole
 from f2sl.data.table import DiscreteTable, code_type
 
 if TYPE_CHECKING:
-    from f2sl.network.bayesian_network import BayesianNetwork, FloatArray
+    from f2sl.network.bayesian_network import BayesianNetwork
+    from f2sl.network.checks import FloatArray
 
 BLOCK = 1 << 16
 """Rows drawn at a time: what a processor's cache holds."""
