@@ -1,8 +1,10 @@
 """BIF files: all dialects, round trips, and what is wrong told with its line."""
 
 import gzip
+import lzma
 import re
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -334,17 +336,88 @@ def test_megabytes_of_nonsense_are_refused_in_linear_time(text, tmp_path):
     assert len(str(error.value)) < 1000
 
 
-def test_few_lines_cannot_ask_for_all_memory(tmp_path):
-    names = [f"x{i}" for i in range(70)]
-    variables = "".join(f"variable {n} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for n in names)
-    roots = "".join(f"probability ( {n} ) {{ table 0.5 0.5; }}\n" for n in names[1:])
+def wide(parents, blocks=1):
+    """A file in which some variables have many parents, and a default for all their configurations."""
+    roots, children = [f"x{i}" for i in range(parents)], [f"y{i}" for i in range(blocks)]
+    return "".join(
+        [
+            *(f"variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for name in roots + children),
+            *(f"probability ( {name} ) {{ table 0.5 0.5; }}\n" for name in roots),
+            *(f"probability ( {name} | {' '.join(roots)} ) {{ default 0.5 0.5; }}\n" for name in children),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        (wide(30), 62, "the table of 'y0' has 2,147,483,648 cells; at most 4,194,304 are possible"),
+        (wide(32), 66, "'y0' has 32 parents; at most 31 are possible"),
+        (wide(20, blocks=3), 46, "the tables with a default have more than 4,194,304 cells together"),
+    ],
+    ids=["cells", "parents", "together"],
+)
+def test_few_lines_cannot_ask_for_all_memory(text, line, problem, tmp_path):
     path = tmp_path / "wide.bif"
-    for parents, problem in ((names[1:41], "cells; at most"), (names[1:], "69 parents; at most 63")):
-        path.write_text(
-            f"{variables}probability ( x0 | {' '.join(parents)} ) {{ default 0.5 0.5; }}\n{roots}"
-        )
-        with pytest.raises(FileError, match=rf"line 71: .*{problem}"):
+    path.write_text(text)
+    with pytest.raises(FileError, match=rf"line {line}: {problem}"):
+        f2sl.load_network(path)
+
+
+def test_a_default_takes_little_more_memory_than_its_table(tmp_path):
+    path = tmp_path / "wide.bif"
+    path.write_text(wide(19))
+    tracemalloc.start()
+    try:
+        network = f2sl.load_network(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert network.tables["y0"].nbytes == 2**20 * 8
+    # One table, and the sums of its rows while they are checked.
+    assert peak < 3 * 2**20 * 8
+
+
+def test_tables_are_copied_unless_nobody_can_write_to_them():
+    given = np.array([0.25, 0.75])
+    first = BayesianNetwork(f2sl.DAG(["a"]), {"a": ["x", "y"]}, {"a": given})
+    second = BayesianNetwork(f2sl.DAG(["a"]), {"a": ["x", "y"]}, first.tables)
+    assert second.tables["a"] is first.tables["a"]
+    view = given[:]
+    view.setflags(write=False)
+    third = BayesianNetwork(f2sl.DAG(["a"]), {"a": ["x", "y"]}, {"a": view})
+    given[:] = 0.5
+    assert first.tables["a"].tolist() == third.tables["a"].tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_small_file_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
+    monkeypatch.setattr("f2sl.network.files.MOST_UNPACKED", len(PLAIN) + 100)
+    path = tmp_path / "packed.bif"
+    path.write_bytes(pack((PLAIN + "\n" * 100).encode()))
+    assert f2sl.load_network(path) == build(SPRINKLER)
+    path.write_bytes(pack((PLAIN + "\n" * 101).encode()))
+    with pytest.raises(
+        FileError, match=r"cannot read .*packed\.bif: it holds more than [\d,]+ bytes; unpack"
+    ):
+        f2sl.load_network(path)
+    path.write_bytes(pack(b"{" * 20_000_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileError, match="it holds more than"):
             f2sl.load_network(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_packed_file_that_could_not_be_read_back_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("f2sl.network.files.MOST_UNPACKED", 100)
+    for suffix in (".bif.gz", ".bif.xz"):
+        with pytest.raises(FileError, match=r"cannot write .*too many to read back.*; write \.bif"):
+            build(SPRINKLER).save(tmp_path / f"lawn{suffix}")
+    build(SPRINKLER).save(tmp_path / "lawn.bif")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["lawn.bif"]
 
 
 def test_files_that_cannot_be_read(tmp_path):

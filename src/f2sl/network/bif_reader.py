@@ -68,7 +68,7 @@ class _Assembly:
         self.parser = parser
         self.variables = parser.variables
         self.blocks = parser.blocks
-        self.cells = 0
+        self.cells_with_default = 0
 
     def fail(self, problem: str, place: int) -> NoReturn:
         raise FormatError(problem, self.parser.tokens.line(place))
@@ -117,8 +117,14 @@ class _Assembly:
         self.check_size(child, [*shape, size], block)
         if block.table is not None:
             return self.whole_table(child, block, block.table, shape, size)
-        rows = prod(shape)
-        table = np.full((rows, size), np.nan)
+        table = np.empty((*shape, size))
+        self.fill(child, block, states, table.reshape(-1, size))
+        table.setflags(write=False)
+        return table
+
+    def fill(self, child: str, block: Block, states: list[dict[str, int]], table: FloatArray) -> None:
+        """Put the rows and the default of a block into a table of one configuration a row."""
+        rows, size = table.shape
         if block.default is not None:
             self.check_row(child, block.default, size)
             table[:] = block.default.numbers
@@ -131,22 +137,24 @@ class _Assembly:
             table[index] = entry.numbers
             filled[index] = True
         if block.default is None and not filled.all():
-            position = np.unravel_index(int(filled.argmin()), shape) if shape else ()
+            position = np.unravel_index(int(filled.argmin()), [*map(len, states)]) if states else ()
             labels = [list(of_parent)[i] for of_parent, i in zip(states, position, strict=True)]
-            given = f"for the parents ({shown_list(labels)})" if shape else "at all"
+            given = f"for the parents ({shown_list(labels)})" if states else "at all"
             self.fail(f"variable {shown(child)} has no probabilities {given}", block.place)
         self.check_sums(child, table, block)
-        return table.reshape(*shape, size)
 
     def check_size(self, child: str, shape: list[int], block: Block) -> None:
         try:
             check_size(child, shape)
         except DataError as error:
             self.fail(str(error), block.place)
-        # A few lines with many parents and a default must not ask for more memory than there is.
-        self.cells += prod(shape)
-        if self.cells > MOST_CELLS:
-            self.fail(f"the tables have more than {MOST_CELLS:,} cells together", block.place)
+        # A few lines with many parents must not ask for more memory than there is. Without a default all
+        # numbers stand in the file, which limits them.
+        if block.default is not None:
+            self.cells_with_default += prod(shape)
+        if self.cells_with_default > MOST_CELLS:
+            problem = f"the tables with a default have more than {MOST_CELLS:,} cells together"
+            self.fail(problem, block.place)
 
     def whole_table(self, child: str, block: Block, entry: Entry, shape: list[int], size: int) -> FloatArray:
         for other in (*block.rows[:1], *filter(None, [block.default])):
@@ -160,6 +168,7 @@ class _Assembly:
             )
         table = np.moveaxis(np.array(entry.numbers).reshape(size, *shape), 0, -1).copy()
         self.check_sums(child, table.reshape(-1, size), block)
+        table.setflags(write=False)
         return table
 
     def row_number(self, child: str, entry: Entry, block: Block, states: list[dict[str, int]]) -> int:
@@ -188,7 +197,7 @@ class _Assembly:
         """Refuse numbers that are no distributions; find the entry only if there are any."""
         sums = table.sum(axis=1)
         with np.errstate(invalid="ignore"):
-            wrong = ~((table >= 0).all(axis=1) & (np.abs(sums - 1) <= TOLERANCE))
+            wrong = ~((table.min(axis=1) >= 0) & (np.abs(sums - 1) <= TOLERANCE))
         if not wrong.any():
             return
         entries = [e for e in (block.table, block.default, *block.rows) if e is not None]

@@ -16,10 +16,10 @@ FloatArray = NDArray[np.float64]
 
 TOLERANCE = 1e-4 + 1e-12
 """How far from 1 the sum of a distribution may be; files have rounded numbers (and adding rounds, too)."""
-MOST_CELLS = 1 << 26
-"""The most cells of one table: half a gigabyte. A line of text can ask for more than any memory."""
-MOST_PARENTS = 63
-"""The most parents of one variable: what a NumPy array has axes for."""
+MOST_CELLS = 1 << 22
+"""The most cells of one table: 32 megabytes. A line of text can ask for more than any memory."""
+MOST_PARENTS = 31
+"""The most parents of one variable: what every NumPy has axes for."""
 
 
 def check_dag(graph: object) -> None:
@@ -88,8 +88,10 @@ def checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | 
 def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
     """Return the table of a variable, which nobody can write to any more; `axes` are its variables."""
     check_size(node, shape)
+    # What nobody can write to is taken as it is, all else is copied.
+    frozen = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
     try:
-        table = np.array(given, dtype=np.float64, order="C")
+        table = (np.asarray if frozen else np.array)(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"the table of {shown(node)} is not an array of numbers") from None
     if table.shape != shape:
