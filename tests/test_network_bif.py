@@ -111,7 +111,8 @@ probability(wet|rain,sprinkler){
 probability(rain){table .25,.75;}
 VARIABLE wet{TYPE DISCRETE[3]{dry damp soaked}}
 Variable rain{property x;type discrete{yes,no};property "y;";}
-variable sprinkler{type discrete[2]{on,off};}
+variable sprinkler{type discrete[2]{on,off};property p = {1,{2,3}};}
+property q = {};
 Network late{property;}
 """,
 }
@@ -248,6 +249,11 @@ BAD = {
         2,
         "a property without ';'",
     ),
+    "open property before a block": ("property x\n" + PLAIN, 1, "a property without ';'"),
+    "open property at the end": (PLAIN + "property x", 25, "a property without ';'"),
+    "open braces in a property": (PLAIN + "property x = {1,2;", 25, "a property without ';'"),
+    "unused default": (changed("  (no) 0.5, 0.5;", "  (no) 0.5, 0.5; default 5 5;"), 23, "sum to 10, not"),
+    "unused default, negative": (changed("(no) 0.5, 0.5;", "(no) 0.5, 0.5;default -1 2;"), 23, "not between"),
     "open string": (changed("{ on, off }", '{ on, "off }'), 10, "a string that is not closed"),
     "open comment": (PLAIN + "\n/* and so on", 26, "a comment that is not closed"),
     "junk": (PLAIN + "}", 25, "expected 'network', 'variable' or 'probability', found '}'"),

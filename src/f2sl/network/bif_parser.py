@@ -91,14 +91,19 @@ class Parser:
         return found
 
     def _skip_property(self) -> None:
-        """Take all up to the next semicolon; one that is missing must not cost the block after it."""
-        try:
-            end = self._texts.index(";", self._at)
-        except ValueError:
-            end = len(self._texts)
-        if end == len(self._texts) or not {"{", "}"}.isdisjoint(self._texts[self._at : end]):
+        """Take all up to the next semicolon; one that is missing must not cost the block after it.
+
+        Then braces do not match, since the block that the property stands in ends first, or the next begins.
+        """
+        depth = 0
+        for place in range(self._at, len(self._texts)):
+            token = self._texts[place]
+            depth += (token == "{") - (token == "}")
+            if depth < 0 or token == ";":
+                break
+        if depth or token != ";":
             self._fail("a property without ';' at its end")
-        self._at = end + 1
+        self._at = place + 1
 
     # -- blocks ----------------------------------------------------------------------
 

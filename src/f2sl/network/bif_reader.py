@@ -127,6 +127,7 @@ class _Assembly:
         rows, size = table.shape
         if block.default is not None:
             self.check_row(child, block.default, size)
+            self.check_sums(child, np.array([block.default.numbers]), block)  # whether or not it is used
             table[:] = block.default.numbers
         filled = np.zeros(rows, dtype=bool)
         for entry in block.rows:
