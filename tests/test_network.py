@@ -170,6 +170,10 @@ def test_random_networks_of_the_extremes():
         ({"variables": 0}, "variables must be a whole number of at least 1"),
         ({"variables": 5, "edges": 11}, "edges must be at most 10 for 5 variables"),
         ({"variables": 5, "edges": 9, "max_in_degree": 1}, "edges must be at most 4"),
+        (
+            {"variables": 30, "edges": 29, "max_in_degree": 1, "max_out_degree": 1},
+            r"only \d+ of 29 edges found a place by chance among 30 variables .*; ask for fewer edges",
+        ),
         ({"edges": -1}, "edges must be"),
         ({"states": (1, 3)}, "states must be a whole number of at least 2"),
         ({"states": (3, 2)}, "states must be a whole number of at least 3"),

@@ -3,7 +3,9 @@
 **Structure.** Variables stand in a random order. Edges are drawn one by one until there are as many as
 wanted: a child at random, then a parent at random among the variables before it; a pair that is already
 joined, or an end that has as many edges as it may have, is drawn again. Early variables get more children
-than late ones, as hubs do in networks of genes.
+than late ones, as hubs do in networks of genes. No edge is taken back: near the most that the degrees allow,
+those drawn first can leave no place for the last ones, and the network is refused though another order would
+have made it. (A chain of 300 variables with one parent and one child each is one graph among very many.)
 
 **Probabilities.** States are levels, from low to high. A parent pushes its child up or down (a random sign),
 by about as much as any other parent (a random weight); the configurations of the parents, in the order of
@@ -71,7 +73,8 @@ def random_network(
     Raises
     ------
     OptionError
-        If an option has a value that it cannot have, or so many edges do not fit.
+        If an option has a value that it cannot have, or not all edges found a place: as many as the degrees
+        just allow seldom do, since they are drawn one by one and none is taken back.
 
     Examples
     --------
@@ -132,8 +135,10 @@ def _structure(n: int, edges: int, most_in: int, most_out: int, draws: Draws) ->
             children[parent] += 1
             placed += 1
     else:
-        # Near the limit the last edges cannot be placed by chance.
-        raise OptionError(f"edges must be fewer for {limits}: only {placed} of {edges} found a place")
+        raise OptionError(
+            f"only {placed} of {edges} edges found a place by chance among {limits}; "
+            "ask for fewer edges, or allow more parents or children"
+        )
     return parents
 
 
