@@ -3,7 +3,6 @@
 import hashlib
 import math
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -116,13 +115,6 @@ def test_without_pandas_a_sample_is_a_pyarrow_table(monkeypatch):
     assert isinstance(table, pa.Table)
     assert f2sl.as_table(table).states == tuple(build(SPRINKLER).states.values())
     assert table.to_pydict() == {name: frame[name].tolist() for name in frame}
-
-
-def test_a_million_rows_of_alarm_in_seconds():
-    network = f2sl.load_network("alarm")
-    started = time.perf_counter()
-    assert sample_table(network, 1_000_000, seed=1).n_rows == 1_000_000
-    assert time.perf_counter() - started < 30  # 1.5 where this was written
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5, "3", None, True])
