@@ -4,7 +4,7 @@
 ``bayesian_network`` the class: a DAG with a table for each variable; ``checks`` what it is made of
 ``sampling``         rows, the same from the same seed on every machine
 ``fitting``          tables from data
-``likelihood``       how probable data are
+``likelihood``       how probable data are; ``counts`` how often states occur together in them
 ``files``            BIF files, by ``bif_tokens``, ``bif_parser``, ``bif_reader`` and ``bif_writer``
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
 ``random``           networks drawn at random, by the choices of ``draws``

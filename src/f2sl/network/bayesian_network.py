@@ -140,7 +140,7 @@ class BayesianNetwork:
     @property
     def variables(self) -> tuple[str, ...]:
         """The names, in the order of the graph's nodes."""
-        return tuple(self._states)
+        return self._graph.nodes
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
@@ -217,7 +217,8 @@ class BayesianNetwork:
         Parameters
         ----------
         data : data frame, dictionary of columns, or path
-            One column for each variable, in any order. States are matched by their names.
+            One column for each variable, in any order. States are matched by their names; ``TRUE``, ``True``
+            and the boolean are the same, and so are those of false.
 
         Returns
         -------
@@ -229,7 +230,14 @@ class BayesianNetwork:
         return log_likelihood(self, data)
 
     @classmethod
-    def fit(cls, graph: DAG, data: Any, equivalent_sample_size: float = 1) -> Self:
+    def fit(
+        cls,
+        graph: DAG,
+        data: Any,
+        equivalent_sample_size: float = 1,
+        *,
+        states: Mapping[str, Sequence[Any]] | BayesianNetwork | None = None,
+    ) -> Self:
         """Estimate the tables of a graph from data.
 
         With N_jk rows in configuration j and state k, q configurations and r states, the probability is
@@ -244,6 +252,10 @@ class BayesianNetwork:
         equivalent_sample_size : float
             The weight of the prior in rows. With 0 the estimate is that of maximum likelihood, and
             uniform for configurations of the parents that do not occur, of which the data say nothing.
+        states : mapping of str to sequence, or BayesianNetwork, optional
+            The states of variables, in the order wanted, or a network whose states they are to have. Those
+            of other variables are the data's, in their order: a CSV file knows none that do not occur in
+            it, and its TRUE and FALSE are the booleans ``False, True``.
 
         Examples
         --------
@@ -252,11 +264,14 @@ class BayesianNetwork:
         >>> df = {"rain": ["n", "n", "n", "y"], "wet": ["n", "n", "y", "y"]}
         >>> BayesianNetwork.fit(graph, df, equivalent_sample_size=0).tables["rain"].tolist()
         [0.75, 0.25]
+        >>> BayesianNetwork.fit(graph, df, 0, states={"rain": ["y", "n"]}).tables["rain"].tolist()
+        [0.25, 0.75]
         """
         from f2sl.network.fitting import fit
 
-        states, tables = fit(graph, data, equivalent_sample_size)
-        return cls(graph, states, tables)
+        given = states.states if isinstance(states, BayesianNetwork) else states
+        listed, tables = fit(graph, data, equivalent_sample_size, {} if given is None else given)
+        return cls(graph, listed, tables)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network as BIF, plain (``.bif``) or packed (``.bif.gz``, ``.bif.xz``).

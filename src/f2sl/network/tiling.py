@@ -100,7 +100,7 @@ def tile(
                 )
         earlier.extend((new_name, name) for name, new_name in renamed.items())
     graph = DAG(list(tables), [(p, child) for child, listed in parents.items() for p in listed])
-    states = {renamed[name]: network.states[name] for renamed in names for name in network.variables}
+    states = {renamed[name]: listed for renamed in names for name, listed in network.states.items()}
     return BayesianNetwork(graph, states, tables, parents=parents, name=f"{network.name}{copies}")
 
 
