@@ -29,7 +29,7 @@ from pathlib import Path
 from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.files import read_network, suffix_of
-from f2sl.network.random import random_network
+from f2sl.network.random import STAND_IN, random_network
 
 REPOSITORY = (
     "alarm",
@@ -58,8 +58,6 @@ REPOSITORY = (
     "win95pts",
 )
 """The bundled networks of the repository."""
-STAND_IN = "gene-like"
-"""The name of the random network that stands in for the F2SL paper's Gene."""
 NETWORKS = (*REPOSITORY, STAND_IN)
 """The names that :func:`load_network` knows."""
 

@@ -17,6 +17,7 @@ from f2sl.graph.formats.common import FormatError, decoded
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bif_reader import read_bif
 from f2sl.network.bif_writer import write_bif
+from f2sl.network.random import REMARKS
 
 
 def _gzipped(content: bytes) -> bytes:
@@ -90,7 +91,8 @@ def save_network(network: BayesianNetwork, path: str | os.PathLike[str], header:
     suffix = suffix_of(path)
     if suffix is None:
         raise FileError(f"cannot write {path}: networks are written as BIF; known: {', '.join(SUFFIXES)}")
-    text = "".join(write_bif(network, header))
+    remarks = [REMARKS[network.name]] if network.name in REMARKS else []
+    text = "".join(write_bif(network, [*header, *remarks]))
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:

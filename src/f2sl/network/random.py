@@ -34,6 +34,10 @@ from f2sl.network.checks import FloatArray, check_size
 from f2sl.network.draws import Draws
 
 DECIMALS = 10_000
+STAND_IN = "gene-like"
+"""The name of the network that the defaults give; it stands in for the F2SL paper's Gene."""
+REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
+"""What must be said of networks wherever they go, by their names; files keep those."""
 
 
 def random_network(
