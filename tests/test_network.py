@@ -1,11 +1,14 @@
 """The network itself, networks drawn at random, and tiling."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
 import f2sl
 from f2sl.errors import DataError, GraphError, OptionError
 from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.bif_writer import write_bif
 from f2sl.network.bundled import NETWORKS, bundled_sizes, size_of
 from f2sl.network.sampling import sample_table
 from naive_network import SPRINKLER
@@ -156,6 +159,20 @@ def test_a_random_network_is_that_of_its_seed():
     small = {"variables": 12, "edges": 14, "max_in_degree": 2, "states": (2, 3)}
     assert f2sl.random_network(**small, seed=1) == f2sl.random_network(**small, seed=1)
     assert f2sl.random_network(**small, seed=1) != f2sl.random_network(**small, seed=2)
+
+
+def checksum(network):
+    return hashlib.sha256("".join(write_bif(network)).encode()).hexdigest()
+
+
+def test_the_same_random_networks_on_every_machine():
+    # What the first machine drew, with and without its vector instructions.
+    assert checksum(f2sl.load_network("gene-like")) == (
+        "bd023f6ae2401e1b4c77d3c5adca94a0c0ddee2e6144bfd67149e07f68f0d4a9"
+    )
+    assert checksum(f2sl.tile(f2sl.load_network("alarm"), 10, seed=3)) == (
+        "62a698bb1ce64fea318715ca9a11ce769f98c6ea62533587fd8b540f7836ba77"
+    )
 
 
 def test_random_networks_of_the_extremes():
