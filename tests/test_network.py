@@ -1,6 +1,8 @@
 """The network itself, networks drawn at random, and tiling."""
 
 import hashlib
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -134,6 +136,16 @@ def test_bundled_networks_say_where_they_are_from():
         assert "CC BY-SA 3.0" in head
     assert "CC BY-SA 3.0" in (folder / "NOTICE").read_text()
     assert sum(len(path.read_bytes()) for path in folder.iterdir()) < 2_000_000
+
+
+def test_the_package_names_the_licences_of_all_that_it_holds():
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    notices = set((root / "src").rglob("NOTICE"))
+    assert len(notices) == 2
+    assert project["license"] == "MIT AND CC-BY-SA-3.0"
+    named = {path for pattern in project["license-files"] for path in root.glob(pattern)}
+    assert named == {root / "LICENSE", *notices}
 
 
 @pytest.mark.parametrize("seed", range(5))
