@@ -164,6 +164,19 @@ def test_compare_as_json(graphs):
     assert (told["learned_edges"], told["miss"]) == (3, 1)
 
 
+def test_compare_takes_networks_by_name_and_from_bif_files(tmp_path, capsys):
+    network = package.load_network("asia")
+    network.graph.save(tmp_path / "graph.json")
+    network.save(tmp_path / "asia.bif")
+    graph, bif = str(tmp_path / "graph.json"), str(tmp_path / "asia.bif")
+    for learned_graph, truth in ((graph, "asia"), (graph, bif), (bif, graph), ("asia", bif)):
+        assert main(["compare", learned_graph, truth, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["shd"], told["correct"]) == (0, 8)
+    assert main(["compare", graph, "azia"]) == 2
+    assert "unknown network 'azia'; did you mean 'asia'?" in capsys.readouterr().err
+
+
 def test_algorithms_are_listed_with_their_options():
     printed = learned("algorithms")
     for registry in (STRUCTURE, LOCAL, MARKOV_BLANKET):

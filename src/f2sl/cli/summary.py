@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
-from f2sl.cli.compare import metrics
+from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Learned:
                 "dag": extension if self.dag else None,
                 "complete": self.learner.complete_,
                 "timings": self.learner.timings_,
-                "notes": self.learner.notes_,
+                "notes": self._notes(),
                 "out": None if self.out is None else str(self.out),
                 "picture": None if self.picture is None else str(self.picture),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
@@ -122,7 +122,7 @@ class Learned:
         states = f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
         lines = [
             ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {states}"),
-            *(("Note", printable(note)) for note in learner.notes_),
+            *(("Note", printable(note)) for note in self._notes()),
             ("Learned", f"by {self.algorithm} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
@@ -140,6 +140,9 @@ class Learned:
         if self.picture is not None:
             lines.append(("Drawn", printable(self.picture)))
         return lines
+
+    def _notes(self) -> list[str]:
+        return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
 
     def _states(self) -> tuple[int, int]:
         return int(self.table.cardinalities.min()), int(self.table.cardinalities.max())
