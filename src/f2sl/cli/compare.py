@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.files import load_truth
+from f2sl.cli.files import load_any_graph
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson
 
@@ -59,7 +59,7 @@ def compare(
     """
     from f2sl.graph import compare as compare_graphs
 
-    learned_graph, true_graph = load_truth(learned), load_truth(truth)
+    learned_graph, true_graph = load_any_graph(learned), load_any_graph(truth)
     comparison = compare_graphs(true_graph, learned_graph)
     if as_json:
         output.show_json(comparison.as_dict())
