@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
+    from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
     from f2sl.structure.gsbn import GSBN as GSBN
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BayesianNetwork": "network",
     "DAG": "graph",
+    "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
     "DiscreteTable": "data",
     "F2SLError": "errors",

@@ -63,6 +63,12 @@ STRUCTURE.add(
     "Colombo and Maathuis 2014",
 )
 STRUCTURE.add(
+    "dag-gnn",
+    "f2sl.structure.dag_gnn:DAGGNN",
+    "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
+    "Yu, Chen, Gao and Yu 2019",
+)
+STRUCTURE.add(
     "local-to-global",
     "f2sl.structure.local_to_global:LocalToGlobal",
     "any learner of neighbours, either way of orienting",
