@@ -18,7 +18,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test-installed: $(VENV)/.installed
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot]"
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot,deep]"
 	touch $@
 
 demo: $(VENV)/.installed

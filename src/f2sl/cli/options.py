@@ -91,6 +91,16 @@ LEARNER_OPTIONS = (
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
     LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),
+    LearnerOption("graph_threshold", float, "Weights up to this in absolute value are no edges."),
+    LearnerOption("standardize", bool, "Divide each column by its standard deviation."),
+    LearnerOption("h_tol", float, "What is left of cycles, in the measure of the learner, when it ends."),
+    LearnerOption("max_iter", int, "Most changes of the multiplier of the constraint on cycles."),
+    LearnerOption("epochs", int, "How often all rows are gone through between two changes of the penalty."),
+    LearnerOption("batch_size", int, "Rows for each step of the training."),
+    LearnerOption("learning_rate", float, "Size of the steps of the training."),
+    LearnerOption("hidden", int, "Hidden units of a neural network."),
+    LearnerOption("tau", float, "Weight of the sum of all absolute weights: with more, fewer edges."),
+    LearnerOption("seed", int, "Where random numbers begin; the same one gives the same graph."),
 )
 
 FLAGS = {

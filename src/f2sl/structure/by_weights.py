@@ -27,7 +27,7 @@ class ByWeights(StructureLearner):
     Attributes
     ----------
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
-        The weight of the edge from each column (the row of the matrix) to each other, below the threshold, too.
+        ``weights_[i, j]`` is that of the edge from column i to column j, those below the threshold included.
     """
 
     strength_unit = "weight"
@@ -72,7 +72,7 @@ class ByWeights(StructureLearner):
         edges, raised = heaviest_edges(weights, threshold)
         if raised > threshold:
             self.notes_.append(
-                f"the threshold was raised from {threshold:g} to {raised:.4g}: with more edges the graph has a cycle"
+                f"the threshold was raised from {threshold:g} to {raised:.4g}: lighter edges close a cycle"
             )
         return DAG.from_arrays(names, edges, weights_directed=weights[tuple(edges.T)])
 

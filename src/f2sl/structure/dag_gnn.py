@@ -1,13 +1,12 @@
-"""DAG-GNN, structure by a graph neural network (Yu, Chen, Gao and Yu 2019); needs PyTorch, the extra ``deep``.
+"""DAG-GNN, structure by a graph neural network (Yu, Chen, Gao and Yu 2019); needs PyTorch (extra ``deep``).
 
 An autoencoder is trained whose encoder and decoder have a matrix of weights between the variables, under a
-constraint by which that is the matrix of a DAG (:mod:`f2sl.search.deep.dag_gnn` has the formulas). The weights
-far from 0 are the edges.
+constraint by which it is the matrix of a DAG (the formulas are in :mod:`f2sl.search.deep.dag_gnn`). The
+weights that are far from 0 are the edges.
 
-States are taken for numbers, their codes. The paper has another way for them, too: one number for each state (one-hot), with
-a distribution over the states in place of the decoder's number. It was measured and left out: on the first
-data set of Mildew with 500 rows it misses 31 to 41 of the 46 edges, with an SHD of 45 to 53, where codes miss 12 and have an SHD of 41, and
-on samples of sachs and alarm codes are better as well (docs/reproduction.md).
+States are taken for numbers, their codes. The paper has another way for them as well, a number for each state
+and a distribution over the states from the decoder. It was measured, found worse, and left out
+(docs/reproduction.md).
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ class DAGGNN(ByWeights):
     hidden : int
         Hidden units of the encoder's and of the decoder's network.
     epochs : int
-        How many times all rows are gone through between two changes of the penalty on cycles. With thousands of
-        rows far fewer than the default do as well.
+        How many times all rows are gone through between two changes of the penalty on cycles. With
+        thousands of rows a tenth of the default does as well.
     batch_size : int
         Rows for each step of the training.
     learning_rate : float
@@ -50,7 +49,7 @@ class DAGGNN(ByWeights):
     max_iter : int
         How many times the multiplier of the constraint is changed at most.
     seed : int
-        Of the first parameters and of the batches. The same seed gives the same graph, on any number of threads.
+        Of the first parameters and of the batches. The same seed gives the same graph.
     standardize : bool
         Whether to divide each column by its standard deviation. Without, a variable that varies more is
         more likely to come out as an effect.

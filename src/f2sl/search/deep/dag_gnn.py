@@ -5,20 +5,22 @@ The model is an autoencoder with a matrix A of weights, ``A[i, j]`` for the edge
     Z = (I - A^T) f(X)        the encoder, f a small network that all variables share
     X = g((I - A^T)^-1 Z)     the decoder, g another one
 
-and what is minimised over A, f and g, for the mean of a batch of samples, is the negative evidence lower bound,
+and what is minimised over A, f and g is the negative evidence lower bound, for the mean of a batch of samples
 
     |X - g(f(X))|^2 / 2 + |Z|^2 / 2,
 
-under the constraint h(A) = tr (I + A*A/m)^m - m = 0, by which A is a DAG of the m variables. As in the program of
-the paper's authors, all variances are 1 and Z is taken at its mean, not sampled (sampling it was tried: on a
-linear network of 10 variables and 20 edges the SHD was 11 to 17, and 2 without). The decoder's inverse then undoes the encoder's
-matrix whatever A is, so that no matrix need be inverted; A is held by the second term alone. From that program
-are also A = sinh(3 a) for the parameters a, a common offset of f(X) in the encoder, the distributions that the parameters are first drawn
-from, and a learning rate that falls as the penalty grows.
+under the constraint h(A) = tr (I + A*A/m)^m - m = 0, by which A is the matrix of a DAG of the m variables.
 
-Everything is in double precision, since h must be told from 0 at 1e-8, and in one thread, so that sums are always taken in the
-same order. The gradient is written out: for matrices this small the bookkeeping of automatic
-differentiation takes longer than the arithmetic.
+Some of this is not in the paper but in its authors' program: all variances are 1, and Z is taken at its mean
+and not sampled. (With sampling, on a linear network of 10 variables and 20 edges, the SHD was 11 to 17, and 2
+without.) The decoder's inverse then undoes the encoder's matrix whatever A is, so that no matrix need be
+inverted, and A is held by the second term alone. From there are also A = sinh(3 a) for parameters a, the
+offset of f(X) in the encoder, how the parameters are first drawn, and the learning rate that falls as
+the penalty on cycles grows.
+
+Everything is in double precision, since h must be told from 0 at 1e-8, and in one thread, so that sums are
+always taken in the same order. The gradient is written out: with matrices this small, automatic
+differentiation spends more time on its books than on arithmetic.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ class Autoencoder:
         self.gradient = torch.zeros_like(self.parameters)
         shapes = [(n_variables, n_variables), (1,), (2, 3, hidden), (2,)]
         (self._a, self._offset, units, levels), (self._to_a, self._to_offset, *to_curves) = (
-            [part.view(shape) for part, shape in zip(vector.split(sizes), shapes, strict=True)]
+            [part.view(shape) for part, shape in zip(torch.split(vector, sizes), shapes, strict=True)]
             for vector in (self.parameters, self.gradient)
         )
         scale = math.sqrt(2 / (hidden + 1))
@@ -199,7 +201,7 @@ class Training:
         for _ in range(settings.epochs):
             order = torch.from_numpy(self._rng.permutation(n_rows))
             total = torch.zeros((), dtype=torch.float64)
-            for batch in self._x[order].split(settings.batch_size):
+            for batch in torch.split(self._x[order], settings.batch_size):
                 total += model.differentiate(batch, multiplier, penalty, settings.tau) * len(batch)
                 optimiser.step(rate)
                 if self._until is not None and time.monotonic() >= self._until:
@@ -208,8 +210,8 @@ class Training:
             self.loss = total.item() / n_rows
             if not math.isfinite(self.loss):
                 raise OptionError(
-                    f"learning_rate {settings.learning_rate:g} is too large for these data: the training came "
-                    "to numbers that cannot be computed with; take a smaller one, or standardize=True"
+                    f"learning_rate is too large at {settings.learning_rate:g} for these data: the training "
+                    "came to numbers that cannot be computed with; take a smaller one, or standardize=True"
                 )
 
 
