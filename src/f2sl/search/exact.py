@@ -13,12 +13,19 @@ good the fewest, and of these the first.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from f2sl.counting.protocol import Integers
 from f2sl.search import _kernels
+from f2sl.stats._kernels import UNKNOWN
+from f2sl.stats.set_scores import SetScores
+
+SETS_PER_STEP = 1 << 14
+"""Sets counted between two looks at the user's patience."""
 
 
 @dataclass(frozen=True)
@@ -63,3 +70,39 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     most = k if max_indegree is None else max_indegree
     _kernels.best_networks(np.ascontiguousarray(lattices), most, parents, scores)
     return BestNetworks(parents, scores)
+
+
+def count_lattice(
+    scores: SetScores,
+    members: Integers,
+    max_indegree: int | None = None,
+    advance: Callable[[float], None] | None = None,
+) -> Integers:
+    """Give the values of those subsets of `members` that a best network may need; others stay `UNKNOWN`.
+
+    Families are gone through by their number of parents. Where a family loses to one with fewer parents, and
+    would whatever parents were added (:class:`~f2sl.stats.set_scores.Ceilings`), it and all with more are
+    left out; a set is counted if some family needs it.
+    """
+    k = len(members)
+    most = k - 1 if max_indegree is None else min(max_indegree, k - 1)
+    ceilings = scores.ceilings(members)
+    values = np.full(1 << k, UNKNOWN)
+    values[0] = scores.subsets(members, np.zeros(1, np.int64))[0][0]
+    best_of = np.empty((k, 1 << k >> 1), np.int64)
+    open_for = np.zeros(1 << k, np.int64)
+    wanted = np.zeros(1 << k, np.bool_)
+    for level in range(most + 1):
+        bounds = (ceilings.weights, ceilings.slack)
+        _kernels.choose_families(level, *bounds, ceilings.sizes, open_for, best_of, wanted)
+        wanted &= values == UNKNOWN
+        masks = np.flatnonzero(wanted)
+        wanted[:] = False
+        for first in range(0, len(masks), SETS_PER_STEP):
+            some = masks[first : first + SETS_PER_STEP]
+            values[some], sizes = scores.subsets(members, some)
+            ceilings.learn(some, sizes)
+        _kernels.score_families(level, *bounds, values, ceilings.sizes, open_for, best_of)
+        if advance is not None:
+            advance(math.comb(k, level + 1) / (1 << k))
+    return values

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,35 @@ COUNTS_REMEMBERED = 128
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
 
 SETS_PER_BATCH = 1 << 15
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Upper bounds of the scores of families.
+
+    A family of variable v over a set S, and every family of v with these parents and others, scores at most
+    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset may stand in for one
+    that is not known (0). Two values that differ by more than `slack` do so in spite of all rounding.
+
+    BIC
+        The likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 - 1 / r)
+        (de Campos and Ji 2011, *Efficient structure learning of Bayesian networks using constraints*).
+    BDeu
+        The score is the log probability of the child's states, predicted one sample after another. The first
+        time that a state appears with a configuration of the parents, its probability is at most 1 / r: with
+        n samples seen there it is a / (r a + n), where a is the prior of a cell. So the score is at most
+        - log r for each occupied cell, and more parents only add to these. De Campos and Ji 2011 count the
+        occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020, *On
+        pruning for score-based Bayesian network structure learning*, have further bounds.
+    """
+
+    weights: Floats
+    sizes: Floats
+    slack: int
+
+    def learn(self, masks: Integers, occupied: NDArray[np.int32]) -> None:
+        """Take note of how many cells of some sets are occupied."""
+        self.sizes[masks] = np.maximum(self.sizes[masks], occupied)
 
 
 class SetScores:
@@ -136,6 +166,20 @@ class SetScores:
         nodes = self._tree.subsets(members, masks)
         self._count(nodes)
         return self._values[nodes], self._occupied[nodes]
+
+    def ceilings(self, members: Integers) -> Ceilings:
+        """Bound what families over some variables can score, however many parents they have."""
+        states = self.engine.cardinalities[members].astype(np.float64)
+        # Rounding of G, and what the logarithms of Gamma lose where they are large.
+        n, ess = self.engine.n_rows, self.equivalent_sample_size
+        lost = 4.0 * float(np.spacing(math.lgamma(n + ess))) / self.unit
+        slack = math.ceil(4 * n * (1.0 + lost))
+        if self.score == "bdeu":
+            return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(members)), slack)
+        sizes = np.ones(1)
+        for k in states:
+            sizes = np.concatenate([sizes, sizes * k])
+        return Ceilings(self._penalty * (1.0 - 1.0 / states) / self.unit, sizes, slack)
 
     def _count(self, nodes: Integers) -> None:
         """Count those sets among `nodes` that are not known."""
