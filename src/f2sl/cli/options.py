@@ -66,10 +66,14 @@ LEARNER_OPTIONS = (
     LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2.", ALL_LEARNERS),
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
-    LearnerOption("score", str, "What hill climbing climbs: bdeu, k2, bic or aic."),
+    LearnerOption("score", str, "What is to be best: bdeu or bic; by hill climbing also k2 or aic."),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
+    LearnerOption("max_indegree", int, "Most parents that a variable may have."),
+    LearnerOption("max_exact", int, "Most variables that are searched exactly."),
+    LearnerOption("force", bool, "Search more variables exactly, if there is enough memory."),
+    LearnerOption("time_limit", float, "Seconds after which the search ends with what it has."),
     LearnerOption("k", int, "How many variables to choose.", ("pc",)),
 )
 

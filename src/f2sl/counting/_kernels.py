@@ -359,7 +359,7 @@ def _count_groups(
     """
     n_rows = len(column)
     if n_groups * k <= 4 * n_rows:
-        # So few cells that looking at all of them is cheaper than keeping account of those that occur. Each is
+        # So few cells that looking at all is cheaper than keeping account of those that occur. Each is
         # written, and kept if it is not empty: a branch would be guessed wrong too often.
         for s in range(n_rows):
             numbers[np.int64(groups[s]) * k + column[s]] += 1

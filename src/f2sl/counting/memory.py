@@ -150,7 +150,7 @@ class MemoryEngine:
         return Tables(
             queries,
             self.cardinalities,
-            counts,
+            counts[:-1],
             cell_start,
             group_start,
             group_room[:-1],

@@ -180,13 +180,15 @@ def score_families(
     sizes: Array,
     open_for: Array,
     best_of: Array,
-) -> None:
-    """Score the families that `choose_families` has left, now that their sets are counted."""
+) -> int:
+    """Score the families that `choose_families` has left, their sets now being counted; returns how many."""
     k = len(weights)
+    scored = 0
     parents = (1 << level) - 1
     while parents < 1 << k:
         for v in range(k):
             if open_for[parents] >> v & 1:
+                scored += 1
                 place = _squeeze(parents, v)
                 best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
                 if best_of[v, place] - slack > -weights[v] * sizes[parents | 1 << v]:
@@ -194,3 +196,4 @@ def score_families(
         if parents == 0:
             break
         parents = _next_of_same_size(parents)
+    return scored

@@ -129,14 +129,7 @@ class SetScores:
             per_cell = float(np.log(states).sum()) - math.log(equivalent_sample_size)
             largest = n * max(per_row, per_cell)
         self.unit = 2.0 ** (math.ceil(math.log2(max(largest, 1.0))) - 52)
-        self._values[0] = self._of_everything()
-
-    def _of_everything(self) -> int:
-        """Give the value of the empty set: one cell that holds all samples."""
-        n, ess = self.engine.n_rows, self.equivalent_sample_size
-        if self.score == "bic":
-            return round(n * math.log(n) / self.unit) - round(self._penalty / self.unit)
-        return round((math.lgamma(n + ess) - math.lgamma(ess)) / self.unit)
+        self._values[0] = int(SET_SCORES[score](self, _everything(engine))[0, 0])
 
     def lattices(self, members: Integers) -> Integers:
         """Give the values of all subsets of each row of `members`.
@@ -234,6 +227,23 @@ SET_SCORES: dict[str, Callable[[SetScores, Tables], Floats]] = {
     "bic": SetScores._bic,
 }
 """Scores that are differences, by the name they are asked for."""
+
+
+def _everything(engine: CountingEngine) -> Tables:
+    """Count the empty set: one cell that holds all samples."""
+    none, first = np.empty(0, np.int64), np.zeros(1, np.int64)
+    both = np.array([0, 1])
+    return Tables(
+        Queries(none, np.zeros(2, np.int64)),
+        engine.cardinalities,
+        counts=np.array([engine.n_rows]),
+        cell_start=both,
+        group_start=both,
+        first_group=first,
+        n_groups=np.ones(1, np.int64),
+        full=np.ones(1, np.bool_),
+        n_rows=engine.n_rows,
+    )
 
 
 class _SetTree:
