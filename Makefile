@@ -40,6 +40,7 @@ test: lint
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/exact.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers

@@ -121,6 +121,19 @@ def test_the_second_algorithm_tells_its_score(csv):
     assert told["options"]["score"] == "bic"
 
 
+def test_the_best_network_of_all(csv, capsys):
+    # a -> c <- b as the data say; e - f could point either way and follows the names.
+    options = ("--score", "bic", "--max-indegree", "2", "--max-exact", "5", "--force", "--time-limit", "60")
+    assert main(["learn", str(csv), "--algorithm", "exact", *options, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}
+    assert told["score"] < 0
+    assert main(["learn", str(csv), "--algorithm", "exact", "--max-exact", "5"]) == 2
+    assert "--max-exact is 5: an exact search of 6 variables takes about" in capsys.readouterr().err
+    assert main(["learn", str(csv), "--algorithm", "exact", "--time-limit", "0"]) == 2
+    assert "--time-limit must be a number from 0.001" in capsys.readouterr().err
+
+
 def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
     out, truth = tmp_path / "graph.dot", tmp_path / "truth.gml"
     DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("f", "e")]).save(truth)
