@@ -52,7 +52,7 @@ bench-peers: .venv-peers/.installed
 
 paper: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/paper_core.py
-	$(BIN)/python benchmarks/paper_pc.py
+	$(BIN)/python benchmarks/paper_tables.py
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -43,7 +43,7 @@ def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
         with interrupts.listening(for_good):
             work()
             sys.stdout.flush()
-            interrupts.check()
+            interrupts.end()
     except BaseException as error:
         return _settle(error)
     return 0

@@ -3,6 +3,10 @@
 A ``KeyboardInterrupt`` can get lost: raised in a callback of some library it is printed and forgotten,
 raised inside an import it may come out as another error. So the signal is remembered as well, and looked at
 before anything is written and when the work ends.
+
+A learner that is interrupted with some of its work finished says so by raising
+:class:`~f2sl.errors.Interrupted`. What it has is then written and shown as usual, said to be incomplete, and
+the interrupt takes effect when the command is through; a second Ctrl-C ends it at once.
 """
 
 from __future__ import annotations
@@ -15,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from f2sl.errors import Interrupted
 
 EXIT_CODE = 130
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -29,6 +35,7 @@ class Interrupts:
     def reset(self) -> None:
         """Begin a new run."""
         self.requested = False
+        self._put_off = False
         self._saving = False
         self._before: dict[Path, int | None] = {}
 
@@ -67,9 +74,22 @@ class Interrupts:
         self.requested = True
         raise KeyboardInterrupt
 
+    @contextmanager
+    def keeping_what_is_finished(self) -> Iterator[None]:
+        """Put off an interrupt during a ``with`` block after which there is something to write."""
+        try:
+            yield
+        except Interrupted:
+            self._put_off = True
+
     def check(self) -> None:
         """Stop if an interrupt was asked for and got lost."""
-        if self.requested:
+        if self.requested and not self._put_off:
+            raise KeyboardInterrupt
+
+    def end(self) -> None:
+        """Stop at the end of the work if an interrupt was asked for at any time."""
+        if self.requested or self._put_off:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -87,7 +107,8 @@ class Interrupts:
         """Say that the work was interrupted, and which files were written before."""
         # A file that is written whole takes the place of the old one: it is another file then.
         written = [str(path) for path, before in self._before.items() if _identity(path) != before]
-        return f"interrupted; {', '.join(written) or 'nothing'} was written"
+        told = f"interrupted; {', '.join(written) or 'nothing'} was written"
+        return f"{told}, incomplete" if written and self._put_off else told
 
 
 def _identity(path: Path) -> int | None:

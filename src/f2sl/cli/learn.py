@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from f2sl.cli.files import check_graph_file, check_picture_file, load_truth, save_graph, save_picture
+from f2sl.cli import output
+from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph, save_graph, save_picture
 from f2sl.cli.help import examples
+from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     LEARNING,
     OUTPUT,
@@ -104,7 +106,7 @@ def learn(
         _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare
 
-        true_graph = None if truth is None else load_truth(truth)
+        true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, {**options, **reading.params()}, jobs)
         with progress(quiet):
             started = time.perf_counter()
@@ -112,7 +114,8 @@ def learn(
             seconds = time.perf_counter() - started
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-            learner.fit(table)
+            with interrupts.keeping_what_is_finished():
+                learner.fit(table)
     for stage in ("read", "total"):
         learner.timings_[stage] += seconds
     graph = learner.graph_.to_dag() if dag else learner.graph_
@@ -129,6 +132,8 @@ def learn(
         learned.show_json()
     elif not quiet:
         learned.show()
+    elif not learner.complete_:
+        output.tell_of_incomplete(learner.notes_)
 
 
 def _check_files(reading: Reading, out: Path | None, picture: Path | None, truth: Path | None) -> None:

@@ -38,6 +38,12 @@ def show_json(content: Any) -> None:
     sys.stdout.write(json.dumps(content, indent=2) + "\n")
 
 
+def tell_of_incomplete(notes: Iterable[str]) -> None:
+    """Say on the standard error that a result is incomplete, to those who asked for no other word."""
+    for note in notes:
+        print(f"f2sl: note: {printable(note)}", file=sys.stderr)
+
+
 def pairs(rows: Iterable[tuple[str, str]]) -> Table:
     """Lay out labels, each with what there is to say."""
     from rich.table import Table

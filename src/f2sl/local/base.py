@@ -10,9 +10,10 @@ well, are local learners, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._estimator import Estimator
 from f2sl._registry import Registry
@@ -106,7 +107,8 @@ class Neighbourhood:
     """The set of one variable, strongest first, with the strength of each link.
 
     `separating_sets` says of variables outside the set what was found to make them independent of the target;
-    algorithms that make no tests leave it empty.
+    algorithms that make no tests leave it empty. A search that ran out of time before its end is not
+    `complete`; `notes` say so, and what else a user should know.
     """
 
     members: Integers
@@ -114,6 +116,8 @@ class Neighbourhood:
     separating_sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
     n_unreliable: int = 0
+    complete: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,8 @@ class Neighbourhoods:
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the
     strength of each link in `strengths`. ``separating_sets[v, w]`` is what was found to make w
-    independent of v when v was the target.
+    independent of v when v was the target. ``finished[v]`` says whether the search for v came to its end;
+    None stands for all.
     """
 
     start: Integers
@@ -131,6 +136,13 @@ class Neighbourhoods:
     separating_sets: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
     n_unreliable: int = 0
+    finished: NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all searches came to their end."""
+        return self.finished is None or bool(self.finished.all())
 
     def of(self, variable: int) -> tuple[Integers, Floats]:
         """Members of one variable's set, and their strengths."""
@@ -147,8 +159,24 @@ def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int =
     return Neighbourhoods(start, members, strengths, separating, n_tests, n_unreliable)
 
 
+def mutual(sets: Neighbourhoods) -> Neighbourhoods:
+    """Keep the members of each set whose own set has its owner, or is not finished."""
+    n = len(sets.start) - 1
+    owner = np.repeat(np.arange(n), np.diff(sets.start))
+    agreed = np.isin(owner * n + sets.members, sets.members * n + owner)
+    if sets.finished is not None:
+        agreed |= ~sets.finished[sets.members]
+    start = np.concatenate([[0], np.cumsum(np.bincount(owner[agreed], minlength=n))]).astype(np.int64)
+    return replace(sets, start=start, members=sets.members[agreed], strengths=sets.strengths[agreed])
+
+
 class LocalLearner(Estimator):
-    """Base of the local learners: options in the constructor, two questions as methods."""
+    """Base of the local learners: options in the constructor, two questions as methods.
+
+    `strength_unit` says in a word what the strengths of links are.
+    """
+
+    strength_unit = "strength"
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""

@@ -23,6 +23,7 @@ from f2sl._threads import resolve_jobs
 from f2sl.counting.protocol import CountingEngine
 from f2sl.data import as_table, check_reading
 from f2sl.data.remarks import remarks, warn_of_identifiers
+from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
 
 STRUCTURE = Registry("algorithm")
@@ -76,6 +77,10 @@ STRUCTURE.add(
 )
 
 
+MANY_UNRELIABLE = 0.5
+"""Share of tests that could not answer above which a note says so."""
+
+
 class StructureLearner(Estimator):
     """Base of all learners: reads the table, opens an engine, keeps the time.
 
@@ -87,6 +92,8 @@ class StructureLearner(Estimator):
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
         What a user should know about how the data were read and what could not be decided.
+    complete_ : bool
+        False if a time limit or Ctrl-C ended the work early: `graph_` is then what was found by that time.
     n_rows_ : int
         Samples learned from.
     feature_names_in_ : ndarray of str
@@ -100,9 +107,13 @@ class StructureLearner(Estimator):
     missing: str
     verbose: bool
 
+    strength_unit = "strength"
+    """What the weights of the graph's edges are, in a word."""
+
     graph_: PDAG
     timings_: dict[str, float]
     notes_: list[str]
+    complete_: bool
     n_rows_: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -112,7 +123,10 @@ class StructureLearner(Estimator):
         raise NotImplementedError
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
-        """Learn from an engine whose variables are in the order of `names`, which are sorted."""
+        """Learn from an engine whose variables are in the order of `names`, which are sorted.
+
+        A learner that can tell what is finished raises :class:`Interrupted` with the graph of it on Ctrl-C.
+        """
         raise NotImplementedError
 
     def fit(self, X: Any, y: object = None, *, names: Sequence[str] | None = None) -> Self:
@@ -130,6 +144,11 @@ class StructureLearner(Estimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        Interrupted
+            On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
         """
         self.check_options()
         resolve_jobs(self.n_jobs)
@@ -138,6 +157,8 @@ class StructureLearner(Estimator):
         before = vars(self).copy()
         try:
             return self._fit(X, names)
+        except Interrupted:
+            raise
         except BaseException:
             # What an earlier fit has learned stays as it was.
             vars(self).clear()
@@ -168,11 +189,29 @@ class StructureLearner(Estimator):
                 from f2sl.counting.memory import MemoryEngine
 
                 engine = MemoryEngine(ordered, self.n_jobs)
+            self.complete_ = True
+            interrupt = None
             with engine:
-                graph = self._learn(engine, ordered.names)
+                try:
+                    graph = self._learn(engine, ordered.names)
+                except Interrupted as error:
+                    interrupt, graph = error, error.finished
+                    self.complete_ = False
         self.graph_ = graph.reorder(table.names)
+        self._tell_of_unreliable_tests()
         self.timings_["total"] = time.perf_counter() - started
+        if interrupt is not None:
+            raise interrupt
         return self
+
+    def _tell_of_unreliable_tests(self) -> None:
+        """Add a note where most tests could not answer."""
+        tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
+        if unreliable > MANY_UNRELIABLE * tests:
+            self.notes_.append(
+                f"too few rows for so many states: {unreliable:,} of {tests:,} independence tests could not "
+                "answer; what was learned is not to be relied on"
+            )
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
