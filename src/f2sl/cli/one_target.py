@@ -12,10 +12,10 @@ from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
 from f2sl.cli.reading import Reading
 from f2sl.cli.summary import reliability
-from f2sl.local.found import FoundSet, FoundSets
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
+    from f2sl.local.found import FoundSet, FoundSets
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,8 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
     """Give members and separating sets: of one variable, or of each by name."""
+    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+
     if isinstance(found, FoundSets):
         parts = {name: _as_json(command, one) for name, one in found.items()}
         return {
@@ -90,6 +92,8 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
 
 def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     """Print a table: a row for each member, or for each variable."""
+    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+
     if isinstance(found, FoundSets):
         links = [(printable(name), ", ".join(map(printable, one))) for name, one in found.items()]
         output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))
