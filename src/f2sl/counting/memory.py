@@ -1,6 +1,6 @@
 """Counting a table that fits into memory, over threads.
 
-Each table and each pair is counted by bit planes, sample by sample, or by sorting the
+Each table and each pair is counted by bit planes, sample by sample, or by refining or sorting the
 samples, whichever is cheapest for its numbers of states and samples.
 """
 
@@ -59,6 +59,8 @@ LEAST_WORK = 2e6
 """Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
 LARGEST_SCRATCH = 1 << 22
 """Cells of the largest table that a pair is counted into without sorting."""
+LARGEST_REFINING = 1 << 24
+"""Samples times states of a variable that groups of samples are split by; more is sorted."""
 
 
 class MemoryEngine:
@@ -124,7 +126,7 @@ class MemoryEngine:
     def count(self, queries: Queries) -> Tables:
         """Count the tables of a batch, here and now, in this thread."""
         method, cells = self._choose(queries)
-        full = method != _kernels.BY_SORTING
+        full = (method == _kernels.BY_PLANES) | (method == _kernels.BY_CODES)
         room = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
         last = self.cardinalities[queries.variables[queries.start[1:] - 1]]
         groups = np.where(full, room // last, room) + 1
@@ -170,7 +172,9 @@ class MemoryEngine:
         method = np.where(
             (by_planes <= by_codes) & (widest <= MOST_PLANES), _kernels.BY_PLANES, _kernels.BY_CODES
         )
-        return np.where(cells > self.n_rows, _kernels.BY_SORTING, method).astype(np.int64), cells
+        refined = self.n_rows * widest <= LARGEST_REFINING
+        large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
+        return np.where(cells > self.n_rows, large, method).astype(np.int64), cells
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
