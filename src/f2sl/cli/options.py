@@ -67,18 +67,25 @@ LEARNER_OPTIONS = (
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
     LearnerOption(
-        "score", str, "What the best network has most of: bdeu or bic; hill climbing: k2 or aic, too.", ALL_LEARNERS
+        "score",
+        str,
+        "What the best network has most of: bdeu or bic; hill climbing: k2 or aic, too.",
+        ALL_LEARNERS,
     ),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu.", ALL_LEARNERS),
     LearnerOption(
-        "max_exact", int, "Most variables whose best network is found exactly, not by hill climbing.", ALL_LEARNERS
+        "max_exact",
+        int,
+        "Most variables whose best network is found exactly, not by hill climbing.",
+        ALL_LEARNERS,
     ),
     LearnerOption("max_indegree", int, "Most parents of a variable in a best network.", ALL_LEARNERS),
+    LearnerOption("order", str, "Candidates one after another: by strength, or by name.", ALL_LEARNERS),
     LearnerOption(
-        "order", str, "Candidates one after another: by strength, or by name.", ALL_LEARNERS
-    ),
-    LearnerOption(
-        "time_limit", float, "Seconds after which to end with what is done, said to be incomplete.", ALL_LEARNERS
+        "time_limit",
+        float,
+        "Seconds after which to end with what is done, said to be incomplete.",
+        ALL_LEARNERS,
     ),
     LearnerOption("start", str, "The variable that the graph is grown from."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),

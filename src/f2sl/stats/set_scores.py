@@ -102,11 +102,20 @@ class SetScores:
         self._values[0] = self._of_everything()
 
     def _of_everything(self) -> int:
-        """Give the value of the empty set: one cell that holds all samples."""
-        n, ess = self.engine.n_rows, self.equivalent_sample_size
-        if self.score == "bic":
-            return round(n * math.log(n) / self.unit) - round(self._penalty / self.unit)
-        return round((math.lgamma(n + ess) - math.lgamma(ess)) / self.unit)
+        """Give the value of the empty set: one cell with all samples, as in a constant column's table."""
+        one, first = np.array([0, 1]), np.zeros(1, np.int64)
+        table = Tables(
+            Queries(np.empty(0, np.int64), np.zeros(2, np.int64)),
+            self.engine.cardinalities,
+            np.array([self.engine.n_rows]),
+            cell_start=one,
+            group_start=one,
+            first_group=first,
+            n_groups=first + 1,
+            full=np.ones(1, np.bool_),
+            n_rows=self.engine.n_rows,
+        )
+        return int(SET_SCORES[self.score](self, table)[0, 0])
 
     def lattices(self, members: Integers) -> Integers:
         """Give the values of all subsets of each row of `members`.
