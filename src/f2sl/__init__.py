@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc_c import MMHCc as MMHCc
     from f2sl.structure.pc_stable import PCStable as PCStable
+    from f2sl.structure.sll_c import SLLC as SLLC
+    from f2sl.structure.sll_g import SLLG as SLLG
 
 _HOMES = {
     "BayesianNetwork": "network",
@@ -64,6 +66,8 @@ _HOMES = {
     "GSBN": "structure.gsbn",
     "OptionError": "errors",
     "PDAG": "graph",
+    "SLLC": "structure.sll_c",
+    "SLLG": "structure.sll_g",
     "as_table": "data",
     "compare": "graph",
     "compare_pc": "graph",

@@ -10,7 +10,7 @@ How much the best network's score loses without a link is the *strength* of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -135,6 +135,8 @@ class Run:
         What is around the targets whose searches have come to their end.
     spouses : dict of int to Around
         The same for the second search of algorithms that have one.
+    deadline : Deadline
+        How much time there is.
     out_of_time, interrupted : bool
         Whether the time limit or Ctrl-C ended the work.
     """
@@ -150,7 +152,7 @@ class Run:
         self.out_of_time = False
         self.interrupted = False
         self._order = learner.order
-        self._deadline = Deadline(learner.time_limit)
+        self.deadline = Deadline(learner.time_limit)
         self._latest: Found = {}
 
     def look_up(
@@ -162,24 +164,38 @@ class Run:
     ) -> None:
         """Run the searches of the targets that are not in `found`, until all are there or the time is up."""
         new = [target for target in targets if target not in found]
-        if self.out_of_time:
-            return
+        with stage(what) as advance:
+            self.run(new, search, found, lambda: advance(1.0 / len(new)))
+
+    def run(
+        self,
+        targets: Iterable[int],
+        search: Callable[[Run, int], Growth[Around]],
+        found: Found,
+        on_finished: Callable[[], None],
+    ) -> None:
+        """Run the searches of some targets side by side; each that comes to its end is put into `found`."""
 
         def noting(target: int) -> Growth[None]:
             found[target] = yield from search(self, target)
-            advance(1.0 / len(new))
+            on_finished()
 
-        with stage(what) as advance:
-            searches = together((noting(target) for target in new), TARGETS_AT_ONCE)
-            asked = next(searches, None)
-            while asked is not None and not self.out_of_time:
-                self._latest.update((turns.target, turns.around) for turns in asked)
-                try:
-                    asked = searches.send(self.grower.answer(asked))
-                except StopIteration:
-                    asked = None
-                else:
-                    self.out_of_time = self._deadline.passed
+        if self.out_of_time:
+            return
+        searches = together((noting(target) for target in targets), TARGETS_AT_ONCE)
+        asked = next(searches, None)
+        while asked is not None and not self.out_of_time:
+            self._latest.update((turns.target, turns.around) for turns in asked)
+            try:
+                asked = searches.send(self.grower.answer(asked))
+            except StopIteration:
+                return
+            self.has_time()
+
+    def has_time(self) -> bool:
+        """Say whether there is time left, and remember if not."""
+        self.out_of_time = self.out_of_time or self.deadline.passed
+        return not self.out_of_time
 
     def around(self, target: int) -> Around:
         """Give what is around a target by now, finished or not."""
@@ -213,7 +229,7 @@ class Run:
             notes.append(f"incomplete: interrupted {how_far}")
         elif self.out_of_time:
             notes.append(
-                f"incomplete: the time limit of {self._deadline.seconds:g} s ended the search {how_far}"
+                f"incomplete: the time limit of {self.deadline.seconds:g} s ended the search {how_far}"
             )
         climbed, exact = self.grower.n_climbed, self.grower.n_exact
         if climbed:

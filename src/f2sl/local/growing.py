@@ -169,22 +169,42 @@ class Grower:
 
     def _climb(self, turns: Turns) -> Tried:
         """Answer a question about networks that are too large to be found exactly, some at a time."""
-        from f2sl.search.hill_climbing import hill_climb
-
         problems = _Problems.of(turns, CLIMBS_AT_ONCE)
+        before = turns.around
         for n, members in enumerate(problems.members, 1):
-            k = len(members)
             families = SetFamilies(self.scores, members, self.max_indegree)
-            climbed = hill_climb(families, k, np.column_stack(np.triu_indices(k, 1)))
-            self.n_climbed += 1
-            parents = [0] * k
-            for u, v in climbed.arrows.tolist():
-                parents[v] |= 1 << u
-            change = self._change(turns, members, parents, families.values)
-            before = turns.around
+            change = self._change(turns, members, self._climbed(families), families.values)
             if (change.near.keys(), change.spouses.keys()) != (before.near.keys(), before.spouses.keys()):
                 return Tried(n, change)
         return Tried(len(problems.members), None)
+
+    def _climbed(self, families: SetFamilies) -> list[int]:
+        """Climb to a good network over a few variables; gives a mask of parents for each."""
+        from f2sl.search.hill_climbing import hill_climb
+
+        k = len(families.members)
+        climbed = hill_climb(families, k, np.column_stack(np.triu_indices(k, 1)))
+        self.n_climbed += 1
+        parents = [0] * k
+        for u, v in climbed.arrows.tolist():
+            parents[v] |= 1 << u
+        return parents
+
+    def network(self, variables: Iterable[int]) -> dict[int, tuple[int, ...]]:
+        """Find the best network over some variables: the parents of each."""
+        from f2sl.search.exact import best_networks
+
+        members = np.array(sorted(variables), np.int64)
+        k = len(members)
+        if k > self.max_exact:
+            parents = self._climbed(SetFamilies(self.scores, members, self.max_indegree))
+        else:
+            found = best_networks(self.scores.lattices(members[None]), self.max_indegree)
+            parents = found.parents[0].tolist()
+            self.n_exact += 1
+        return {
+            int(members[v]): tuple(int(members[u]) for u in range(k) if parents[v] >> u & 1) for v in range(k)
+        }
 
     def _change(
         self, turns: Turns, members: Integers, parents: list[int], values: Callable[[Integers], Integers]

@@ -52,16 +52,17 @@ def hill_climb(
     tabu_length: int = 100,
     max_stall: int = 15,
     on_step: Callable[[int, float], None] | None = None,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Climbed:
     """Climb from the empty graph over variables 0 to n - 1, using only `edges` (rows of two variables).
 
-    `edge_log_prior` is added to the score for each edge of the graph.
+    `edge_log_prior` is added to the score for each edge of the graph. `may_go_on` is asked before each step.
     """
     state = _State(family_score, n, edges, edge_log_prior)
     best_score, best_present = state.score, state.present.copy()
     recent: deque[int] = deque([state.signature], maxlen=max(tabu_length, 1))
     steps = stalled = 0
-    while stalled < max_stall:
+    while stalled < max_stall and may_go_on():
         move = state.best_move(recent if tabu_length else ())
         if move is None:
             break
