@@ -21,24 +21,19 @@ def dags(n):
 class Best:
     """The best networks over sets of variables, each looked for once.
 
-    Of networks that are equally good, the one is taken where the last variable that can have no children has
-    none, then the one before it among the others, and so on, each with the fewest parents, and of these the
-    first.
+    Of networks that are equally good, those are taken with the fewest links to the target (ties="drop") or
+    with the most ("keep"); of these the one where the last variable that can have no children has none, then
+    the one before it among the others, and so on, each with the fewest parents, and of these the first.
     """
 
-    def __init__(self, family, max_indegree=None):
+    def __init__(self, family, max_indegree=None, ties="drop"):
         self.family = cache(family)
         self.max_indegree = max_indegree
-        self.known = {}
+        self.ties = ties
+        self.best = cache(self.best)
 
-    def network(self, members):
-        """Give the parents of each member in the best network over them."""
-        members = tuple(sorted(members))
-        if members not in self.known:
-            self.known[members] = self.look_for(members)
-        return self.known[members]
-
-    def look_for(self, members):
+    def best(self, members):
+        """Give all best networks, each as the parents of its members."""
         scored = []
         for dag in dags(len(members)):
             if self.max_indegree is not None and max(map(len, dag)) > self.max_indegree:
@@ -46,7 +41,14 @@ class Best:
             named = {v: tuple(members[p] for p in parents) for v, parents in zip(members, dag, strict=True)}
             scored.append((sum(self.family(v, parents) for v, parents in named.items()), named))
         top = max(score for score, _ in scored)
-        best = [named for score, named in scored if score > top - TIE]
+        return [named for score, named in scored if score > top - TIE]
+
+    def network(self, members, target=None):
+        """Give the one that is taken."""
+        best = self.best(tuple(sorted(members)))
+        if target is not None:
+            wanted = (min if self.ties == "drop" else max)(len(near(dag, target)) for dag in best)
+            best = [dag for dag in best if len(near(dag, target)) == wanted]
         left = list(members)
         while left:
             last = max(v for v in left if any(all(v not in dag[c] for c in left) for dag in best))
@@ -91,7 +93,7 @@ def in_order(best, target, others, order):
 def potential_neighbours(best, n, target, order):
     found = set()
     for v in in_order(best, target, set(range(n)) - {target}, order):
-        found = near(best.network({target, v} | found), target)
+        found = near(best.network({target, v} | found, target), target)
     return found
 
 
@@ -106,7 +108,7 @@ def potential_spouses(best, n, target, order):
     candidates = {w for v in close for w in neighbours(best, n, v, order)} - close - {target}
     found = {}
     for v in in_order(best, target, candidates, order):
-        network = best.network({target, v} | close | set(found))
+        network = best.network({target, v} | close | set(found), target)
         seen = {w: common for w, common in spouses(network, target).items() if w not in close}
         if seen.keys() != found.keys():
             found = seen
@@ -126,9 +128,9 @@ def s2tmb(best, n, target, order):
     """Give the neighbours, and the spouses with the children in common."""
     close, others = set(), {}
     for v in in_order(best, target, set(range(n)) - {target}, order):
-        close = near(best.network({target, v} | close), target)
+        close = near(best.network({target, v} | close, target), target)
     for v in in_order(best, target, set(range(n)) - {target} - close, order):
-        network = best.network({target, v} | close | set(others))
+        network = best.network({target, v} | close | set(others), target)
         linked, co_parents = near(network, target), spouses(network, target)
         if (linked, co_parents.keys()) != (close, others.keys()):
             close, others = linked, co_parents

@@ -24,6 +24,7 @@ problems = {
             "equivalent_sample_size": st.sampled_from([0.1, 1.0, 10.0]),
             "order": st.sampled_from(["strength", "name"]),
             "max_indegree": st.sampled_from([None, 0, 1, 2]),
+            "ties": st.sampled_from(["drop", "keep"]),
         }
     ),
 }
@@ -35,13 +36,13 @@ def learner_of(name, **options):
     return learner
 
 
-def best_of(codes, score, equivalent_sample_size, max_indegree, **_):
+def best_of(codes, score, equivalent_sample_size, max_indegree, ties, **_):
     cardinalities = [int(row.max()) + 1 for row in codes]
     formula = naive.bic
     if score == "bdeu":
         formula = partial(naive.bdeu, equivalent_sample_size=equivalent_sample_size)
     family = partial(formula, [row.tolist() for row in codes], cardinalities)
-    return naive_score_local.Best(family, max_indegree)
+    return naive_score_local.Best(family, max_indegree, ties)
 
 
 def naive_set(name, best, n, target, order, symmetry="and"):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
+    from f2sl.structure.exact_search import ExactSearch as ExactSearch
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
     from f2sl.structure.gsbn import GSBN as GSBN
@@ -54,6 +55,7 @@ _HOMES = {
     "DAG": "graph",
     "DataError": "errors",
     "DiscreteTable": "data",
+    "ExactSearch": "structure.exact_search",
     "F2SLError": "errors",
     "F2SLc": "structure.f2sl_c",
     "F2SLs": "structure.f2sl_s",

@@ -141,9 +141,10 @@ def count_tables(
 
     A table is a list of groups (the configurations of all variables but the last), each a
     list of cells. Counted by planes or by codes, every group and cell is there, empty ones
-    too; otherwise only those that occur. Table t may use the cells from
-    `cell_start[t]` and the group slots from `first_group[t]`; `group_start` receives where each
-    group's cells begin, and where the last group's end. Returns the number of groups of each table.
+    too; otherwise only those that occur. Table t may use the cells from `cell_start[t]` to
+    `cell_start[t + 1]` (included, for a moment) and the group slots from `first_group[t]`; `group_start`
+    receives where each group's cells begin, and where the last group's end. Returns the number of groups of
+    each table.
     """
     n_queries = len(method)
     n_groups = np.empty(n_queries, np.int64)
@@ -358,7 +359,8 @@ def _count_groups(
     """
     n_rows = len(column)
     if n_groups * k <= 4 * n_rows:
-        # So few cells that looking at all of them is cheaper than keeping account of those that occur.
+        # So few cells that looking at all is cheaper than keeping account of those that occur. Each is
+        # written, and kept if it is not empty: a branch would be guessed wrong too often.
         for s in range(n_rows):
             numbers[np.int64(groups[s]) * k + column[s]] += 1
         cell, key = first, 0
@@ -367,9 +369,8 @@ def _count_groups(
             for _ in range(k):
                 n = numbers[key]
                 numbers[key] = 0
-                if n > 0:
-                    counts[cell] = n
-                    cell += 1
+                counts[cell] = n
+                cell += n > 0
                 key += 1
         slots[n_groups] = cell
         return

@@ -132,7 +132,7 @@ class MemoryEngine:
         groups = np.where(full, room // last, room) + 1
         cell_start = np.concatenate([[0], np.cumsum(room)])
         group_room = np.concatenate([[0], np.cumsum(groups)])
-        counts = np.empty(int(cell_start[-1]), np.int64)
+        counts = np.empty(int(cell_start[-1]) + 1, np.int64)
         group_start = np.empty(int(group_room[-1]), np.int64)
         n_groups = _kernels.count_tables(
             self._codes,
@@ -150,7 +150,7 @@ class MemoryEngine:
         return Tables(
             queries,
             self.cardinalities,
-            counts,
+            counts[:-1],
             cell_start,
             group_start,
             group_room[:-1],

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
-from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl._jit import Array, kernel, popcount
+from f2sl.search._kernels import LEAST, best_order, best_parents, read_off
 
 
 @kernel
@@ -73,6 +73,22 @@ def sees(parents: Array, target: int) -> tuple[int, int]:
 
 
 @kernel
+def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -> None:
+    """Make each link to `target` worth a fraction (`worth` of 32) of the smallest difference between scores.
+
+    The set values that come out give every network that much more for each of these links: a set with the
+    target gets it for each of its other members. No network has 32 links to one variable.
+    """
+    for members in range(len(values)):
+        value = values[members]
+        if value > LEAST:
+            value *= 32
+            if members >> target & 1:
+                value += worth * (popcount(np.uint64(members)) - 1)
+        told_apart[members] = value
+
+
+@kernel
 def try_in_turn(
     lattices: Array,
     rows_start: Array,
@@ -82,6 +98,7 @@ def try_in_turn(
     spouses: Array,
     with_spouses: Array,
     near_is_settled: Array,
+    worth_of_ties: int,
     max_indegree: int,
     parents: Array,
     tried: Array,
@@ -92,18 +109,23 @@ def try_in_turn(
     sets of the target, those around it, and the candidate. `near[s]` and `spouses[s]` are masks of those
     around it as they are now, without a bit for the candidate. Writes how many candidates were tried, and
     into `parents[s]` the network of the last of them, with -1 in the first place if nothing has changed.
+
+    Of networks that are equally good it takes one with the fewest links to the target, or with the most, by
+    the sign of `worth_of_ties`.
     """
     k = parents.shape[1]
     best_of = np.empty((k, 1 << (k - 1)), np.int64)
     best = np.empty(1 << k, np.int64)
+    values = np.empty(1 << k, np.int64)
     for s in range(len(tried)):
         tried[s] = rows_start[s + 1] - rows_start[s]
         changed = False
         for row in range(rows_start[s], rows_start[s + 1]):
+            tell_ties_apart(lattices[row], target_place[row], worth_of_ties, values)
             for v in range(k):
-                best_parents(lattices[row], v, max_indegree, best_of[v])
+                best_parents(values, v, max_indegree, best_of[v])
             best_order(best_of, best)
-            read_off(lattices[row], max_indegree, best_of, best, parents[s])
+            read_off(values, max_indegree, best_of, best, parents[s])
             linked, co_parents = sees(parents[s], target_place[row])
             low = (1 << candidate_place[row]) - 1
             linked_now = (near[s] & low) | (near[s] & ~low) << 1

@@ -29,6 +29,7 @@ Found = dict[int, Around]
 
 SCORES = ("bdeu", "bic")
 ORDERS = ("strength", "name")
+TIES = ("drop", "keep")
 MAX_EXACT = 13
 LARGEST_EXACT = 20
 """Each further variable doubles time and memory, which are a second and 200 MB for one network of 20."""
@@ -47,6 +48,8 @@ class ByScore(LocalLearner):
         The weight of BDeu's prior, in samples.
     order : {"strength", "name"}
         Which candidates come first: those whose link to the target alone is worth most, or the earlier names.
+    ties : {"drop", "keep"}
+        Which of several best networks is taken: one with the fewest links to the target, or with the most.
     max_exact : int
         Most variables of a network that is looked for exactly; above, hill climbing has to do.
     max_indegree : int, optional
@@ -60,6 +63,7 @@ class ByScore(LocalLearner):
         score: str = "bdeu",
         equivalent_sample_size: float = 1.0,
         order: str = "strength",
+        ties: str = "drop",
         max_exact: int = MAX_EXACT,
         max_indegree: int | None = None,
         time_limit: float | None = None,
@@ -67,6 +71,7 @@ class ByScore(LocalLearner):
         self.score = score
         self.equivalent_sample_size = equivalent_sample_size
         self.order = order
+        self.ties = ties
         self.max_exact = max_exact
         self.max_indegree = max_indegree
         self.time_limit = time_limit
@@ -76,6 +81,7 @@ class ByScore(LocalLearner):
         _options.choice("score", self.score, SCORES)
         _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
         _options.choice("order", self.order, ORDERS)
+        _options.choice("ties", self.ties, TIES)
         _options.whole("max_exact", self.max_exact, least=2, most=LARGEST_EXACT)
         if self.max_indegree is not None:
             _options.whole("max_indegree", self.max_indegree)
@@ -146,7 +152,7 @@ class Run:
 
         scores = SetScores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
-        self.grower = Grower(scores, learner.max_exact, learner.max_indegree)
+        self.grower = Grower(scores, learner.max_exact, learner.max_indegree, learner.ties)
         self.found: Found = {}
         self.spouses: Found = {}
         self.out_of_time = False

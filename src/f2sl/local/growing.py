@@ -98,6 +98,8 @@ class Grower:
         Most variables of a network that is looked for exactly.
     max_indegree : int, optional
         Most parents of a variable.
+    ties : {"drop", "keep"}
+        Which of several best networks it is: one with the fewest links to the target, or with the most.
 
     Attributes
     ----------
@@ -105,10 +107,11 @@ class Grower:
         How many networks were found exactly, and by hill climbing.
     """
 
-    def __init__(self, scores: SetScores, max_exact: int, max_indegree: int | None) -> None:
+    def __init__(self, scores: SetScores, max_exact: int, max_indegree: int | None, ties: str) -> None:
         self.scores = scores
         self.max_exact = max_exact
         self.max_indegree = max_indegree
+        self.ties = ties
         self.n_exact = 0
         self.n_climbed = 0
 
@@ -155,6 +158,7 @@ class Grower:
             np.array([some.mask(some.turns.around.spouses) for some in problems]),
             np.array([some.turns.with_spouses for some in problems]),
             np.array([some.turns.near_is_settled for some in problems]),
+            -1 if self.ties == "drop" else 1,
             k if self.max_indegree is None else self.max_indegree,
             parents,
             tried,

@@ -22,7 +22,7 @@ class S2TMB(ByScore):
 
     Parameters
     ----------
-    score, equivalent_sample_size, order, max_exact, max_indegree, time_limit
+    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
         As in :class:`~f2sl.local.by_score.ByScore`.
     """
 

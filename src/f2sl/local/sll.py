@@ -23,7 +23,7 @@ class SLL(ByScore):
 
     Parameters
     ----------
-    score, equivalent_sample_size, order, max_exact, max_indegree, time_limit
+    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
         As in :class:`~f2sl.local.by_score.ByScore`.
     """
 

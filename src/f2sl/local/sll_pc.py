@@ -24,7 +24,7 @@ class SLLPC(ByScore):
 
     Parameters
     ----------
-    score, equivalent_sample_size, order, max_exact, max_indegree, time_limit
+    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
         As in :class:`~f2sl.local.by_score.ByScore`.
     symmetry : {"and", "none"}
         Whether a member's own set must hold the target.
@@ -35,12 +35,13 @@ class SLLPC(ByScore):
         score: str = "bdeu",
         equivalent_sample_size: float = 1.0,
         order: str = "strength",
+        ties: str = "drop",
         max_exact: int = MAX_EXACT,
         max_indegree: int | None = None,
         time_limit: float | None = None,
         symmetry: str = "and",
     ) -> None:
-        super().__init__(score, equivalent_sample_size, order, max_exact, max_indegree, time_limit)
+        super().__init__(score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit)
         self.symmetry = symmetry
 
     def check_options(self) -> None:

@@ -23,6 +23,13 @@ def _family(values: Array, v: int, parents: int) -> int:
 
 
 @kernel
+def _squeeze(mask: int, v: int) -> int:
+    """Leave bit `v` out of a mask that does not have it: bits above move down by one."""
+    low = (1 << v) - 1
+    return (mask & low) | (mask >> 1 & ~low)
+
+
+@kernel
 def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
     """Find for every set of candidates the score of the best parents of `v` within it.
 
@@ -58,8 +65,7 @@ def best_order(best_of: Array, best: Array) -> None:
         for v in range(k):
             if members >> v & 1:
                 others = members ^ 1 << v
-                low = (1 << v) - 1
-                score = best[others] + best_of[v, (others & low) | (others >> 1 & ~low)]
+                score = best[others] + best_of[v, _squeeze(others, v)]
                 top = max(top, score)
         best[members] = top
 
@@ -77,8 +83,7 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
         while True:
             if members >> v & 1:
                 others = members ^ 1 << v
-                low = (1 << v) - 1
-                score = best_of[v, (others & low) | (others >> 1 & ~low)]
+                score = best_of[v, _squeeze(others, v)]
                 if best[others] + score == best[members]:
                     break
             v -= 1
@@ -110,3 +115,85 @@ def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Ar
         best_order(best_of, best)
         read_off(values, max_indegree, best_of, best, parents[row])
         scores[row] = best[size - 1]
+
+
+@kernel
+def _next_of_same_size(mask: int) -> int:
+    """Give the next larger mask with as many bits."""
+    lowest = mask & -mask
+    ripple = mask + lowest
+    return ripple | ((mask ^ ripple) >> 2) // lowest
+
+
+@kernel
+def choose_families(
+    level: int,
+    weights: Array,
+    slack: int,
+    sizes: Array,
+    open_for: Array,
+    best_of: Array,
+    wanted: Array,
+) -> None:
+    """Find which families with `level` parents may be in a best network, and want their sets counted.
+
+    A family and all with more parents score at most minus the variable's weight times the size of its
+    set, or of any set within. Where some of its parents alone do better, they are all out.
+    `open_for[parents]` has a bit for each variable whose family with these parents, and possibly
+    more, is still of interest.
+    """
+    k = len(weights)
+    everything = (1 << k) - 1
+    parents = (1 << level) - 1
+    while parents <= everything:
+        possible = everything ^ parents
+        for u in range(k):
+            if parents >> u & 1:
+                possible &= open_for[parents ^ 1 << u]
+        left = 0
+        for v in range(k):
+            if not possible >> v & 1:
+                continue
+            best = LEAST
+            size = max(sizes[parents], sizes[parents | 1 << v])
+            for u in range(k):
+                if parents >> u & 1:
+                    fewer = parents ^ 1 << u
+                    best = max(best, best_of[v, _squeeze(fewer, v)])
+                    size = max(size, sizes[fewer | 1 << v])
+            if best - slack <= -weights[v] * size:
+                left |= 1 << v
+                best_of[v, _squeeze(parents, v)] = best
+                wanted[parents] = wanted[parents | 1 << v] = True
+        open_for[parents] = left
+        if parents == 0:
+            break
+        parents = _next_of_same_size(parents)
+
+
+@kernel
+def score_families(
+    level: int,
+    weights: Array,
+    slack: int,
+    values: Array,
+    sizes: Array,
+    open_for: Array,
+    best_of: Array,
+) -> int:
+    """Score the families that `choose_families` has left, their sets now being counted; returns how many."""
+    k = len(weights)
+    scored = 0
+    parents = (1 << level) - 1
+    while parents < 1 << k:
+        for v in range(k):
+            if open_for[parents] >> v & 1:
+                scored += 1
+                place = _squeeze(parents, v)
+                best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
+                if best_of[v, place] - slack > -weights[v] * sizes[parents | 1 << v]:
+                    open_for[parents] ^= 1 << v
+        if parents == 0:
+            break
+        parents = _next_of_same_size(parents)
+    return scored

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,35 @@ COUNTS_REMEMBERED = 128
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
 
 SETS_PER_BATCH = 1 << 15
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Upper bounds of the scores of families.
+
+    A family of variable v over a set S, and every family of v with these parents and others, scores at most
+    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset may stand in for one
+    that is not known (0). Two values that differ by more than `slack` do so in spite of all rounding.
+
+    BIC
+        The likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 - 1 / r)
+        (de Campos and Ji 2011, *Efficient structure learning of Bayesian networks using constraints*).
+    BDeu
+        The score is the log probability of the child's states, predicted one sample after another. The first
+        time that a state appears with a configuration of the parents, its probability is at most 1 / r: with
+        n samples seen there it is a / (r a + n), where a is the prior of a cell. So the score is at most
+        - log r for each occupied cell, and more parents only add to these. De Campos and Ji 2011 count the
+        occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020, *On
+        pruning for score-based Bayesian network structure learning*, have further bounds.
+    """
+
+    weights: Floats
+    sizes: Floats
+    slack: int
+
+    def learn(self, masks: Integers, occupied: NDArray[np.int32]) -> None:
+        """Take note of how many cells of some sets are occupied."""
+        self.sizes[masks] = np.maximum(self.sizes[masks], occupied)
 
 
 class SetScores:
@@ -99,23 +129,7 @@ class SetScores:
             per_cell = float(np.log(states).sum()) - math.log(equivalent_sample_size)
             largest = n * max(per_row, per_cell)
         self.unit = 2.0 ** (math.ceil(math.log2(max(largest, 1.0))) - 52)
-        self._values[0] = self._of_everything()
-
-    def _of_everything(self) -> int:
-        """Give the value of the empty set: one cell with all samples, as in a constant column's table."""
-        one, first = np.array([0, 1]), np.zeros(1, np.int64)
-        table = Tables(
-            Queries(np.empty(0, np.int64), np.zeros(2, np.int64)),
-            self.engine.cardinalities,
-            np.array([self.engine.n_rows]),
-            cell_start=one,
-            group_start=one,
-            first_group=first,
-            n_groups=first + 1,
-            full=np.ones(1, np.bool_),
-            n_rows=self.engine.n_rows,
-        )
-        return int(SET_SCORES[self.score](self, table)[0, 0])
+        self._values[0] = int(SET_SCORES[score](self, _everything(engine))[0, 0])
 
     def lattices(self, members: Integers) -> Integers:
         """Give the values of all subsets of each row of `members`.
@@ -145,6 +159,20 @@ class SetScores:
         nodes = self._tree.subsets(members, masks)
         self._count(nodes)
         return self._values[nodes], self._occupied[nodes]
+
+    def ceilings(self, members: Integers) -> Ceilings:
+        """Bound what families over some variables can score, however many parents they have."""
+        states = self.engine.cardinalities[members].astype(np.float64)
+        # Rounding of G, and what the logarithms of Gamma lose where they are large.
+        n, ess = self.engine.n_rows, self.equivalent_sample_size
+        lost = 4.0 * float(np.spacing(math.lgamma(n + ess))) / self.unit
+        slack = math.ceil(4 * n * (1.0 + lost))
+        if self.score == "bdeu":
+            return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(members)), slack)
+        sizes = np.ones(1)
+        for k in states:
+            sizes = np.concatenate([sizes, sizes * k])
+        return Ceilings(self._penalty * (1.0 - 1.0 / states) / self.unit, sizes, slack)
 
     def _count(self, nodes: Integers) -> None:
         """Count those sets among `nodes` that are not known."""
@@ -199,6 +227,23 @@ SET_SCORES: dict[str, Callable[[SetScores, Tables], Floats]] = {
     "bic": SetScores._bic,
 }
 """Scores that are differences, by the name they are asked for."""
+
+
+def _everything(engine: CountingEngine) -> Tables:
+    """Count the empty set: one cell that holds all samples."""
+    none, first = np.empty(0, np.int64), np.zeros(1, np.int64)
+    both = np.array([0, 1])
+    return Tables(
+        Queries(none, np.zeros(2, np.int64)),
+        engine.cardinalities,
+        counts=np.array([engine.n_rows]),
+        cell_start=both,
+        group_start=both,
+        first_group=first,
+        n_groups=np.ones(1, np.int64),
+        full=np.ones(1, np.bool_),
+        n_rows=engine.n_rows,
+    )
 
 
 class _SetTree:

@@ -76,6 +76,12 @@ STRUCTURE.add(
     "Colombo and Maathuis 2014",
 )
 STRUCTURE.add(
+    "exact",
+    "f2sl.structure.exact_search:ExactSearch",
+    "the DAG with the best score of all, for up to about 20 variables",
+    "Silander and Myllymaki 2006",
+)
+STRUCTURE.add(
     "local-to-global",
     "f2sl.structure.local_to_global:LocalToGlobal",
     "any learner of neighbours, either way of orienting",

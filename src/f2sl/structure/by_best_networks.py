@@ -1,7 +1,7 @@
 """What the learners of structures share that find the best networks around each variable.
 
 They go from the local to the global with the local learners by score (:mod:`f2sl.local.by_score`), and like
-these can be stopped by a time limit or by Ctrl-C. What was finished then makes a graph, said to be incomplete.
+these can be stopped by a time limit or by Ctrl-C. What was finished is then a graph, said to be incomplete.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class ByBestNetworks(StructureLearner):
     score: str
     equivalent_sample_size: float
     order: str
+    ties: str
     max_exact: int
     max_indegree: int | None
     time_limit: float | None

@@ -30,6 +30,8 @@ class SLLC(ByBestNetworks):
         The weight of BDeu's prior, in samples.
     order : {"strength", "name"}
         Which candidates come first: those whose link to the target alone is worth most, or the earlier names.
+    ties : {"drop", "keep"}
+        Which of several best networks is taken: one with the fewest links to the target, or with the most.
     max_exact : int
         Most variables of a network that is looked for exactly; above, hill climbing has to do.
     max_indegree : int, optional
@@ -74,6 +76,7 @@ class SLLC(ByBestNetworks):
         score: str = "bdeu",
         equivalent_sample_size: float = 1.0,
         order: str = "strength",
+        ties: str = "drop",
         max_exact: int = MAX_EXACT,
         max_indegree: int | None = None,
         time_limit: float | None = None,
@@ -86,6 +89,7 @@ class SLLC(ByBestNetworks):
         self.score = score
         self.equivalent_sample_size = equivalent_sample_size
         self.order = order
+        self.ties = ties
         self.max_exact = max_exact
         self.max_indegree = max_indegree
         self.time_limit = time_limit

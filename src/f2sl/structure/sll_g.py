@@ -18,7 +18,7 @@ class SLLG(ByBestNetworks):
 
     Parameters
     ----------
-    score, equivalent_sample_size, order, max_exact, max_indegree, time_limit
+    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
         As in :class:`SLLC`; score and prior also of hill climbing, which has no other limits.
     tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`; edges have no prior.
@@ -51,6 +51,7 @@ class SLLG(ByBestNetworks):
         score: str = "bdeu",
         equivalent_sample_size: float = 1.0,
         order: str = "strength",
+        ties: str = "drop",
         max_exact: int = MAX_EXACT,
         max_indegree: int | None = None,
         time_limit: float | None = None,
@@ -65,6 +66,7 @@ class SLLG(ByBestNetworks):
         self.score = score
         self.equivalent_sample_size = equivalent_sample_size
         self.order = order
+        self.ties = ties
         self.max_exact = max_exact
         self.max_indegree = max_indegree
         self.time_limit = time_limit
