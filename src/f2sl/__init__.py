@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
+    from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
@@ -65,6 +66,7 @@ _HOMES = {
     "MMHCc": "structure.mmhc_c",
     "PCStable": "structure.pc_stable",
     "LocalToGlobal": "structure.local_to_global",
+    "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
     "OptionError": "errors",
     "PDAG": "graph",

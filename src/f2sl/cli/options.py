@@ -82,6 +82,8 @@ LEARNER_OPTIONS = (
         "Seconds after which the search ends with what it has, and says so.",
         ALL_LEARNERS,
     ),
+    LearnerOption("start", str, "The variable that the graph grows from; one is drawn by default."),
+    LearnerOption("seed", int, "What it is drawn by."),
     LearnerOption("k", int, "How many variables to choose.", ("pc",)),
 )
 

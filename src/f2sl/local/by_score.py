@@ -211,9 +211,11 @@ class Run:
         """Give what the second search has by now, finished or not."""
         return self.spouses.get(target) or self._latest.get(target, Around())
 
-    def others(self, target: int, among: Integers | None = None) -> Integers:
+    def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
         """List all variables but the target, or some, in the order in which they are to be tried."""
-        others = np.delete(np.arange(self.n), target) if among is None else among
+        others = np.array(
+            [v for v in (range(self.n) if among is None else sorted(among)) if v != target], np.int64
+        )
         if self._order == "name":
             return others
         gain = self.grower.gain(target, others)

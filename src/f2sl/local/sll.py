@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
-
 from f2sl.local.base import Neighbourhoods
 from f2sl.local.by_score import ByScore, Run
 from f2sl.local.growing import Around, Growth, grow
@@ -35,7 +33,7 @@ class SLL(ByScore):
         """Find the spouses of one target among its neighbours' neighbours (FindPotentialSpouses)."""
         near = agreed(run, target)
         candidates = {w for v in near for w in agreed(run, v)} - near.keys() - {target}
-        among = run.others(target, np.array(sorted(candidates), np.int64))
+        among = run.others(target, candidates)
         return grow(target, Around(near), among, with_spouses=True, near_is_settled=True)
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:

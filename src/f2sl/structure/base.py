@@ -70,6 +70,12 @@ STRUCTURE.add(
     "Niinimäki and Parviainen 2012",
 )
 STRUCTURE.add(
+    "ggsl",
+    "f2sl.structure.ggsl:GGSL",
+    "grows from one variable to all by best networks, conflicts decided by the score, Meek's rules",
+    "Gao, Fadnis and Campbell 2017",
+)
+STRUCTURE.add(
     "pc-stable",
     "f2sl.structure.pc_stable:PCStable",
     "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",

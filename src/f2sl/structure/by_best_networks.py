@@ -40,7 +40,7 @@ class ByBestNetworks(StructureLearner):
         """Make the learner of what is around each variable, which knows what options make sense."""
         raise NotImplementedError
 
-    def _explore(self, run: Run) -> None:
+    def _explore(self, run: Run, names: tuple[str, ...]) -> None:
         """Find what is around all variables, as far as time allows."""
         self._local_learner().explore_all(run)
 
@@ -64,7 +64,7 @@ class ByBestNetworks(StructureLearner):
         run = Run(self._local_learner(), engine)
         try:
             with self._timed("neighbours"):
-                self._explore(run)
+                self._explore(run, names)
             graph = self._finish(run, names)
         except KeyboardInterrupt:
             run.interrupted = True

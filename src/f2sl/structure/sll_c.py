@@ -13,7 +13,7 @@ import numpy as np
 
 from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG
-from f2sl.local.by_score import MAX_EXACT, ByScore, Run
+from f2sl.local.by_score import MAX_EXACT, ByScore, Found, Run
 from f2sl.local.sll import SLL, blanket
 from f2sl.skeleton import Skeleton
 from f2sl.structure.by_best_networks import ByBestNetworks
@@ -113,19 +113,19 @@ class SLLC(ByBestNetworks):
 
         blankets = run.sets({target: blanket(run, target) for target in run.spouses}, run.spouses)
         self.blankets_ = by_name(blankets, names, self.feature_names_in_.tolist())
-        triples = v_structures_of_spouses(run, skeleton)
+        triples = v_structures_of_spouses(run.spouses, skeleton)
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         return orient_by_independence(skeleton, names, triples)
 
 
-def v_structures_of_spouses(run: Run, skeleton: Skeleton) -> Integers:
+def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:
     """List the v-structures that spouses show, as rows (A, C, D) with A < D, each once."""
-    found = {
+    shown = {
         (min(target, spouse), child, max(target, spouse))
-        for target, around in run.spouses.items()
+        for target, around in found.items()
         for spouse, children in around.children.items()
         for child in children
     }
-    triples = np.array(sorted(found), np.int64).reshape(-1, 3)
+    triples = np.array(sorted(shown), np.int64).reshape(-1, 3)
     a, c, d = triples.T
     return np.asarray(triples[skeleton.linked(a, c) & skeleton.linked(c, d) & ~skeleton.linked(a, d)])
