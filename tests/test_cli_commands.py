@@ -44,6 +44,7 @@ def test_pc_as_json(csv):
         "algorithm": "fcbf",
         "options": {"delta": 0.1, "ties": "drop", "measure": "su"},
         "rows": 400,
+        "complete": True,
         "notes": [],
         "pc": [{"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}],
     }

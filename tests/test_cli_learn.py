@@ -82,7 +82,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     told = json.loads(learned("learn", csv, "--json", "--out", out, "--truth", truth, command=MODULE))
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
-        *("tests", "unreliable", "score", "dag", "timings", "notes", "out"),
+        *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
         *("picture", "comparison", "graph"),
     ]
     assert told["algorithm"] == "f2sl-c"
@@ -106,6 +106,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     }
     assert told["tests"] > 0
     assert told["unreliable"] == 0
+    assert told["complete"] is True
     assert (told["score"], told["dag"], told["notes"], told["out"]) == (None, None, [], str(out))
     assert told["timings"]["total"] >= told["timings"]["read"] > 0
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
