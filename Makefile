@@ -40,6 +40,7 @@ test: lint
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/exact.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
@@ -51,7 +52,7 @@ bench-peers: .venv-peers/.installed
 
 paper: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/paper_core.py
-	$(BIN)/python benchmarks/paper_pc.py
+	$(BIN)/python benchmarks/paper_tables.py
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,13 +1,31 @@
-"""A d-separation oracle in place of data: it answers as the DAG does, and never lacks samples."""
+"""A d-separation oracle in place of data: it answers as the DAG does, and never lacks samples.
+
+The answers to a batch are found together. Each node has an integer with a bit for each question, and trails
+go along the arrows for all questions at once: down the order of the DAG and up again, until nothing is new.
+What comes from a parent turns back where it meets an observed node: so colliders above that node open, too.
+"""
 
 import random
 from functools import cache
+from graphlib import TopologicalSorter
 
+import networkx as nx
 import numpy as np
 
-from f2sl.graph.d_separation import DSeparation
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.subsets import subsets
+
+
+def bits(rows):
+    """Make an integer of each row of truth values, a bit for each."""
+    return [int.from_bytes(row) for row in np.packbits(rows, axis=1)]
+
+
+def unpacked(integers, length):
+    """Make truth values of integers again."""
+    width = (length + 7) // 8
+    rows = np.array([np.frombuffer(integer.to_bytes(width), np.uint8) for integer in integers])
+    return np.unpackbits(rows, axis=1, count=length).astype(np.bool_)
 
 
 class Oracle:
@@ -20,34 +38,36 @@ class Oracle:
     def __init__(self, n, arrows, strengths=None):
         self.n_tests = self.n_unreliable = 0
         self.n_variables = n
-        parents, children = ([[] for _ in range(n)] for _ in range(2))
+        parents = {v: [] for v in range(n)}
         for a, b in arrows:
             parents[b].append(a)
-            children[a].append(b)
-        separation = DSeparation(parents, children)
+        # Every arrow once, by its head: heads come in the order of the DAG.
+        self.downward = [(a, b) for b in TopologicalSorter(parents).static_order() for a in parents[b]]
         self.strengths = np.ones((n, n)) if strengths is None else strengths
 
-        @cache
-        def connected(x, given):
-            row = np.zeros(n, np.bool_)
-            row[list(separation.connected({x}, given))] = True
-            return row
-
-        self.connected = connected
+    def dependent(self, x, y, observed):
+        """Say for each question whether a trail from x to y is open; `observed[v]` tells which observe v."""
+        number = np.arange(len(x))
+        starts = np.zeros_like(observed)
+        starts[x, number] = True
+        from_child, free, given = bits(starts), bits(~observed), bits(observed)
+        from_parent = [0] * self.n_variables
+        while True:
+            before = from_child.copy()
+            for a, b in self.downward:
+                from_parent[b] |= (from_child[a] | from_parent[a]) & free[a]
+            for a, b in reversed(self.downward):
+                from_child[a] |= (from_child[b] & free[b]) | (from_parent[b] & given[b])
+            if from_child == before:
+                break
+        reached = [one | other for one, other in zip(from_child, from_parent, strict=True)]
+        return unpacked(reached, len(x))[y, number]
 
     def ask(self, x, y, given):
         self.n_tests += len(x)
-        if not len(x):
-            return Answers(np.empty(0, np.int8), np.empty(0), np.empty(0), np.empty(0))
-        # Questions with one x and one set are answered together.
-        rows = np.column_stack([x, np.sort(given, axis=1)])
-        if self.n_variables ** rows.shape[1] < 2**62:
-            keys = rows @ self.n_variables ** np.arange(rows.shape[1])
-            _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        else:
-            _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        reached = np.stack([self.connected(row[0], frozenset(row[1:])) for row in rows[first].tolist()])
-        dependent = reached[which.ravel(), y]
+        observed = np.zeros((self.n_variables, len(x)), np.bool_)
+        observed[given.T, np.arange(len(x))] = True
+        dependent = self.dependent(x, y, observed)
         strength = np.where(dependent, self.strengths[x, y], 0.0)
         answer = np.where(dependent, DEPENDENT, INDEPENDENT).astype(np.int8)
         return Answers(answer, 1.0 - dependent, strength, strength)
@@ -68,6 +88,16 @@ class Oracle:
 def of_graph(graph, strengths=None):
     """Make the oracle of a DAG, its nodes in their order."""
     return Oracle(graph.n_nodes, [tuple(arrow) for arrow in graph.directed_array.tolist()], strengths)
+
+
+def nearness(graph):
+    """Strengths for the oracle of a DAG: the nearer in the graph, the stronger."""
+    n = graph.n_nodes
+    strengths = np.full((n, n), 1.0 / (1 + n))
+    for a, lengths in nx.all_pairs_shortest_path_length(nx.Graph(graph.directed_array.tolist())):
+        for b, length in lengths.items():
+            strengths[a, b] = 1.0 / (1 + length)
+    return strengths
 
 
 class RandomAnswers(Oracle):

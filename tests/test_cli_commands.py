@@ -31,9 +31,9 @@ def graphs(tmp_path):
 def test_pc_lists_neighbours_with_their_strengths(csv):
     assert learned("pc", csv, "c") == (
         "c: 2 neighbours by fcbf (delta 0.05, ties drop, measure su)\n"
-        "name   strength\n"
-        "a        0.3437\n"
-        "b        0.3437\n"
+        "name       SU\n"
+        "a      0.3437\n"
+        "b      0.3437\n"
     )
 
 
@@ -46,8 +46,40 @@ def test_pc_as_json(csv):
         "rows": 400,
         "complete": True,
         "notes": [],
+        "tests": 0,
+        "unreliable": 0,
         "pc": [{"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}],
+        "separating_sets": {},
     }
+
+
+def test_tests_and_what_they_separated(csv):
+    told = json.loads(learned("pc", csv, "c", "--json", "--algorithm", "mmpc"))
+    assert told["tests"] > told["unreliable"] == 0
+    assert told["separating_sets"]["e"] == []
+    assert f"{told['tests']} independence tests" in learned("pc", csv, "c", "--algorithm", "mmpc")
+
+
+def test_options_of_the_learner_within(csv, capsys):
+    composed = ["learn", str(csv), "--algorithm", "local-to-global", "--json"]
+    assert main([*composed, "--pc", "mrmr", "--k", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)["options"]["pc_options"] == {"k": 2}
+    assert main([*composed, "--pc", "mrmr", "--delta", "0.1"]) == 2
+    told = capsys.readouterr().err
+    assert "takes no --delta" in told
+    assert "--k" in told
+
+
+@pytest.mark.parametrize("command", ["pc", "mb"])
+def test_all_variables_without_a_target(csv, command):
+    lines = learned(command, csv).splitlines()
+    assert lines[0].startswith("6 variables by ")
+    assert [line.split()[0] for line in lines[2:]] == [*"abcdef"]
+    told = json.loads(learned(command, csv, "--json"))
+    one = json.loads(learned(command, csv, "c", "--json"))
+    assert told["target"] is None
+    assert told[command]["c"] == one[command]
+    assert told["separating_sets"]["c"] == one["separating_sets"]
 
 
 def test_columns_can_be_left_out_and_notes_are_told(tmp_path, capsys):
@@ -130,6 +162,19 @@ def test_compare_as_json(graphs):
     told = json.loads(learned("compare", *graphs, "--json"))
     assert told == package.compare(load_graph(graphs[1]), load_graph(graphs[0])).as_dict()
     assert (told["learned_edges"], told["miss"]) == (3, 1)
+
+
+def test_compare_takes_networks_by_name_and_from_bif_files(tmp_path, capsys):
+    network = package.load_network("asia")
+    network.graph.save(tmp_path / "graph.json")
+    network.save(tmp_path / "asia.bif")
+    graph, bif = str(tmp_path / "graph.json"), str(tmp_path / "asia.bif")
+    for learned_graph, truth in ((graph, "asia"), (graph, bif), (bif, graph), ("asia", bif)):
+        assert main(["compare", learned_graph, truth, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["shd"], told["correct"]) == (0, 8)
+    assert main(["compare", graph, "azia"]) == 2
+    assert "unknown network 'azia'; did you mean 'asia'?" in capsys.readouterr().err
 
 
 def test_algorithms_are_listed_with_their_options():

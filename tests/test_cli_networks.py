@@ -103,6 +103,34 @@ def test_truth_may_still_be_a_graph_file(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["comparison"]["true_edges"] == 8
 
 
+STANDS_IN = "gene-like is random: it stands in for the F2SL paper's Gene, which cannot be had"
+
+
+def test_the_stand_in_is_called_so_wherever_it_goes(tmp_path, capsys):
+    csv, bif, graph = (str(tmp_path / name) for name in ("g.csv", "g.bif", "g.json"))
+    assert main(["sample", "gene-like", "--rows", "60", "--out", csv]) == 0
+    assert capsys.readouterr().out.endswith(f"60 rows, 801 variables\nnote: {STANDS_IN}\n")
+    assert main(["learn", csv, "--truth", "gene-like", "--out", graph]) == 0
+    assert re.search(rf"^Note +{STANDS_IN}$", capsys.readouterr().out, re.MULTILINE)
+    assert main(["compare", graph, "gene-like"]) == 0
+    assert capsys.readouterr().out.endswith(f"\nnote: {STANDS_IN}\n")
+    network = package.load_network("gene-like")
+    network.save(bif)
+    assert (tmp_path / "g.bif").read_text().startswith(f"// {STANDS_IN}\nnetwork gene-like {{")
+    # A file keeps the name, so that what is drawn from it is known for what it is.
+    assert main(["sample", bif, "--rows", "5", "--out", csv]) == 0
+    assert f"note: {STANDS_IN}" in capsys.readouterr().out
+
+
+def test_other_networks_need_no_remark(tmp_path, capsys):
+    csv = str(tmp_path / "asia.csv")
+    assert main(["sample", "asia", "--rows", "60", "--out", csv]) == 0
+    assert main(["learn", csv, "--truth", "asia", "--json"]) == 0
+    assert "stands in" not in capsys.readouterr().out
+    package.load_network("asia").save(tmp_path / "asia.bif")
+    assert (tmp_path / "asia.bif").read_text().startswith("network asia {")
+
+
 def test_states_that_a_csv_cannot_hold_are_told(tmp_path, capsys):
     assert main(["sample", "pathfinder", "--rows", "5", "--out", str(tmp_path / "p.csv")]) == 0
     assert "note: the state 'NA' of F2 (and 34 more) is read from a CSV as a missing value" in (

@@ -37,6 +37,14 @@ def collider(rows: int = 2000, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
 
 
+def test_a_note_tells_where_most_tests_could_not_answer():
+    noise = np.random.default_rng(0).integers(0, 6, (40, 8))
+    model = f2sl.F2SLc(delta=0.0, ties="keep").fit(noise)
+    assert model.n_unreliable_ > model.n_tests_ / 2
+    assert any("independence tests could not answer" in note for note in model.notes_)
+    assert f2sl.F2SLc().fit(f2sl.load_example("asia")).notes_ == []
+
+
 class TestWhatIsLearned:
     def test_collider_and_its_consequence(self, learner):
         model = learner().fit(collider())

@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +13,7 @@ import naive_local
 from conftest import compiled_only
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.network.bundled import bundled_sizes
-from oracle import Oracle, of_graph
+from oracle import Oracle, nearness, of_graph
 from test_v_structures import dags
 
 PC = ["mmpc", "hiton-pc", "pc-simple"]
@@ -43,8 +42,11 @@ def learned(name, oracle, max_cond_vars=None, **options):
     registry = LOCAL if name in LOCAL else MARKOV_BLANKET
     learner = registry.create(name, {"max_cond_vars": max_cond_vars, **options})
     found = learner.find_all(oracle)
-    for (x, y), given_set in found.separating_sets.items():
-        assert not oracle.connected(x, frozenset(given_set))[y]
+    x, y = np.array(list(found.separating_sets), np.int64).reshape(-1, 2).T
+    observed = np.zeros((oracle.n_variables, len(x)), np.bool_)
+    for number, given_set in enumerate(found.separating_sets.values()):
+        observed[list(given_set), number] = True
+    assert not oracle.dependent(x, y, observed).any()
     return [set(found.of(v)[0].tolist()) for v in range(oracle.n_variables)]
 
 
@@ -56,14 +58,8 @@ def truth(name, n, arrows):
 def network(name):
     """The graph of a bundled network, and its oracle: the nearer in the graph, the stronger."""
     graph = f2sl.load_network(name).graph
-    n = graph.n_nodes
     arrows = tuple(map(tuple, graph.directed_array.tolist()))
-    skeleton = nx.Graph(arrows)
-    strengths = np.full((n, n), 1.0 / (1 + n))
-    for a, lengths in nx.all_pairs_shortest_path_length(skeleton):
-        for b, length in lengths.items():
-            strengths[a, b] = 1.0 / (1 + length)
-    return n, arrows, of_graph(graph, strengths)
+    return graph.n_nodes, arrows, of_graph(graph, nearness(graph))
 
 
 @compiled_only

@@ -1,11 +1,16 @@
 """The network itself, networks drawn at random, and tiling."""
 
+import hashlib
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import f2sl
 from f2sl.errors import DataError, GraphError, OptionError
 from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.bif_writer import write_bif
 from f2sl.network.bundled import NETWORKS, bundled_sizes, size_of
 from f2sl.network.sampling import sample_table
 from naive_network import SPRINKLER
@@ -61,19 +66,29 @@ def test_equality():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"tables": {"a": [0.5, 0.5]}}, "'b' has no table"),
-        ({"states": {"a": ["x", "y"]}}, "'b' has no states"),
-        ({"tables": {**TABLES, "c": [1]}}, "a table for 'c', which is no node"),
+        ({"tables": {"a": [0.5, 0.5]}}, "tables: variable 'b' is missing"),
+        ({"states": {"a": ["x", "y"]}}, "states: variable 'b' is missing"),
+        ({"tables": {**TABLES, "c": [1]}}, "tables: 'c' is no node of the graph"),
+        ({"tables": None}, "tables: must be a mapping from the names of variables, not None"),
+        ({"states": ["x", "y"]}, r"states: must be a mapping .*, not \['x', 'y'\]"),
+        ({"states": {**STATES, "a": 2}}, "states of 'a' must be a sequence, not 2"),
+        ({"states": {**STATES, "a": {"x", "y"}}}, "states of 'a' must be a sequence, not {"),
         ({"states": {**STATES, "a": []}}, "'a' has no states"),
-        ({"states": {**STATES, "a": "xy"}}, "not the one string 'xy'"),
+        ({"states": {**STATES, "a": "xy"}}, "states of 'a' must be a sequence, not 'xy'"),
         ({"states": {**STATES, "a": [1, "1"]}}, "two states of the same name"),
         ({"tables": {**TABLES, "a": [0.5, 0.4998]}}, "'a' sum to 0.9998, not to 1"),
         ({"tables": {**TABLES, "a": [1.5, -0.5]}}, "not between 0 and 1"),
         ({"tables": {**TABLES, "a": [np.nan, 1]}}, "not between 0 and 1"),
+        ({"tables": {**TABLES, "a": [np.inf, -np.inf]}}, "not between 0 and 1"),
         ({"tables": {**TABLES, "a": ["x", "y"]}}, "not an array of numbers"),
-        ({"tables": {**TABLES, "b": np.ones((3, 2)) / 2}}, r"shape \(3, 2\), not \(2, 3\): 'a', 'b'"),
+        ({"tables": {**TABLES, "a": [10**400, 0]}}, "not an array of numbers"),
+        ({"tables": {**TABLES, "b": np.ones((3, 2)) / 2}}, r"shape \(3, 2\), not \(2, 3\): a, b"),
         ({"tables": {**TABLES, "b": [0.2, 0.3, 0.5]}}, r"shape \(3,\), not \(2, 3\)"),
-        ({"parents": {"b": []}}, r"parents of 'b' in the graph are \['a'\], not \[\]"),
+        ({"parents": {"b": []}}, r"parents of 'b' in the graph are \(a\), not \(\)"),
+        ({"parents": {"b": [0]}}, r"parents of 'b' in the graph are \(a\), not \(0\)"),
+        ({"parents": {"b": None}}, "parents of 'b' must be a sequence, not None"),
+        ({"parents": {"c": []}}, "parents: 'c' is no node of the graph"),
+        ({"parents": 0}, "parents: must be a mapping"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, problem):
@@ -84,6 +99,21 @@ def test_what_does_not_fit_is_refused(change, problem):
 def test_a_network_needs_a_dag():
     with pytest.raises(GraphError, match=r"needs a DAG, not a PDAG"):
         BayesianNetwork(f2sl.PDAG(["a", "b"], [("a", "b")]), STATES, TABLES)
+
+
+def test_the_name_is_a_string_and_stays():
+    network = BayesianNetwork(GRAPH, STATES, TABLES, name="dogs")
+    assert network.name == "dogs"
+    with pytest.raises(AttributeError):
+        network.name = 5
+    with pytest.raises(OptionError, match="name must be a string, not 5"):
+        BayesianNetwork(GRAPH, STATES, TABLES, name=5)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"asia", ["asia"]])
+def test_what_is_neither_a_name_nor_a_path_is_refused(given):
+    with pytest.raises(OptionError, match="loaded by its name or its path, not by"):
+        f2sl.load_network(given)
 
 
 def test_the_index_of_bundled_networks_is_true():
@@ -106,6 +136,16 @@ def test_bundled_networks_say_where_they_are_from():
         assert "CC BY-SA 3.0" in head
     assert "CC BY-SA 3.0" in (folder / "NOTICE").read_text()
     assert sum(len(path.read_bytes()) for path in folder.iterdir()) < 2_000_000
+
+
+def test_the_package_names_the_licences_of_all_that_it_holds():
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    notices = set((root / "src").rglob("NOTICE"))
+    assert len(notices) == 2
+    assert project["license"] == "MIT AND CC-BY-SA-3.0"
+    named = {path for pattern in project["license-files"] for path in root.glob(pattern)}
+    assert named == {root / "LICENSE", *notices}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -133,6 +173,20 @@ def test_a_random_network_is_that_of_its_seed():
     assert f2sl.random_network(**small, seed=1) != f2sl.random_network(**small, seed=2)
 
 
+def checksum(network):
+    return hashlib.sha256("".join(write_bif(network)).encode()).hexdigest()
+
+
+def test_the_same_random_networks_on_every_machine():
+    # What the first machine drew, with and without its vector instructions.
+    assert checksum(f2sl.load_network("gene-like")) == (
+        "bd023f6ae2401e1b4c77d3c5adca94a0c0ddee2e6144bfd67149e07f68f0d4a9"
+    )
+    assert checksum(f2sl.tile(f2sl.load_network("alarm"), 10, seed=3)) == (
+        "62a698bb1ce64fea318715ca9a11ce769f98c6ea62533587fd8b540f7836ba77"
+    )
+
+
 def test_random_networks_of_the_extremes():
     assert f2sl.random_network(variables=1, edges=0).graph.n_nodes == 1
     assert f2sl.random_network(variables=2, edges=1, states=(2, 2)).graph.n_edges == 1
@@ -145,6 +199,10 @@ def test_random_networks_of_the_extremes():
         ({"variables": 0}, "variables must be a whole number of at least 1"),
         ({"variables": 5, "edges": 11}, "edges must be at most 10 for 5 variables"),
         ({"variables": 5, "edges": 9, "max_in_degree": 1}, "edges must be at most 4"),
+        (
+            {"variables": 30, "edges": 29, "max_in_degree": 1, "max_out_degree": 1},
+            r"only \d+ of 29 edges found a place by chance among 30 variables .*; ask for fewer edges",
+        ),
         ({"edges": -1}, "edges must be"),
         ({"states": (1, 3)}, "states must be a whole number of at least 2"),
         ({"states": (3, 2)}, "states must be a whole number of at least 3"),
@@ -225,8 +283,15 @@ def test_one_copy_is_the_tile_renamed():
         ({"copies": 0}, "copies"),
         ({"copies": 2, "links": -1}, "links"),
         ({"copies": 2, "strength": 2}, "strength"),
+        ({"copies": 2, "strength": "x"}, "strength"),
+        ({"copies": 2, "strength": True}, "strength"),
     ],
 )
 def test_tilings_that_cannot_be(options, problem):
     with pytest.raises(OptionError, match=f"{problem} must be"):
         f2sl.tile(build(SPRINKLER), **options)
+
+
+def test_a_tile_is_a_network():
+    with pytest.raises(OptionError, match=r"tile needs a BayesianNetwork, not 'asia'; see load_network\(\)"):
+        f2sl.tile("asia", 2)

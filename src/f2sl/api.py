@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
+from f2sl.local.found import FoundSet, FoundSets
 from f2sl.structure.base import STRUCTURE, StructureLearner
 
 
@@ -40,9 +40,17 @@ def learn(
     return learner.fit(data, names=names)
 
 
+@overload
+def learn_pc(data: Any, target: str, algorithm: str = ..., **options: Any) -> FoundSet: ...
+
+
+@overload
+def learn_pc(data: Any, target: None = None, algorithm: str = ..., **options: Any) -> FoundSets: ...
+
+
 def learn_pc(
     data: Any,
-    target: str,
+    target: str | None = None,
     algorithm: str = "fcbf",
     *,
     names: Sequence[str] | None = None,
@@ -51,15 +59,15 @@ def learn_pc(
     binning: str = "quantile",
     missing: str = "error",
     **options: Any,
-) -> dict[str, float]:
-    """Find the parents and children of one variable.
+) -> FoundSet | FoundSets:
+    """Find the parents and children of one variable, or of all.
 
     Parameters
     ----------
     data : data frame, array of integers, dict of columns, or path
         One row for each sample, one column for each variable.
-    target : str
-        The column whose neighbours are wanted.
+    target : str, optional
+        The column whose neighbours are wanted; without it, those of all columns.
     algorithm : str
         A registered name, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
     names : sequence of str, optional
@@ -73,25 +81,40 @@ def learn_pc(
 
     Returns
     -------
-    dict of str to float
-        The names found, strongest first, each with the strength of its link to the target: symmetrical
-        uncertainty with ``"fcbf"``; with the learners by independence tests, minus the decimal logarithm of
-        the largest p-value of the link's tests; with the learners by score, what the log score loses without
-        the link. A search that ran out of its ``time_limit`` gives what it has, with a warning.
+    FoundSet, or FoundSets by name for all columns
+        A dictionary of the names found, strongest first, each with the strength of its link to the target:
+        symmetrical uncertainty with ``"fcbf"``; with the learners by independence tests, minus the decimal
+        logarithm of the largest p-value of the link's tests; with the learners by score, what the log score
+        loses without the link. Its attributes tell what separates others from the target, and how many tests
+        that took. A search that ran out of its ``time_limit`` gives what it has, with a warning.
 
     Examples
     --------
     >>> import f2sl
-    >>> list(f2sl.learn_pc(f2sl.load_example("asia"), target="smoke"))
+    >>> asia = f2sl.load_example("asia")
+    >>> list(f2sl.learn_pc(asia, target="smoke"))
     ['bronc', 'lung']
+    >>> found = f2sl.learn_pc(asia, target="smoke", algorithm="mmpc")
+    >>> found.separating_sets["xray"]
+    ('lung',)
+    >>> list(f2sl.learn_pc(asia)["xray"])
+    ['either']
     """
     reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
-    return find_set(LOCAL, algorithm, options, data, target, n_jobs, reading).strengths
+    return find_sets(LOCAL, algorithm, options, data, target, n_jobs, reading)
+
+
+@overload
+def learn_mb(data: Any, target: str, algorithm: str = ..., **options: Any) -> FoundSet: ...
+
+
+@overload
+def learn_mb(data: Any, target: None = None, algorithm: str = ..., **options: Any) -> FoundSets: ...
 
 
 def learn_mb(
     data: Any,
-    target: str,
+    target: str | None = None,
     algorithm: str = "iamb",
     *,
     names: Sequence[str] | None = None,
@@ -100,8 +123,8 @@ def learn_mb(
     binning: str = "quantile",
     missing: str = "error",
     **options: Any,
-) -> dict[str, float]:
-    """Find the Markov blanket of one variable: parents, children, and the children's other parents.
+) -> FoundSet | FoundSets:
+    """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
 
     Given its blanket, a variable is independent of all others: for predicting it, the blanket is enough.
 
@@ -116,9 +139,9 @@ def learn_mb(
 
     Returns
     -------
-    dict of str to float
-        The names found, surest first, each with minus the decimal logarithm of the largest p-value of its
-        dependence on the target, or, with the learners by score, as in :func:`learn_pc`.
+    FoundSet, or FoundSets by name for all columns
+        As in :func:`learn_pc`. Of a spouse, the strength is that of its dependence on the target given their
+        common child, with the child that shows it best.
 
     Examples
     --------
@@ -127,28 +150,19 @@ def learn_mb(
     ['bronc', 'either']
     """
     reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
-    return find_set(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading).strengths
+    return find_sets(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
 
 
-@dataclass(frozen=True)
-class FoundSet:
-    """One variable's set by name, strongest first, and what there is to know of how it was found."""
-
-    strengths: dict[str, float]
-    complete: bool
-    notes: tuple[str, ...]
-
-
-def find_set(
+def find_sets(
     registry: Registry,
     algorithm: str,
     options: dict[str, Any],
     data: Any,
-    target: str,
+    target: str | None,
     n_jobs: int | None,
     reading: dict[str, Any],
-) -> FoundSet:
-    """Make the learner, read the table, and find the set of one variable."""
+) -> FoundSet | FoundSets:
+    """Make the learner, read the table, and find the set of one variable or of all."""
     from f2sl._progress import stage
     from f2sl.data import as_table
     from f2sl.data.remarks import warn_of_identifiers
@@ -156,16 +170,20 @@ def find_set(
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        table = as_table(data, min_variables=2, **reading).in_name_order()
+        table = as_table(data, min_variables=2, **reading)
+        ordered = table.in_name_order()
     warn_of_identifiers(table, stacklevel=4)
-    target = str(target)
-    if target not in table.names:
-        raise DataError(unknown_name("column", target, table.names))
+    if target is not None and str(target) not in table.names:
+        raise DataError(unknown_name("column", str(target), table.names))
     from f2sl.counting.memory import MemoryEngine
 
-    with MemoryEngine(table, n_jobs) as engine:
-        found = learner.learn_one(engine, table.names.index(target))
+    found: FoundSet | FoundSets
+    with MemoryEngine(ordered, n_jobs) as engine:
+        if target is None:
+            found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+        else:
+            place = ordered.names.index(str(target))
+            found = FoundSet.of(learner.learn_one(engine, place), place, ordered.names)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
-    strengths = zip(found.members.tolist(), found.strengths.tolist(), strict=True)
-    return FoundSet({table.names[m]: strength for m, strength in strengths}, found.complete, found.notes)
+    return found

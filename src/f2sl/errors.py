@@ -48,6 +48,47 @@ class F2SLWarning(UserWarning):
     """Something the user should know that does not stop the work."""
 
 
+LONGEST_NAME = 100
+"""The most characters of a name that a message quotes. A file can have names of any length."""
+MOST_COMPARED = 4_000_000
+"""The most pairs of characters to compare for a hint: at worst a second."""
+
+
+def shortened(text: str) -> str:
+    """Cut a text that is too long for a message.
+
+    Examples
+    --------
+    >>> shortened("HR"), len(shortened("x" * 1000))
+    ('HR', 100)
+    """
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3] + "..."
+
+
+def shown(name: object) -> str:
+    """Quote a name in a message.
+
+    Examples
+    --------
+    >>> print(shown("HR"), shown(None))
+    'HR' None
+    """
+    return repr(shortened(name)) if isinstance(name, str) else shortened(repr(name))
+
+
+def shown_list(names: Iterable[object]) -> str:
+    """List names in a message, the first thirty and how many there are.
+
+    Examples
+    --------
+    >>> shown_list(["f2sl-c", "mmhc"])
+    'f2sl-c, mmhc'
+    """
+    listed = [str(name) for name in names]
+    first = ", ".join(map(shortened, listed[:30]))
+    return first if len(listed) <= 30 else f"{first}, ... ({len(listed)} in all)"
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """Say that `name` is not one of `known`, and which of them comes nearest.
 
@@ -57,8 +98,15 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     "unknown algorithm 'f2slc'; did you mean 'f2sl-c'? Known: f2sl-c, mmhc"
     """
     names = list(known)
+    near = _nearest(str(name), names)
+    hint = "." if near is None else f"; did you mean {shown(near)}?"
+    return f"unknown {kind} {shown(name)}{hint} Known: {shown_list(names)}"
+
+
+def _nearest(name: str, names: list[str]) -> str | None:
+    """Find the name that is most like another, unless there is too much to compare."""
+    if len(name) > LONGEST_NAME or len(name) * sum(map(len, names)) > MOST_COMPARED:
+        return None
     plain = {known.casefold(): known for known in reversed(names)}
-    near = difflib.get_close_matches(str(name).casefold(), plain, n=1, cutoff=0.5)
-    hint = f"; did you mean {plain[near[0]]!r}?" if near else "."
-    shown = ", ".join(names) if len(names) <= 30 else ", ".join(names[:30]) + f", ... ({len(names)} in all)"
-    return f"unknown {kind} {name!r}{hint} Known: {shown}"
+    near = difflib.get_close_matches(name.casefold(), plain, n=1, cutoff=0.5)
+    return plain[near[0]] if near else None

@@ -2,7 +2,8 @@
 
 In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one
 need not agree: the AND rule keeps a link that both sets name, the OR rule one that either
-names (step 2 of the F2SL approach). A variable whose search did not come to its end has no say.
+names (step 2 of the F2SL approach). A link is as strong as its weaker end says. A variable whose
+search did not come to its end has no say.
 """
 
 from __future__ import annotations
@@ -49,11 +50,13 @@ def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
     n = len(sets.start) - 1
     owner = np.repeat(np.arange(n), np.diff(sets.start))
     key = np.minimum(owner, sets.members) * n + np.maximum(owner, sets.members)
-    unique, first, votes = np.unique(key, return_index=True, return_counts=True)
+    order = np.argsort(key, kind="stable")
+    unique, start, votes = np.unique(key[order], return_index=True, return_counts=True)
     edges = np.column_stack(np.divmod(unique, n))
+    weakest = np.minimum.reduceat(np.append(sets.strengths[order], np.inf), start)
     have_a_say = 2 if sets.finished is None else sets.finished[edges].sum(axis=1)
     chosen = votes >= (have_a_say if symmetry == "and" else 1)
-    return from_edges(n, edges[chosen], sets.strengths[first[chosen]])
+    return from_edges(n, edges[chosen], weakest[chosen])
 
 
 def from_edges(n: int, edges: Integers, strengths: Floats) -> Skeleton:

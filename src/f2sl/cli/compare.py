@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from f2sl.cli import output
+from f2sl.cli.files import load_any_graph
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson
 
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
     from f2sl.graph import Comparison
 
-EXAMPLES = examples("f2sl compare graph.json truth.json", "f2sl compare graph.dot truth.graphml --json")
+EXAMPLES = examples(
+    "f2sl compare graph.json truth.json",
+    "f2sl compare graph.json alarm",
+    "f2sl compare graph.dot truth.graphml --json",
+)
 
 METRICS = (
     ("SHD", "shd", "edges that differ, each counted once: the sum of the next four"),
@@ -49,18 +54,29 @@ def compare(
 ) -> None:
     """Compare a learned graph with the true one: SHD, Reverse, Miss, Extra, Ar_F1 and more.
 
-    Both are files as f2sl learn writes them: .json, .csv, .dot, .graphml or .gml.
+    Both are files as f2sl learn writes them (.json, .csv, .dot, .graphml or .gml), .bif files, or bundled
+    networks by their names (see f2sl networks).
     """
     from f2sl.graph import compare as compare_graphs
-    from f2sl.graph import load_graph
 
-    learned_graph, true_graph = load_graph(learned), load_graph(truth)
+    learned_graph, true_graph = load_any_graph(learned), load_any_graph(truth)
     comparison = compare_graphs(true_graph, learned_graph)
     if as_json:
         output.show_json(comparison.as_dict())
     else:
         title = f"{output.printable(learned)} compared with {output.printable(truth)}"
         output.show(metrics(title, comparison))
+        for note in notes_on(truth):
+            output.show(f"\nnote: {note}")
+
+
+def notes_on(truth: Path) -> list[str]:
+    """What must be said of a truth that is a bundled network."""
+    if truth.suffix:  # a file: no need to import networks
+        return []
+    from f2sl.network.random import REMARKS
+
+    return [REMARKS[str(truth)]] if str(truth) in REMARKS else []
 
 
 def metrics(title: str, comparison: Comparison) -> RenderableType:

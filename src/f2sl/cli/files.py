@@ -42,7 +42,7 @@ def check_distinct(path: Path, others: Iterable[Path]) -> None:
             raise FileError(f"cannot write {path}: this command also uses it as {other}; choose another name")
 
 
-def load_truth(truth: Path) -> PDAG:
+def load_any_graph(truth: Path) -> PDAG:
     """Load the graph to compare with: from a graph file, from a BIF file, or of a bundled network."""
     from f2sl.graph import load_graph
     from f2sl.graph.io import FORMATS

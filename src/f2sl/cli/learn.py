@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.files import check_graph_file, check_picture_file, load_truth, save_graph, save_picture
+from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph, save_graph, save_picture
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
@@ -106,7 +106,7 @@ def learn(
         _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare
 
-        true_graph = None if truth is None else load_truth(truth)
+        true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, {**options, **reading.params()}, jobs)
         with progress(quiet):
             started = time.perf_counter()

@@ -33,8 +33,13 @@ EXAMPLES = examples(
 @with_learner_options
 def mb(
     data: DataFile,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The column whose blanket is wanted.")],
     options: dict[str, Any],
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TARGET]", help="The column whose blanket is wanted; all columns without it."
+        ),
+    ] = None,
     algorithm: Annotated[
         str,
         typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
@@ -49,7 +54,7 @@ def mb(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the Markov blanket of one variable, surest first: parents, children, their other parents.
+    """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
 
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """

@@ -27,7 +27,8 @@ def networks(as_json: AsJson = False) -> None:
     """
     from dataclasses import asdict
 
-    from f2sl.network.bundled import STAND_IN, bundled_sizes
+    from f2sl.network.bundled import bundled_sizes
+    from f2sl.network.random import REMARKS, STAND_IN
 
     sizes = bundled_sizes()
     if as_json:
@@ -50,6 +51,6 @@ def networks(as_json: AsJson = False) -> None:
     title = "Bundled networks: f2sl sample NAME --rows 1000 --out FILE.csv"
     output.show(output.columns(title, HEADINGS, rows, right=range(1, len(HEADINGS))))
     output.show(
-        f"\n{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had. The others "
-        "are from the Bayesian Network Repository (https://www.bnlearn.com/bnrepository/, CC BY-SA 3.0)."
+        f"\n{REMARKS[STAND_IN]}. The others are from the Bayesian Network Repository "
+        "(https://www.bnlearn.com/bnrepository/, CC BY-SA 3.0)."
     )

@@ -1,4 +1,4 @@
-"""What ``f2sl pc`` and ``f2sl mb`` share: one variable's set, by a learner of choice."""
+"""What ``f2sl pc`` and ``f2sl mb`` share: the set of one variable or of all, by a learner of choice."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from f2sl.cli.options import create_learner, in_terms_of_flags, parse_bins
 from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
 from f2sl.cli.reading import Reading
+from f2sl.cli.summary import reliability
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
+    from f2sl.local.found import FoundSet, FoundSets
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class OneTarget:
     """What was asked for on the command line."""
 
     data: Path
-    target: str
+    target: str | None
     algorithm: str
     options: dict[str, Any]
     jobs: int | None
@@ -34,7 +36,7 @@ class OneTarget:
 
 
 def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool) -> None:
-    """Learn one variable's set and print it."""
+    """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
         reading = Reading(
             asked.data,
@@ -52,26 +54,53 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         resolve_jobs(asked.jobs)
         registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
-        from f2sl.api import find_set
+        from f2sl.api import find_sets
 
         with progress(quiet):
             table = reading.read()
-            found = find_set(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
+            found = find_sets(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
-        members = [{"name": name, "strength": strength} for name, strength in found.strengths.items()]
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}
-        output.show_json({**facts, command: members})
+        facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
+        output.show_json(facts | _as_json(command, found))
     elif not quiet:
-        rows = [(printable(name), f"{strength:.4f}") for name, strength in found.strengths.items()]
         told = ", ".join(f"{name} {value}" for name, value in learner.get_params().items())
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
-        title = f"{printable(asked.target)}: {count(len(rows), noun)} by {asked.algorithm} ({told})"
-        output.show(output.columns(title, ("name", "strength") if rows else (), rows, right=[1]))
+        by = f"by {asked.algorithm} ({told})"
+        if found.n_tests:
+            by += f"; {reliability(found.n_tests, found.n_unreliable)}"
+        _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
         output.tell_of_incomplete(found.notes)
+
+
+def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
+    """Give members and separating sets: of one variable, or of each by name."""
+    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+
+    if isinstance(found, FoundSets):
+        parts = {name: _as_json(command, one) for name, one in found.items()}
+        return {
+            key: {name: part[key] for name, part in parts.items()} for key in (command, "separating_sets")
+        }
+    members = [{"name": name, "strength": strength} for name, strength in found.items()]
+    return {command: members, "separating_sets": found.separating_sets}
+
+
+def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
+    """Print a table: a row for each member, or for each variable."""
+    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+
+    if isinstance(found, FoundSets):
+        links = [(printable(name), ", ".join(map(printable, one))) for name, one in found.items()]
+        output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))
+        return
+    rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]
+    title = f"{printable(found.target)}: {count(len(rows), noun)} {how}"
+    output.show(output.columns(title, ("name", unit) if rows else (), rows, right=[1]))
 
 
 def _kind(command: str) -> tuple[Registry, str]:

@@ -70,21 +70,21 @@ LEARNER_OPTIONS = (
         "score", str, "What is to be best: bdeu or bic; by hill climbing also k2 or aic.", ALL_LEARNERS
     ),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu.", ALL_LEARNERS),
+    LearnerOption("max_exact", int, "Most variables whose best network is found exactly.", ALL_LEARNERS),
+    LearnerOption("force", bool, "Search more variables than that exactly, if there is enough memory."),
+    LearnerOption("max_indegree", int, "Most parents of a variable in a best network.", ALL_LEARNERS),
     LearnerOption("order", str, "Which candidates come first: by strength, or by name.", ALL_LEARNERS),
-    LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
-    LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
-    LearnerOption("max_indegree", int, "Most parents that a variable may have.", ALL_LEARNERS),
-    LearnerOption("max_exact", int, "Most variables that are searched exactly.", ALL_LEARNERS),
-    LearnerOption("force", bool, "Search more variables exactly, if there is enough memory."),
     LearnerOption(
         "time_limit",
         float,
-        "Seconds after which the search ends with what it has, and says so.",
+        "Seconds after which to end with what is done, said to be incomplete.",
         ALL_LEARNERS,
     ),
     LearnerOption("start", str, "The variable that the graph grows from; one is drawn by default."),
     LearnerOption("seed", int, "What it is drawn by."),
-    LearnerOption("k", int, "How many variables to choose.", ("pc",)),
+    LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
+    LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
+    LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),
 )
 
 FLAGS = {
@@ -205,10 +205,19 @@ def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> An
         If there is no such learner, it does not take one of the options, or not this value.
     """
     taken = set(registry.load(name).option_defaults())
-    strange = [FLAGS.get(param, param) for param in options if param not in taken]
-    if strange:
-        raise OptionError(f"{name} takes no {' and no '.join(strange)}; it takes {', '.join(_flags(taken))}")
-    learner = registry.create(name, options)
+    own = {param: value for param, value in options.items() if param in taken}
+    others = {param: value for param, value in options.items() if param not in taken}
+    if "pc_options" in taken and others:
+        # What is not the learner's own may be meant for the learner of neighbours that it is made of.
+        from f2sl.local.base import LOCAL
+
+        inner = set(LOCAL.load(registry.create(name, own).pc).option_defaults())
+        own["pc_options"] = {param: others.pop(param) for param in list(others) if param in inner}
+        taken |= inner
+    if others:
+        strange = " and no ".join(FLAGS.get(param, param) for param in others)
+        raise OptionError(f"{name} takes no {strange}; it takes {', '.join(_flags(taken))}")
+    learner = registry.create(name, own)
     learner.check_options()
     return learner
 

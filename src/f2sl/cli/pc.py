@@ -34,8 +34,13 @@ EXAMPLES = examples(
 @with_learner_options
 def pc(
     data: DataFile,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The column whose neighbours are wanted.")],
     options: dict[str, Any],
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TARGET]", help="The column whose neighbours are wanted; all columns without it."
+        ),
+    ] = None,
     algorithm: Annotated[
         str,
         typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
@@ -50,7 +55,7 @@ def pc(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the parents and children of one variable, strongest first.
+    """Find the parents and children of one variable, or of all, strongest first.
 
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """

@@ -50,15 +50,19 @@ def sample(
             raise OptionError("nothing to write: give --out FILE.csv")
         from f2sl.cli.table_files import check_table_file, table_bytes
         from f2sl.network.bundled import load_network
+        from f2sl.network.random import REMARKS
         from f2sl.network.sampling import sample_table
 
         check_table_file(out)
         check_distinct(out, [Path(network)])
-        table = sample_table(load_network(network), rows, seed)
+        drawn_from = load_network(network)
+        table = sample_table(drawn_from, rows, seed)
     save_bytes(table_bytes(table, out), out)
     if not quiet:
         told = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
         print(f"wrote {output.printable(out)}: {told}")
+        if drawn_from.name in REMARKS:
+            print(f"note: {REMARKS[drawn_from.name]}")
         _warn_of_missing(table, out)
 
 

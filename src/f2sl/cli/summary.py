@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
-from f2sl.cli.compare import metrics
+from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
-_MEASURES = {"su": "SU", "mi": "MI in nats"}
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
 _NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "verbose")
 
@@ -78,12 +77,11 @@ class Learned:
         output.show(output.pairs(self._lines()))
         edges = strongest_edges(self.graph)
         if edges:
-            measure = getattr(self.learner, "measure", "")
             all_shown = len(edges) == self.graph.n_edges
             which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
             title = f"\n{which}, by strength"
             rows = [(str(edge), f"{edge.weight:.4f}") for edge in edges]
-            output.show(output.columns(title, ("edge", _MEASURES.get(measure, "strength")), rows, right=[1]))
+            output.show(output.columns(title, ("edge", self.learner.strength_unit), rows, right=[1]))
         if self.comparison is not None:
             output.show(metrics(f"\nCompared with {printable(str(self.truth))}", self.comparison))
 
@@ -109,7 +107,7 @@ class Learned:
                 "dag": extension if self.dag else None,
                 "complete": self.learner.complete_,
                 "timings": self.learner.timings_,
-                "notes": self.learner.notes_,
+                "notes": self._notes(),
                 "out": None if self.out is None else str(self.out),
                 "picture": None if self.picture is None else str(self.picture),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
@@ -124,7 +122,7 @@ class Learned:
         states = f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
         lines = [
             ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {states}"),
-            *(("Note", printable(note)) for note in learner.notes_),
+            *(("Note", printable(note)) for note in self._notes()),
             ("Learned", f"by {self.algorithm} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
@@ -132,7 +130,7 @@ class Learned:
             lines.append(("DAG", self._extension()))
         tests, unreliable, score = self._tests_and_score()
         if tests is not None:
-            lines.append(("Tests", _reliability(tests, unreliable or 0)))
+            lines.append(("Tests", reliability(tests, unreliable or 0)))
         if score is not None:
             name = getattr(learner, "score", "")
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
@@ -142,6 +140,9 @@ class Learned:
         if self.picture is not None:
             lines.append(("Drawn", printable(self.picture)))
         return lines
+
+    def _notes(self) -> list[str]:
+        return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
 
     def _states(self) -> tuple[int, int]:
         return int(self.table.cardinalities.min()), int(self.table.cardinalities.max())
@@ -182,10 +183,11 @@ class Learned:
         return tests, unreliable, score
 
 
-def _reliability(tests: int, unreliable: int) -> str:
+def reliability(tests: int, unreliable: int) -> str:
+    """Tell how many tests were made, and how many of them could not answer."""
     told = count(tests, "independence test")
     if not unreliable:
-        return f"{told}, all with enough samples" if tests else told
+        return told
     return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) had too few samples to answer"
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
-from f2sl.search._kernels import LEAST, best_order, best_parents, read_off
+from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl.stats._kernels import LEAST
 
 
 @kernel

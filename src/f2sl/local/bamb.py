@@ -167,10 +167,9 @@ class _Blanket:
         for one, found in zip(new, results, strict=True):
             others = self.members[self.members != one]
             self.waiting.note(others, found)
-            for y, given in zip(others.tolist(), found.sets, strict=True):
+            for y, given in found.sets.items():
                 sets[y] += given
-        newest_first = self.members[::-1].tolist()
-        dropped = drop_in_turn(newest_first, [sets[y] for y in newest_first])
+        dropped = drop_in_turn(self.members[::-1].tolist(), sets)
         if dropped:
             self.members = without(self.members, dropped)
             for y in dropped:

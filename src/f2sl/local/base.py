@@ -195,7 +195,12 @@ def mutual(sets: Neighbourhoods) -> Neighbourhoods:
 
 
 class LocalLearner(Estimator):
-    """Base of the local learners: options in the constructor, two questions as methods."""
+    """Base of the local learners: options in the constructor, two questions as methods.
+
+    `strength_unit` says in a word what the strengths of links are.
+    """
+
+    strength_unit = "strength"
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""

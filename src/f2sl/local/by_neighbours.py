@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.by_tests import SYMMETRIES, ByTests, strongest_first
+from f2sl.local.by_tests import WithSymmetry, strongest_first
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 
 if TYPE_CHECKING:
@@ -27,39 +26,12 @@ if TYPE_CHECKING:
 Known = dict[int, Neighbourhood]
 
 
-class ByNeighbours(ByTests):
+class ByNeighbours(WithSymmetry):
     """Base of the blanket learners that look for neighbours first, then for their neighbours.
 
-    `known` holds the sets found so far, before symmetry, so that no variable is searched twice.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"g2", "x2"}
-        The statistic.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
+    `known` holds the sets found so far, before symmetry, so that no variable is searched twice. Tests for
+    spouses have the common child in the conditioning set, beside at most `max_cond_vars` others.
     """
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
-        symmetry: str = "and",
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.symmetry = symmetry
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        super().check_options()
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the parents and children of one target, before symmetry."""

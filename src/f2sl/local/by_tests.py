@@ -3,7 +3,7 @@
 Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). Here it is run for one target or
 for all, on an engine's tables or on anything else that answers questions of independence. How sure the
 dependence of a link is decides its *strength*: minus the decimal logarithm of the p-value, the smallest of
-all tests made of it. With ``alpha=0.01`` no link is weaker than 2.
+all tests made of it. With ``alpha=0.01`` no link that was tested is weaker than 2.
 
 An unreliable test shows nothing and separates nothing. Unreliable here are also tests without degrees
 of freedom, where within each stratum one of the two variables does not vary: they would make
@@ -29,8 +29,20 @@ if TYPE_CHECKING:
 SYMMETRIES = ("and", "none")
 
 
+def check_tests(alpha: float, max_cond_vars: int | None, ci_test: str) -> None:
+    """Refuse options of independence tests that make no sense."""
+    from f2sl.stats.independence import CI_TESTS
+
+    _options.fraction("alpha", alpha)
+    if max_cond_vars is not None:
+        _options.whole("max_cond_vars", max_cond_vars)
+    _options.choice("ci_test", ci_test, CI_TESTS)
+
+
 class ByTests(LocalLearner):
     """Base of the local learners by independence tests."""
+
+    strength_unit = "-log10 p"
 
     alpha: float
     max_cond_vars: int | None
@@ -38,12 +50,7 @@ class ByTests(LocalLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        from f2sl.stats.independence import CI_TESTS
-
-        _options.fraction("alpha", self.alpha)
-        if self.max_cond_vars is not None:
-            _options.whole("max_cond_vars", self.max_cond_vars)
-        _options.choice("ci_test", self.ci_test, CI_TESTS)
+        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, as published."""
@@ -79,8 +86,8 @@ class ByTests(LocalLearner):
         return TableTest(engine, self.alpha, self.ci_test, without_freedom="unreliable")
 
 
-class SymmetricByTests(ByTests):
-    """Base of the PC learners that can hold to symmetry: a link that one end alone names is dropped.
+class WithSymmetry(ByTests):
+    """Base of the learners that can hold to symmetry: a link that one end alone names is dropped.
 
     Parameters
     ----------
@@ -110,6 +117,10 @@ class SymmetricByTests(ByTests):
         """Refuse options that make no sense."""
         super().check_options()
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
+
+
+class SymmetricByTests(WithSymmetry):
+    """Base of the PC learners that can hold to symmetry."""
 
     def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
         """Find the set of one variable; with symmetry, the members' own sets are looked into."""

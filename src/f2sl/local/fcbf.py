@@ -24,7 +24,8 @@ from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, FoundPairs
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
 
-MEASURES = ("su", "mi")
+MEASURES = {"su": "SU", "mi": "MI in nats"}
+"""Measures of how related two variables are, with their names."""
 TIES = ("drop", "keep")
 
 
@@ -45,6 +46,11 @@ class FCBF(LocalLearner):
         self.delta = delta
         self.ties = ties
         self.measure = measure
+
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the strengths of links are."""
+        return MEASURES[self.measure]
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""

@@ -60,7 +60,7 @@ class HITONPC(SymmetricByTests):
                 waiting.look_ahead(newest, older),
             )
             waiting.note(older, backward)
-            dropped = drop_in_turn(older[::-1].tolist(), backward.sets[::-1])
+            dropped = drop_in_turn(older[::-1].tolist(), backward.sets)
             members = without(np.append(older, newest), dropped)
             if dropped:
                 apart.update(dropped)

@@ -22,7 +22,7 @@ from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
-from f2sl.local.subset_search import drop_in_turn, first_sets, separations
+from f2sl.local.subset_search import drop_in_turn, separations
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
@@ -58,7 +58,7 @@ class MMPC(SymmetricByTests):
             found = yield from separations(
                 test, target, left, before, self.max_cond_vars, containing=(newest,)
             )
-            apart.update(first_sets(left, found))
+            apart.update(found.first_sets)
             stays = ~found.separated
             left, weakest = left[stays], np.minimum(weakest, found.weakest)[stays]
         return (yield from drop_separated(test, target, members, strengths, apart, self.max_cond_vars))

@@ -39,6 +39,11 @@ class MRMR(LocalLearner):
         self.k = k
         self.measure = measure
 
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the strengths of links are."""
+        return MEASURES[self.measure]
+
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         _options.whole("k", self.k, least=1)

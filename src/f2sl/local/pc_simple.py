@@ -21,7 +21,7 @@ import numpy as np
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
-from f2sl.local.subset_search import first_sets, separations
+from f2sl.local.subset_search import separations
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
@@ -55,7 +55,7 @@ def levels(
     level = 1
     while level < len(members) and (max_cond_vars is None or level <= max_cond_vars):
         found = yield from separations(test, target, members, members, level, smallest=level)
-        apart.update(first_sets(members, found))
+        apart.update(found.first_sets)
         stays = ~found.separated
         members, weakest = members[stays], np.minimum(weakest, found.weakest)[stays]
         level += 1

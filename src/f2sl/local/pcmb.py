@@ -18,7 +18,7 @@ from f2sl.local.base import Neighbourhood
 from f2sl.local.by_neighbours import ByNeighbours
 from f2sl.local.by_tests import marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
-from f2sl.local.subset_search import drop_in_turn, first_sets, separations
+from f2sl.local.subset_search import drop_in_turn, separations
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
@@ -51,7 +51,7 @@ class PCMB(ByNeighbours):
             backward = yield from separations(
                 test, target, members, members, self.max_cond_vars, containing=(newest,), find_all=True
             )
-            dropped = drop_in_turn(members[::-1].tolist(), backward.sets[::-1])
+            dropped = drop_in_turn(members[::-1].tolist(), backward.sets)
             apart.update(dropped)
             stays = ~np.isin(members, list(dropped))
             older = members[stays]
@@ -60,7 +60,7 @@ class PCMB(ByNeighbours):
             outlook = yield from separations(
                 test, target, left, older, self.max_cond_vars, containing=(newest,)
             )
-            apart.update(first_sets(left, outlook))
+            apart.update(outlook.first_sets)
             stays = ~outlook.separated
             left, weakest = left[stays], np.minimum(weakest, outlook.weakest)[stays]
         order = strongest_first(members, strengths)

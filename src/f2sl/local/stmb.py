@@ -71,8 +71,8 @@ class STMB(ByTests):
         )
         dropped: Sets = {}
         for (_, y), found in zip(links, tried, strict=True):
-            if found.sets[0]:
-                dropped.setdefault(y, found.sets[0][0])
+            if found.sets:
+                dropped.setdefault(y, found.sets[y][0])
         apart.update(dropped)
         stay = [y for y in members.tolist() if y not in dropped]
         again = yield from find_spouses(test, target, stay, dropped)

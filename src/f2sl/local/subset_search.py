@@ -9,11 +9,12 @@ Sets too large for a reliable test are passed over: such a test cannot separate 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.lockstep import Questions, Search
@@ -28,28 +29,25 @@ QUESTIONS_AT_ONCE = 1 << 13
 
 @dataclass
 class Separations:
-    """What a search through subsets found about each of the others, in their order.
+    """What a search through subsets found about each of the others.
 
-    `sets` lists the separating sets of each: only the first unless all were asked for. `weakest` is the
-    smallest strength of all tests that found dependence, infinite where there were none.
+    `sets` lists the separating sets of those that have any: only the first unless all were asked for.
+    `separated` says for each of the others, in their order, whether something separates it; `weakest` is
+    the smallest strength of all tests that found it dependent, infinite where there were none.
     """
 
-    sets: list[list[tuple[int, ...]]]
+    sets: dict[int, list[tuple[int, ...]]]
+    separated: NDArray[np.bool_]
     weakest: Floats
 
     @property
-    def separated(self) -> np.ndarray:
-        """Say for each of the others whether something separates it."""
-        return np.fromiter(map(bool, self.sets), np.bool_, len(self.sets))
-
-
-def first_sets(others: Integers, found: Separations) -> dict[int, tuple[int, ...]]:
-    """Give those of the others that were separated, each with the first set that did it."""
-    return {int(other): sets[0] for other, sets in zip(others, found.sets, strict=True) if sets}
+    def first_sets(self) -> dict[int, tuple[int, ...]]:
+        """Those of the others that were separated, each with the first set that did it."""
+        return {other: sets[0] for other, sets in self.sets.items()}
 
 
 def drop_in_turn(
-    members: Sequence[int], sets: Sequence[Sequence[tuple[int, ...]]]
+    members: Sequence[int], sets: Mapping[int, Sequence[tuple[int, ...]]]
 ) -> dict[int, tuple[int, ...]]:
     """Go through members and drop each that has a separating set of which nobody was dropped before it.
 
@@ -57,12 +55,12 @@ def drop_in_turn(
 
     Examples
     --------
-    >>> drop_in_turn([4, 5, 6], [[(6,)], [(4,), (6, 7)], []])
+    >>> drop_in_turn([4, 5, 6], {4: [(6,)], 5: [(4,), (6, 7)]})
     {4: (6,), 5: (6, 7)}
     """
     dropped: dict[int, tuple[int, ...]] = {}
-    for member, given_sets in zip(members, sets, strict=True):
-        first = next((given for given in given_sets if dropped.keys().isdisjoint(given)), None)
+    for member in members:
+        first = next((given for given in sets.get(member, ()) if dropped.keys().isdisjoint(given)), None)
         if first is not None:
             dropped[member] = first
     return dropped
@@ -96,7 +94,7 @@ def separations(
     """
     from f2sl.stats.independence import DEPENDENT, INDEPENDENT
 
-    result = Separations([[] for _ in others], np.full(len(others), np.inf))
+    result = Separations({}, np.zeros(len(others), np.bool_), np.full(len(others), np.inf))
     if not len(others):
         return result
     fixed = np.array(containing, np.int64)
@@ -133,13 +131,16 @@ def separations(
                 dependent = answers.answer == DEPENDENT
                 np.minimum.at(result.weakest, which[dependent], answers.strength[dependent])
                 separating = (answers.answer == INDEPENDENT).nonzero()[0]
-                for number, members_of in zip(
-                    which[separating].tolist(), given[separating].tolist(), strict=True
-                ):
-                    if find_all or not result.sets[number]:
-                        result.sets[number].append(tuple(members_of))
-                if len(separating) and not find_all:
-                    alive = alive[~np.isin(alive, which[separating])]
+                if not len(separating):
+                    continue
+                result.separated[which[separating]] = True
+                pairs = zip(others[which[separating]].tolist(), given[separating].tolist(), strict=True)
+                for other, members_of in pairs:
+                    sets = result.sets.setdefault(other, [])
+                    if find_all or not sets:
+                        sets.append(tuple(members_of))
+                if not find_all:
+                    alive = alive[~result.separated[alive]]
                     if not len(alive):
                         return result
     return result

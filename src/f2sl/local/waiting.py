@@ -16,7 +16,7 @@ import numpy as np
 from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.by_tests import strongest_first
 from f2sl.local.lockstep import Search
-from f2sl.local.subset_search import Separations, first_sets, separations
+from f2sl.local.subset_search import Separations, separations
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
@@ -82,7 +82,7 @@ class Waiting:
 
     def _learn(self, others: Integers, found: Separations) -> None:
         self.note(others, found)
-        self.separated.update(first_sets(others, found))
+        self.separated.update(found.first_sets)
 
 
 def without(variables: Integers, left_out: Collection[int]) -> Integers:

@@ -1,15 +1,15 @@
 """Bayesian networks with their probabilities: truth to sample data from.
 
-================= ============================================================================
-``bayesian_network``  the class: a DAG with a table for each variable
-``sampling``      rows, the same from the same seed on every machine
-``fitting``       tables from data
-``likelihood``    how probable data are
-``files``         BIF files, by ``bif_tokens``, ``bif_reader`` and ``bif_writer``
-``bundled``       the networks of the Bayesian Network Repository, and ``gene-like``
-``random``        networks drawn at random
-``tiling``        large networks from copies of a small one
-================= ============================================================================
+==================== =========================================================================
+``bayesian_network`` the class: a DAG with a table for each variable; ``checks`` what it is made of
+``sampling``         rows, the same from the same seed on every machine
+``fitting``          tables from data
+``likelihood``       how probable data are; ``counts`` how often states occur together in them
+``files``            BIF files, by ``bif_tokens``, ``bif_parser``, ``bif_reader`` and ``bif_writer``
+``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
+``random``           networks drawn at random, by the choices of ``draws``
+``tiling``           large networks from copies of a small one, by the same
+==================== =========================================================================
 """
 
 from f2sl.network.bayesian_network import BayesianNetwork as BayesianNetwork

@@ -17,24 +17,24 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from f2sl.errors import DataError, GraphError, unknown_name
+from f2sl.errors import GraphError, unknown_name
 from f2sl.graph import DAG
-
-FloatArray = NDArray[np.float64]
-
-TOLERANCE = 1e-4 + 1e-12
-"""How far from 1 the sum of a distribution may be; files have rounded numbers (and adding rounds, too)."""
-MOST_CELLS = 1 << 26
-"""The most cells of one table: half a gigabyte. A line of text can ask for more than any memory."""
-MOST_PARENTS = 63
-"""The most parents of one variable: what a NumPy array has axes for."""
+from f2sl.network.checks import (
+    FloatArray,
+    check_covers,
+    check_dag,
+    check_nodes,
+    checked_name,
+    checked_parents,
+    checked_states,
+    checked_table,
+)
 
 
 class BayesianNetwork:
@@ -62,6 +62,8 @@ class BayesianNetwork:
     DataError
         If states or tables do not fit the graph or each other, or a distribution does not sum to 1 within
         1e-4.
+    OptionError
+        If `name` is no string.
 
     Examples
     --------
@@ -87,33 +89,20 @@ class BayesianNetwork:
         parents: Mapping[str, Sequence[str]] | None = None,
         name: str = "",
     ) -> None:
-        if not isinstance(graph, DAG):
-            raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
-        self.name = name
+        check_dag(graph)
+        check_covers("states", states, graph)
+        check_covers("tables", tables, graph)
+        if parents is not None:
+            check_nodes("parents", parents, graph)
+        self._name = checked_name(name)
         self._graph = graph
-        for kind, given in (("states", states), ("a table", tables)):
-            _check_covers(kind, given, graph)
-        self._states = {node: _checked_states(node, states[node]) for node in graph.nodes}
-        self._parents = {node: _checked_parents(node, graph, parents) for node in graph.nodes}
+        self._states = {node: checked_states(node, states[node]) for node in graph.nodes}
+        self._parents = {node: checked_parents(node, graph, parents) for node in graph.nodes}
         self._tables = {node: self._checked_table(node, tables[node]) for node in graph.nodes}
 
     def _checked_table(self, node: str, given: ArrayLike) -> FloatArray:
-        shape = tuple(len(self._states[p]) for p in (*self._parents[node], node))
-        try:
-            table = np.array(given, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
-            raise DataError(f"the table of {node!r} is not an array of numbers") from None
-        if table.shape != shape:
-            listed = ", ".join(map(repr, (*self._parents[node], node)))
-            raise DataError(f"the table of {node!r} has the shape {table.shape}, not {shape}: {listed}")
-        sums = table.sum(axis=-1)
-        if not (table >= 0).all():
-            raise DataError(f"the table of {node!r} has probabilities that are not between 0 and 1")
-        if not (np.abs(sums - 1) <= TOLERANCE).all():
-            worst = sums.flat[int(np.abs(sums - 1).argmax())]
-            raise DataError(f"probabilities of {node!r} sum to {worst:.6g}, not to 1")
-        table.setflags(write=False)
-        return table
+        axes = (*self._parents[node], node)
+        return checked_table(node, given, axes, tuple(len(self._states[name]) for name in axes))
 
     # -- what it is ------------------------------------------------------------------
 
@@ -139,6 +128,11 @@ class BayesianNetwork:
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def name(self) -> str:
+        """What the network is called."""
+        return self._name
+
+    @property
     def graph(self) -> DAG:
         """The structure."""
         return self._graph
@@ -146,7 +140,7 @@ class BayesianNetwork:
     @property
     def variables(self) -> tuple[str, ...]:
         """The names, in the order of the graph's nodes."""
-        return tuple(self._states)
+        return self._graph.nodes
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
@@ -223,7 +217,8 @@ class BayesianNetwork:
         Parameters
         ----------
         data : data frame, dictionary of columns, or path
-            One column for each variable, in any order. States are matched by their names.
+            One column for each variable, in any order. States are matched by their names; ``TRUE``, ``True``
+            and the boolean are the same, and so are those of false.
 
         Returns
         -------
@@ -235,7 +230,14 @@ class BayesianNetwork:
         return log_likelihood(self, data)
 
     @classmethod
-    def fit(cls, graph: DAG, data: Any, equivalent_sample_size: float = 1) -> BayesianNetwork:
+    def fit(
+        cls,
+        graph: DAG,
+        data: Any,
+        equivalent_sample_size: float = 1,
+        *,
+        states: Mapping[str, Sequence[Any]] | BayesianNetwork | None = None,
+    ) -> Self:
         """Estimate the tables of a graph from data.
 
         With N_jk rows in configuration j and state k, q configurations and r states, the probability is
@@ -250,6 +252,10 @@ class BayesianNetwork:
         equivalent_sample_size : float
             The weight of the prior in rows. With 0 the estimate is that of maximum likelihood, and
             uniform for configurations of the parents that do not occur, of which the data say nothing.
+        states : mapping of str to sequence, or BayesianNetwork, optional
+            The states of variables, in the order wanted, or a network whose states they are to have. Those
+            of other variables are the data's, in their order: a CSV file knows none that do not occur in
+            it, and its TRUE and FALSE are the booleans ``False, True``.
 
         Examples
         --------
@@ -258,10 +264,14 @@ class BayesianNetwork:
         >>> df = {"rain": ["n", "n", "n", "y"], "wet": ["n", "n", "y", "y"]}
         >>> BayesianNetwork.fit(graph, df, equivalent_sample_size=0).tables["rain"].tolist()
         [0.75, 0.25]
+        >>> BayesianNetwork.fit(graph, df, 0, states={"rain": ["y", "n"]}).tables["rain"].tolist()
+        [0.25, 0.75]
         """
         from f2sl.network.fitting import fit
 
-        return fit(graph, data, equivalent_sample_size)
+        given = states.states if isinstance(states, BayesianNetwork) else states
+        listed, tables = fit(graph, data, equivalent_sample_size, {} if given is None else given)
+        return cls(graph, listed, tables)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network as BIF, plain (``.bif``) or packed (``.bif.gz``, ``.bif.xz``).
@@ -272,48 +282,3 @@ class BayesianNetwork:
         from f2sl.network.files import save_network
 
         save_network(self, path)
-
-
-def check_size(node: str, shape: Sequence[int]) -> None:
-    """Refuse a table that no memory would hold."""
-    if len(shape) - 1 > MOST_PARENTS:
-        raise DataError(f"{node!r} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
-    if prod(shape) > MOST_CELLS:
-        raise DataError(
-            f"the table of {node!r} has {prod(shape):,} cells; at most {MOST_CELLS:,} are possible"
-        )
-
-
-def _check_covers(kind: str, given: Mapping[str, Any], graph: DAG) -> None:
-    """Make sure that there is something for each node, and for nothing else."""
-    lacking = [node for node in graph.nodes if node not in given]
-    if lacking:
-        raise DataError(f"variable {lacking[0]!r} has no {kind.removeprefix('a ')}")
-    if len(given) > graph.n_nodes:
-        known = set(graph.nodes)
-        strange = next(node for node in given if node not in known)
-        raise DataError(f"there is {kind} for {strange!r}, which is no node of the graph")
-
-
-def _checked_states(node: str, given: Sequence[Any]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise DataError(f"the states of {node!r} must be a sequence, not the one string {given!r}")
-    states = tuple(map(str, given))
-    if not states:
-        raise DataError(f"variable {node!r} has no states")
-    if len(set(states)) < len(states):
-        raise DataError(f"variable {node!r} has two states of the same name")
-    return states
-
-
-def _checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | None) -> tuple[str, ...]:
-    true = graph.parents(node)
-    if given is None or node not in given:
-        listed = tuple(true)
-    else:
-        listed = tuple(given[node])
-        if sorted(listed) != sorted(true):
-            raise DataError(f"the parents of {node!r} in the graph are {true}, not {list(listed)}")
-    if len(listed) > MOST_PARENTS:
-        raise DataError(f"{node!r} has {len(listed)} parents; at most {MOST_PARENTS} are possible")
-    return listed

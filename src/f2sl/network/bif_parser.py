@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from f2sl.errors import shortened, shown
 from f2sl.graph.formats.common import FormatError
 from f2sl.network.bif_tokens import Tokens, unquoted
 
@@ -90,14 +91,19 @@ class Parser:
         return found
 
     def _skip_property(self) -> None:
-        """Take all up to the next semicolon; one that is missing must not cost the block after it."""
-        try:
-            end = self._texts.index(";", self._at)
-        except ValueError:
-            end = len(self._texts)
-        if end == len(self._texts) or not {"{", "}"}.isdisjoint(self._texts[self._at : end]):
+        """Take all up to the next semicolon; one that is missing must not cost the block after it.
+
+        Then braces do not match, since the block that the property stands in ends first, or the next begins.
+        """
+        depth = 0
+        for place in range(self._at, len(self._texts)):
+            token = self._texts[place]
+            depth += (token == "{") - (token == "}")
+            if depth < 0 or token == ";":
+                break
+        if depth or token != ";":
             self._fail("a property without ';' at its end")
-        self._at = end + 1
+        self._at = place + 1
 
     # -- blocks ----------------------------------------------------------------------
 
@@ -136,8 +142,8 @@ class Parser:
             self._fail("a variable has an empty name", place)
         if name in self.variables:
             first = self.tokens.line(self.variables[name].place)
-            self._fail(f"variable {name!r} is declared twice, first on line {first}", place)
-        self._expect("{", f"after the name of variable {name!r}")
+            self._fail(f"variable {shown(name)} is declared twice, first on line {first}", place)
+        self._expect("{", f"after the name of variable {shown(name)}")
         states: dict[str, int] | None = None
         while not self._accept("}"):
             keyword = self._texts[self._at].lower()
@@ -147,32 +153,35 @@ class Parser:
                 self._at += 1
                 states = self._read_type(name)
             else:
-                self._missing(f"'type', 'property' or '}}' in variable {name!r}")
+                self._missing(f"'type', 'property' or '}}' in variable {shown(name)}")
         if states is None:
-            self._fail(f"variable {name!r} has no type", place)
+            self._fail(f"variable {shown(name)} has no type", place)
         self.variables[name] = Variable(place, states)
 
     def _read_type(self, name: str) -> dict[str, int]:
         if self._texts[self._at].lower() != "discrete":
-            self._missing(f"'discrete' as the type of variable {name!r}")
+            self._missing(f"'discrete' as the type of variable {shown(name)}")
         place = self._at
         self._at += 1
         count = None
         if self._accept("["):
             count = self._take_name("the number of states")
             self._expect("]", "after the number of states")
-        self._expect("{", f"before the states of variable {name!r}")
+        self._expect("{", f"before the states of variable {shown(name)}")
         listed = self._take_list("}", "a state")
         self._accept(";")
         states: dict[str, int] = {}
         for state, where in listed:
             if state in states:
-                self._fail(f"variable {name!r} has the state {state!r} twice", where)
+                self._fail(f"variable {shown(name)} has the state {shown(state)} twice", where)
             states[state] = len(states)
         if not states:
-            self._fail(f"variable {name!r} has no states", place)
+            self._fail(f"variable {shown(name)} has no states", place)
         if count is not None and count != str(len(states)):
-            self._fail(f"variable {name!r} has {len(states)} states where {count} are announced", place)
+            self._fail(
+                f"variable {shown(name)} has {len(states)} states where {shortened(count)} are announced",
+                place,
+            )
         return states
 
     def _read_probability(self) -> None:
@@ -184,9 +193,9 @@ class Parser:
         child = names[0][0]
         if child in self.blocks:
             first = self.tokens.line(self.blocks[child].place)
-            self._fail(f"a second probability block for {child!r}, the first is on line {first}", place)
+            self._fail(f"a second probability block for {shown(child)}, the first is on line {first}", place)
         block = Block(place, names)
-        self._expect("{", f"after the variables of the probability block of {child!r}")
+        self._expect("{", f"after the variables of the probability block of {shown(child)}")
         while not self._accept("}"):
             self._read_entry(block, child)
         self.blocks[child] = block
@@ -202,11 +211,11 @@ class Parser:
             block.rows.append(Entry(place, self._read_numbers(child), labels))
         elif keyword in ("table", "default"):
             if getattr(block, keyword) is not None:
-                self._fail(f"a second '{keyword}' for {child!r}")
+                self._fail(f"a second '{keyword}' for {shown(child)}")
             self._at += 1
             setattr(block, keyword, Entry(place, self._read_numbers(child)))
         else:
-            self._missing(f"'table', 'default', a row or '}}' in the probability block of {child!r}")
+            self._missing(f"'table', 'default', a row or '}}' in the probability block of {shown(child)}")
 
     def _read_numbers(self, child: str) -> list[float]:
         """Take the numbers up to the next semicolon."""
@@ -220,7 +229,7 @@ class Parser:
         if not numbers or "_" in "".join(tokens):
             while _is_number(self._texts[self._at]):
                 self._at += 1
-            self._missing(f"a number or ';' in the probabilities of {child!r}")
+            self._missing(f"a number or ';' in the probabilities of {shown(child)}")
         self._at = end + 1
         return numbers
 

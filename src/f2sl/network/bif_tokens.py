@@ -19,6 +19,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from f2sl.errors import shown
+
 # All repetitions are possessive (*+): nothing is ever tried twice. What fits nothing, an open quote or
 # comment, takes the rest of the text with it, so that it is met once.
 _TOKEN = re.compile(
@@ -60,7 +62,7 @@ class Tokens:
         """Say what a token is, for a message."""
         token = self.texts[number]
         if token:
-            return repr(token if len(token) <= 40 else token[:37] + "...")
+            return shown(token)
         rest = self._text[self._place(number) :][:2]
         if rest.startswith('"'):
             return "a string that is not closed"

@@ -26,10 +26,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from f2sl.errors import OptionError, unknown_name
+from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.files import read_network, suffix_of
-from f2sl.network.random import random_network
+from f2sl.network.random import STAND_IN, random_network
 
 REPOSITORY = (
     "alarm",
@@ -58,8 +58,6 @@ REPOSITORY = (
     "win95pts",
 )
 """The bundled networks of the repository."""
-STAND_IN = "gene-like"
-"""The name of the random network that stands in for the F2SL paper's Gene."""
 NETWORKS = (*REPOSITORY, STAND_IN)
 """The names that :func:`load_network` knows."""
 
@@ -91,7 +89,7 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     Raises
     ------
     OptionError
-        If there is no network of that name; the names are listed.
+        If there is no network of that name (the names are listed), or it is neither a name nor a path.
     FileError
         If a file cannot be read or understood; names the file and the line.
 
@@ -101,6 +99,8 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     BayesianNetwork(37 variables, 46 edges, 509 parameters)
     """
     given = name_or_path
+    if not isinstance(given, str | os.PathLike):
+        raise OptionError(f"a network is loaded by its name or its path, not by {shown(given)}")
     if given == STAND_IN:
         return random_network(name=STAND_IN)
     if isinstance(given, str) and given in REPOSITORY:

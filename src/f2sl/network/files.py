@@ -9,13 +9,15 @@ import os
 import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import BinaryIO
 
-from f2sl.errors import FileError
+from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import FormatError, decoded
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bif_reader import read_bif
 from f2sl.network.bif_writer import write_bif
+from f2sl.network.random import REMARKS
 
 
 def _gzipped(content: bytes) -> bytes:
@@ -31,8 +33,16 @@ _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".bif.gz": _gzipped,
     ".bif.xz": lambda content: lzma.compress(content, preset=9),
 }
+_UNPACK: dict[bytes, Callable[[BinaryIO], gzip.GzipFile | lzma.LZMAFile]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
 SUFFIXES = tuple(_PACK)
 """How the names of network files end."""
+
+
+MOST_UNPACKED = 1 << 26
+"""The most bytes that a packed file may hold: a small file can unpack to more than any memory."""
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str | None:
@@ -56,11 +66,7 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
         If the file cannot be read or understood; names the file and the line.
     """
     try:
-        content = Path(path).read_bytes()
-        if content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-        elif content.startswith(b"\xfd7zXZ\x00"):
-            content = lzma.decompress(content)
+        content = _unpacked(Path(path).read_bytes())
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
@@ -69,15 +75,30 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
         raise FileError(f"{path}, line {error.line}: {error}") from None
 
 
+def _unpacked(content: bytes) -> bytes:
+    unpack = next((unpack for mark, unpack in _UNPACK.items() if content.startswith(mark)), None)
+    if unpack is None:
+        return content
+    with unpack(io.BytesIO(content)) as file:
+        text = file.read(MOST_UNPACKED + 1)
+    if len(text) > MOST_UNPACKED:
+        raise ValueError(f"it holds more than {MOST_UNPACKED:,} bytes; unpack it first, if you trust it")
+    return text
+
+
 def save_network(network: BayesianNetwork, path: str | os.PathLike[str], header: Iterable[str] = ()) -> None:
     """Write a network as BIF, as its suffix says plain or packed, whole or not at all."""
     suffix = suffix_of(path)
     if suffix is None:
         raise FileError(f"cannot write {path}: networks are written as BIF; known: {', '.join(SUFFIXES)}")
-    text = "".join(write_bif(network, header))
+    remarks = [REMARKS[network.name]] if network.name in REMARKS else []
+    text = "".join(write_bif(network, [*header, *remarks]))
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
-        raise FileError(f"cannot write {path}: {piece!r} cannot be written as UTF-8") from None
+        raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
+    if suffix != ".bif" and len(content) > MOST_UNPACKED:
+        problem = f"{len(content):,} bytes are too many to read back from a packed file"
+        raise FileError(f"cannot write {path}: {problem}; write .bif")
     write_atomically(path, _PACK[suffix](content))

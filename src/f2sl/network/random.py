@@ -3,7 +3,9 @@
 **Structure.** Variables stand in a random order. Edges are drawn one by one until there are as many as
 wanted: a child at random, then a parent at random among the variables before it; a pair that is already
 joined, or an end that has as many edges as it may have, is drawn again. Early variables get more children
-than late ones, as hubs do in networks of genes.
+than late ones, as hubs do in networks of genes. No edge is taken back: near the most that the degrees allow,
+those drawn first can leave no place for the last ones, and the network is refused though another order would
+have made it. (A chain of 300 variables with one parent and one child each is one graph among very many.)
 
 **Probabilities.** States are levels, from low to high. A parent pushes its child up or down (a random sign),
 by about as much as any other parent (a random weight); the configurations of the parents, in the order of
@@ -27,10 +29,15 @@ from f2sl._options import fraction, whole
 from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
-from f2sl.network.bayesian_network import BayesianNetwork, FloatArray, check_size
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.checks import FloatArray, check_size
 from f2sl.network.draws import Draws
 
 DECIMALS = 10_000
+STAND_IN = "gene-like"
+"""The name of the network that the defaults give; it stands in for the F2SL paper's Gene."""
+REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
+"""What must be said of networks wherever they go, by their names; files keep those."""
 
 
 def random_network(
@@ -70,7 +77,8 @@ def random_network(
     Raises
     ------
     OptionError
-        If an option has a value that it cannot have, or so many edges do not fit.
+        If an option has a value that it cannot have, or not all edges found a place: as many as the degrees
+        just allow seldom do, since they are drawn one by one and none is taken back.
 
     Examples
     --------
@@ -131,8 +139,10 @@ def _structure(n: int, edges: int, most_in: int, most_out: int, draws: Draws) ->
             children[parent] += 1
             placed += 1
     else:
-        # Near the limit the last edges cannot be placed by chance.
-        raise OptionError(f"edges must be fewer for {limits}: only {placed} of {edges} found a place")
+        raise OptionError(
+            f"only {placed} of {edges} edges found a place by chance among {limits}; "
+            "ask for fewer edges, or allow more parents or children"
+        )
     return parents
 
 

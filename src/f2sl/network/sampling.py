@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from f2sl._options import whole
 from f2sl.data.table import DiscreteTable, code_type
+from f2sl.network.counts import cell_numbers
 
 if TYPE_CHECKING:
-    from f2sl.network.bayesian_network import BayesianNetwork, FloatArray
+    from f2sl.network.bayesian_network import BayesianNetwork
+    from f2sl.network.checks import FloatArray
 
 BLOCK = 1 << 16
 """Rows drawn at a time: what a processor's cache holds."""
@@ -64,37 +66,35 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> Discrete
     DiscreteTable(8 variables, 1000 rows)
     """
     rows, seed = whole("rows", rows, least=1), whole("seed", seed)
-    states = network.states
-    names = network.variables
-    codes = np.empty((len(names), rows), code_type(max(map(len, states.values()))))
+    names, states = network.variables, tuple(network.states.values())
+    sizes = [len(listed) for listed in states]
+    codes = np.empty((len(names), rows), code_type(max(sizes)))
     generators = [np.random.PCG64([seed, i]) for i in range(len(names))]
-    steps = [_Step(network, child, parents) for child, parents in network._families]
+    steps = [
+        _Step(child, parents, sizes, network._distributions(names[child]))
+        for child, parents in network._families
+    ]
     for first in range(0, rows, BLOCK):
         block = codes[:, first : first + BLOCK]
         for step in steps:
             step.draw(block, generators[step.child])
-    return DiscreteTable(names, tuple(states.values()), codes)
+    return DiscreteTable(names, states, codes)
 
 
 class _Step:
     """Draws one variable, given its parents."""
 
-    def __init__(self, network: BayesianNetwork, child: int, parents: list[int]) -> None:
-        names = network.variables
-        states = network.states
+    def __init__(self, child: int, parents: list[int], sizes: list[int], distributions: FloatArray) -> None:
         self.child = child
         self.parents = parents
-        self.sizes = [len(states[names[p]]) for p in parents]
-        self.bits = (len(states[names[child]]) - 1).bit_length()
-        self.cumulative = _cumulative(network._distributions(names[child]), 1 << self.bits)
+        self.sizes = sizes
+        self.bits = (sizes[child] - 1).bit_length()
+        self.cumulative = _cumulative(distributions, 1 << self.bits)
 
     def draw(self, codes: NDArray[Any], generator: np.random.PCG64) -> None:
         rows = codes.shape[1]
         uniform = (generator.random_raw(rows) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        configuration = np.zeros(rows, np.int64)
-        for parent, size in zip(self.parents, self.sizes, strict=True):
-            configuration *= size
-            configuration += codes[parent]
+        configuration = cell_numbers(codes, self.parents, self.sizes)
         # A binary search in all rows at once: `place` ends where the row's first larger value stands.
         width = 1 << self.bits
         start = configuration * width

@@ -32,10 +32,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._options import whole
-from f2sl.errors import OptionError
+from f2sl._options import positive, whole
+from f2sl.errors import OptionError, shown
 from f2sl.graph import DAG
-from f2sl.network.bayesian_network import BayesianNetwork, FloatArray, check_size
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.checks import FloatArray, check_size
 from f2sl.network.draws import Draws
 from f2sl.network.sampling import sample_table
 
@@ -73,9 +74,10 @@ def tile(
     >>> alarm10.graph.n_nodes, alarm10.graph.n_edges  # 12 roots in each of 9 copies
     (370, 568)
     """
+    if not isinstance(network, BayesianNetwork):
+        raise OptionError(f"tile needs a BayesianNetwork, not {shown(network)}; see load_network()")
     copies, links = whole("copies", copies, least=1), whole("links", links)
-    if isinstance(strength, bool) or not 0 <= strength <= 1:
-        raise OptionError(f"strength must be a number from 0 to 1, not {strength!r}")
+    strength = positive("strength", strength, least=0, most=1)
     draws = Draws(whole("seed", seed), copies)
     marginals = _marginals(network)
     digits = len(str(copies))
@@ -94,11 +96,11 @@ def tile(
                 parents[new_name] = [linked for linked, _ in chosen]
                 own = network._distributions(name)[0]
                 tables[new_name] = _linked(
-                    new_name, own, [marginals[tile_name] for _, tile_name in chosen], float(strength), draws
+                    new_name, own, [marginals[tile_name] for _, tile_name in chosen], strength, draws
                 )
         earlier.extend((new_name, name) for name, new_name in renamed.items())
     graph = DAG(list(tables), [(p, child) for child, listed in parents.items() for p in listed])
-    states = {renamed[name]: network.states[name] for renamed in names for name in network.variables}
+    states = {renamed[name]: listed for renamed in names for name, listed in network.states.items()}
     return BayesianNetwork(graph, states, tables, parents=parents, name=f"{network.name}{copies}")
 
 

@@ -58,7 +58,9 @@ def unshielded_triples(skeleton: Skeleton) -> Integers:
     return np.asarray(triples[np.lexsort((triples[:, 1], triples[:, 2], triples[:, 0]))])
 
 
-def find_v_structures(skeleton: Skeleton, test: IndependenceTest, max_cond_vars: int = 3) -> VStructures:
+def find_v_structures(
+    skeleton: Skeleton, test: IndependenceTest, max_cond_vars: int | None = 3
+) -> VStructures:
     """Run FindVstructure on all unshielded triples of a skeleton."""
     with stage("looking for v-structures") as advance:
         open_triples = unshielded_triples(skeleton)
@@ -81,11 +83,13 @@ def find_v_structures(skeleton: Skeleton, test: IndependenceTest, max_cond_vars:
         advance(0.1)
 
         # Step 3: separated by some of the neighbours of either.
-        for size in range(1, max_cond_vars + 1):
+        most = int(np.diff(skeleton.start).max(initial=0))
+        most = most if max_cond_vars is None else min(max_cond_vars, most)
+        for size in range(1, most + 1):
             new = _search_subsets(skeleton, test, open_triples, size, found)
             colliders.append(open_triples[new])
             open_triples = open_triples[~new]
-            advance(0.6 / max_cond_vars)
+            advance(0.6 / most)
     found.triples = np.concatenate(colliders)
     return found
 

@@ -1,8 +1,8 @@
 """Search loops: values of sets in, the best network out.
 
 A set of up to k variables is a mask, a number with bit i for variable i. A family's score is the
-difference of two sets' values (`stats/set_scores.py`); values at or below `LEAST` are those of sets that need
-not be looked at.
+difference of two sets' values (`stats/set_scores.py`); what is not above `LEAST` is no value but a mark: of a
+set that need not be looked at.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
-
-LEAST = -(2**62)
-"""At or below it are no values, but marks."""
+from f2sl.stats._kernels import LEAST
 
 
 @kernel

@@ -40,13 +40,6 @@ class BestNetworks:
     parents: Integers
     scores: Integers
 
-    def linked(self, member: int) -> Integers:
-        """Masks of the members that are parents or children of one of them, network by network."""
-        masks: Integers = self.parents[:, member].copy()
-        for v in range(self.parents.shape[1]):
-            masks |= (self.parents[:, v] >> member & 1) << v
-        return masks
-
 
 def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNetworks:
     """Find the best network over each row of `lattices`.
@@ -143,7 +136,7 @@ def count_lattice(
 def bytes_needed(k: int) -> int:
     """Estimate the memory that a search over all networks of k variables takes at most."""
     # Of a set: value, size, marks, and its place in the tree of sets with room to grow; of a family: a score.
-    return (1 << k) * (160 + 8 * k // 2)
+    return (1 << k) * (200 + 8 * k // 2)
 
 
 def seconds_needed(k: int, n_rows: int, n_threads: int, max_indegree: int | None = None) -> float:
@@ -153,4 +146,4 @@ def seconds_needed(k: int, n_rows: int, n_threads: int, max_indegree: int | None
     """
     most = k if max_indegree is None else min(k, max_indegree + 1)
     sets = sum(math.comb(k, size) for size in range(most + 1))
-    return sets * (1e-6 + 6e-9 * n_rows) / n_threads + 3e-9 * k * k * (1 << k)
+    return sets * (2e-6 + 8e-9 * n_rows) / n_threads + 3e-9 * k * k * (1 << k)

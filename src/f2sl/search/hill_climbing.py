@@ -60,14 +60,19 @@ def hill_climb(
     """
     state = _State(family_score, n, edges, edge_log_prior)
     best_score, best_present = state.score, state.present.copy()
-    recent: deque[int] = deque([state.signature], maxlen=max(tabu_length, 1))
+    recent: deque[int] = deque([state.signature])
+    forbidden: set[int] = set(recent if tabu_length else ())
     steps = stalled = 0
     while stalled < max_stall and may_go_on():
-        move = state.best_move(recent if tabu_length else ())
+        move = state.best_move(forbidden)
         if move is None:
             break
         state.make(*move)
-        recent.append(state.signature)
+        if tabu_length:
+            recent.append(state.signature)
+            forbidden.add(state.signature)
+            if len(recent) > tabu_length:
+                forbidden.remove(recent.popleft())
         steps += 1
         if state.score > best_score + state.tolerance:
             best_score, best_present = state.score, state.present.copy()
@@ -98,6 +103,9 @@ class _State:
     An *arc* is a candidate edge in one direction; arcs are numbered by (from, to). `gain[arc]` is
     what its target's family gains by toggling it: by adding it where it is absent, by
     deleting it where it is present. A reversal is a deletion and an addition in two different families.
+    `adding[arc]` is what adding an arc would gain in all, kept up from step to step because so many arcs
+    are absent; it is minus infinity where the edge is there, in either direction, and where adding it is
+    known to close a cycle: no later addition undoes that, though taking an edge away may.
     """
 
     def __init__(self, family_score: Families, n: int, edges: Integers, edge_log_prior: float) -> None:
@@ -117,9 +125,10 @@ class _State:
         self.into: list[list[int]] = [[] for _ in range(n)]
         for arc, v in enumerate(self.arcs[:, 1].tolist()):
             self.into[v].append(arc)
-        # Steps (kind, arc) that would close a cycle. Adding edges opens none of them, taking one away may.
-        self.closing = np.zeros(3 * 2 * m, np.bool_)
+        self.sources: list[int] = self.arcs[:, 0].tolist()
+        self.closing = np.zeros(2 * m, np.bool_)
         self.gain: Floats = np.zeros(2 * m)
+        self.adding: Floats = np.zeros(2 * m)
         self.score = float(family_score.score([(v, ()) for v in range(n)]).sum())
         self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
         self._measure(range(n))
@@ -135,39 +144,52 @@ class _State:
                 continue
             parents = self.parents[v]
             for arc in self.into[v]:
-                families.append((v, tuple(sorted(parents ^ {int(self.arcs[arc, 0])}))))
+                families.append((v, tuple(sorted(parents ^ {self.sources[arc]}))))
                 own.append(len(current))
             arcs.extend(self.into[v])
             current.append((v, tuple(sorted(parents))))
         if arcs:
             scores = self.family_score.score(families + current)
             self.gain[arcs] = scores[: len(arcs)] - scores[len(arcs) :][own]
+            self._weigh(np.array(arcs))
+
+    def _weigh(self, arcs: Integers | slice) -> None:
+        """Bring `adding` up to date for some arcs."""
+        barred = self.present[arcs] | self.present[self.opposite[arcs]] | self.closing[arcs]
+        self.adding[arcs] = np.where(barred, -np.inf, self.gain[arcs] + self.prior)
 
     def best_move(self, forbidden: Container[int]) -> tuple[int, int] | None:
         """Find the best legal step that leads to none of the `forbidden` graphs: its kind and arc."""
-        present, gain = self.present, self.gain
-        if not len(gain):
+        if not len(self.gain):
             return None
-        free = ~present & ~present[self.opposite]
-        worth = np.concatenate(
-            [
-                np.where(free, gain + self.prior, -np.inf),
-                np.where(present, gain - self.prior, -np.inf),
-                np.where(present, gain + gain[self.opposite], -np.inf),
-            ]
-        )
-        worth[self.closing] = -np.inf
+        there = np.flatnonzero(self.present)
+        worth = [
+            self.adding,
+            self.gain[there] - self.prior,
+            self.gain[there] + self.gain[self.opposite[there]],
+        ]
+        passed_over: list[int] = []
+        move: tuple[int, int] | None = None
         while True:
-            top = worth.max()
-            if top == -np.inf:
-                return None
-            step = int(np.argmax(worth >= top - self.tolerance))
-            kind, arc = divmod(step, len(gain))
-            if self._signature_after(kind, arc) not in forbidden:
-                if self._legal(kind, arc):
-                    return kind, arc
-                self.closing[step] = True
-            worth[step] = -np.inf
+            tops = [part.max(initial=-np.inf) for part in worth]
+            floor = max(tops) - self.tolerance
+            if floor == -np.inf:
+                break
+            kind = next(kind for kind, top in enumerate(tops) if top >= floor)
+            place = int(np.argmax(worth[kind] >= floor))
+            arc = place if kind == ADD else int(there[place])
+            if self._signature_after(kind, arc) in forbidden:
+                if kind == ADD:
+                    passed_over.append(arc)
+            elif self._legal(kind, arc):
+                move = kind, arc
+                break
+            elif kind == ADD:
+                self.closing[arc] = True
+            worth[kind][place] = -np.inf
+        if passed_over:
+            self._weigh(np.array(passed_over))
+        return move
 
     def _signature_after(self, kind: int, arc: int) -> int:
         """Give the graph after a step as one number: bit i stands for arc i."""
@@ -206,6 +228,7 @@ class _State:
         if kind == ADD:
             self.score += self.prior
             self._link(u, v, arc)
+            self.adding[back] = -np.inf
         else:
             self.closing[:] = False
             self.present[arc] = False
@@ -217,6 +240,8 @@ class _State:
             else:
                 self.score -= self.prior
         self._measure((v, u) if kind == REVERSE else (v,))
+        if kind != ADD:
+            self._weigh(slice(None))
 
     def _link(self, u: int, v: int, arc: int) -> None:
         self.present[arc] = True

@@ -19,6 +19,9 @@ from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 UNKNOWN = -(2**63)
 """Stands where a value in fixed point has not been computed."""
 
+LEAST = -(2**62)
+"""Values in fixed point are above it; marks such as `UNKNOWN` are below."""
+
 LARGEST_EXACT = 2**53
 """Whole numbers up to here are floats, too."""
 

@@ -164,12 +164,12 @@ class TableTest:
     def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
         """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
         cardinalities = self.engine.cardinalities
-        room = self.engine.n_rows / (SAMPLES_PER_CELL * float(cardinalities[x]) * float(cardinalities[y]))
+        [room] = self.room(np.array([x]), np.array([y]))
         members = among[(among != x) & (among != y) & (cardinalities[among] <= room)]
         if np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
             return
         for sets in subsets(members, size):
-            yield sets[cardinalities[sets].prod(axis=1, dtype=np.float64) <= room]
+            yield sets[self.configurations(sets) <= room]
 
     def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
         """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""

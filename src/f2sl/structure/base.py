@@ -95,6 +95,10 @@ STRUCTURE.add(
 )
 
 
+MANY_UNRELIABLE = 0.5
+"""Share of tests that could not answer above which a note says so."""
+
+
 class StructureLearner(Estimator):
     """Base of all learners: reads the table, opens an engine, keeps the time.
 
@@ -120,6 +124,9 @@ class StructureLearner(Estimator):
     binning: str
     missing: str
     verbose: bool
+
+    strength_unit = "strength"
+    """What the weights of the graph's edges are, in a word."""
 
     graph_: PDAG
     timings_: dict[str, float]
@@ -211,10 +218,20 @@ class StructureLearner(Estimator):
                     interrupt, graph = error, error.finished
                     self.complete_ = False
         self.graph_ = graph.reorder(table.names)
+        self._tell_of_unreliable_tests()
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             raise interrupt
         return self
+
+    def _tell_of_unreliable_tests(self) -> None:
+        """Add a note where most tests could not answer."""
+        tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
+        if unreliable > MANY_UNRELIABLE * tests:
+            self.notes_.append(
+                f"too few rows for so many states: {unreliable:,} of {tests:,} independence tests could not "
+                "answer; what was learned is not to be relied on"
+            )
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:

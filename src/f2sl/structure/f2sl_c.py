@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from f2sl.local.base import LocalLearner
 from f2sl.structure.local_to_global import LocalToGlobal
 
 
@@ -60,14 +59,16 @@ class F2SLc(LocalToGlobal):
     ['bronc', 'lung']
     """
 
+    pc = "fcbf"
     orient = "ci"
+    shared_options = ("delta", "ties", "measure")
 
     def __init__(
         self,
         *,
         delta: float = 0.05,
         alpha: float = 0.01,
-        max_cond_vars: int = 3,
+        max_cond_vars: int | None = 3,
         symmetry: str = "and",
         ties: str = "drop",
         measure: str = "su",
@@ -90,8 +91,3 @@ class F2SLc(LocalToGlobal):
         self.binning = binning
         self.missing = missing
         self.verbose = verbose
-
-    def _local_learner(self) -> LocalLearner:
-        from f2sl.local.fcbf import FCBF
-
-        return FCBF(delta=self.delta, ties=self.ties, measure=self.measure)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from f2sl.local.base import LocalLearner
 from f2sl.structure.local_to_global import LocalToGlobal
 
 
@@ -50,7 +49,9 @@ class F2SLs(LocalToGlobal):
     True
     """
 
+    pc = "fcbf"
     orient = "score"
+    shared_options = ("delta", "ties", "measure")
 
     def __init__(
         self,
@@ -82,8 +83,3 @@ class F2SLs(LocalToGlobal):
         self.binning = binning
         self.missing = missing
         self.verbose = verbose
-
-    def _local_learner(self) -> LocalLearner:
-        from f2sl.local.fcbf import FCBF
-
-        return FCBF(delta=self.delta, ties=self.ties, measure=self.measure)

@@ -15,9 +15,10 @@ from typing import Any
 
 from f2sl import _options
 from f2sl.counting.protocol import CountingEngine
-from f2sl.errors import Interrupted
+from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods
+from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, join
 from f2sl.structure.base import StructureLearner
 
@@ -67,8 +68,13 @@ class LocalToGlobal(StructureLearner):
     ['bronc', 'lung']
     """
 
+    pc: str
+    pc_options: Mapping[str, Any] | None = None
+    shared_options: tuple[str, ...] = ("alpha", "max_cond_vars", "ci_test")
+    """Options that are handed on to the learner of parents and children, where it takes them."""
+
     alpha: float
-    max_cond_vars: int
+    max_cond_vars: int | None
     ci_test: str
     score: str
     equivalent_sample_size: float
@@ -95,7 +101,7 @@ class LocalToGlobal(StructureLearner):
         orient: str = "ci",
         symmetry: str = "and",
         alpha: float = 0.01,
-        max_cond_vars: int = 3,
+        max_cond_vars: int | None = 3,
         ci_test: str = "g2",
         score: str = "bdeu",
         equivalent_sample_size: float = 10.0,
@@ -124,18 +130,20 @@ class LocalToGlobal(StructureLearner):
         self.missing = missing
         self.verbose = verbose
 
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the weights of edges are: those of the learner of parents and children."""
+        return self._local_learner().strength_unit
+
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         self._local_learner().check_options()
         _options.choice("orient", self.orient, ORIENTATIONS)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
-        if self.orient == "ci":
-            from f2sl.stats.independence import CI_TESTS
-
-            _options.fraction("alpha", self.alpha)
-            _options.whole("max_cond_vars", self.max_cond_vars)
-            _options.choice("ci_test", self.ci_test, CI_TESTS)
-        else:
+        taken = self.option_defaults()
+        if "alpha" in taken:
+            check_tests(self.alpha, self.max_cond_vars, self.ci_test)
+        if "score" in taken:
             _options.choice("score", self.score, SEARCHED_SCORES)
             _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
             _options.whole("tabu_length", self.tabu_length)
@@ -144,10 +152,13 @@ class LocalToGlobal(StructureLearner):
     def _local_learner(self) -> LocalLearner:
         """Make the learner of the first step; the symmetry of its links is the second step's affair."""
         taken = LOCAL.load(self.pc).option_defaults()
-        shared = {"alpha": self.alpha, "max_cond_vars": self.max_cond_vars, "ci_test": self.ci_test}
-        shared["symmetry"] = "none"
-        options = {name: value for name, value in shared.items() if name in taken}
-        learner: LocalLearner = LOCAL.create(self.pc, {**options, **(self.pc_options or {})})
+        options = {name: getattr(self, name) for name in self.shared_options if name in taken}
+        if "symmetry" in taken:
+            options["symmetry"] = "none"
+        own = self.pc_options or {}
+        if not isinstance(own, Mapping):
+            raise OptionError(f"pc_options must map names of options to values, not {own!r}")
+        learner: LocalLearner = LOCAL.create(self.pc, {**options, **own})
         return learner
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:

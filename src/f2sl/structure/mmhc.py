@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from f2sl.local.base import LocalLearner
 from f2sl.structure.local_to_global import LocalToGlobal
 
 
@@ -36,13 +35,14 @@ class MMHC(LocalToGlobal):
     True
     """
 
+    pc = "mmpc"
     orient = "score"
 
     def __init__(
         self,
         *,
         alpha: float = 0.01,
-        max_cond_vars: int = 3,
+        max_cond_vars: int | None = 3,
         ci_test: str = "g2",
         symmetry: str = "and",
         score: str = "bdeu",
@@ -68,8 +68,3 @@ class MMHC(LocalToGlobal):
         self.binning = binning
         self.missing = missing
         self.verbose = verbose
-
-    def _local_learner(self) -> LocalLearner:
-        from f2sl.local.mmpc import MMPC
-
-        return MMPC(alpha=self.alpha, max_cond_vars=self.max_cond_vars, ci_test=self.ci_test, symmetry="none")

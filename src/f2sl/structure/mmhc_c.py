@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from f2sl.local.base import LocalLearner
 from f2sl.structure.local_to_global import LocalToGlobal
 
 
@@ -32,13 +31,14 @@ class MMHCc(LocalToGlobal):
     ['bronc', 'lung']
     """
 
+    pc = "mmpc"
     orient = "ci"
 
     def __init__(
         self,
         *,
         alpha: float = 0.01,
-        max_cond_vars: int = 3,
+        max_cond_vars: int | None = 3,
         ci_test: str = "g2",
         symmetry: str = "and",
         n_jobs: int | None = None,
@@ -56,8 +56,3 @@ class MMHCc(LocalToGlobal):
         self.binning = binning
         self.missing = missing
         self.verbose = verbose
-
-    def _local_learner(self) -> LocalLearner:
-        from f2sl.local.mmpc import MMPC
-
-        return MMPC(alpha=self.alpha, max_cond_vars=self.max_cond_vars, ci_test=self.ci_test, symmetry="none")

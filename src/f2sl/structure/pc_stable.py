@@ -4,6 +4,11 @@ Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of 
 of its ends makes the two independent. Neighbours are those at the beginning of the level, so that the order
 of the tests does not matter; this is what makes PC *stable*. Then every unshielded triple A - C - D whose
 separating set does not hold C is a collider, and Meek's rules orient what follows.
+
+A test without degrees of freedom, where within each stratum one of the two does not vary, removes the link,
+as in most implementations. So where some variables decide another one (``either`` in asia), its links to
+what it causes are lost. To keep them costs more than it saves: at 1,000 rows the SHD of the CPDAG would rise
+from 38 to 59 on insurance and from 90 to 103 on hailfinder, and fall from 5 to 4 on asia.
 """
 
 from __future__ import annotations
@@ -14,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine, Integers
 from f2sl.graph import PDAG
+from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import Skeleton, from_edges
 from f2sl.structure.base import StructureLearner
 
@@ -66,6 +71,8 @@ class PCStable(StructureLearner):
     ['bronc', 'lung']
     """
 
+    strength_unit = "-log10 p"
+
     skeleton_: PDAG
     separating_sets_: dict[tuple[str, str], tuple[str, ...]]
     n_tests_: int
@@ -94,12 +101,7 @@ class PCStable(StructureLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        from f2sl.stats.independence import CI_TESTS
-
-        _options.fraction("alpha", self.alpha)
-        if self.max_cond_vars is not None:
-            _options.whole("max_cond_vars", self.max_cond_vars)
-        _options.choice("ci_test", self.ci_test, CI_TESTS)
+        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
         from f2sl.orient.by_independence import orient_by_independence
@@ -120,7 +122,7 @@ class PCStable(StructureLearner):
 def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> StableSkeleton:
     """Remove links level by level, by the answers of `test`."""
     from f2sl.local.lockstep import answer_all, together
-    from f2sl.local.subset_search import first_sets, separations
+    from f2sl.local.subset_search import separations
     from f2sl.stats.independence import INDEPENDENT
 
     n = test.n_variables
@@ -148,8 +150,8 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
             )
             found = answer_all(together(searches), test)
         removed: dict[tuple[int, int], tuple[int, ...]] = {}
-        for v, around, result in zip(owners, near, found, strict=True):
-            for other, given in first_sets(around, result).items():
+        for v, result in zip(owners, found, strict=True):
+            for other, given in result.first_sets.items():
                 removed.setdefault((min(v, other), max(v, other)), given)
         kept = np.array([(u, v) not in removed for u, v in edges.tolist()], np.bool_)
         separating.update(removed)

@@ -1,0 +1,53 @@
+"""The figures of the F2SL paper: means and standard deviations over ten data sets.
+
+Yu, Ling, Liu, Li, Wang, Li. Feature Selection for Efficient Local-to-Global Bayesian Network Structure
+Learning. Tables 2 to 4 and 6.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+TABLES = ("structure_errors", "arrowheads", "pc_learners")
+"""Tables 2 and 3, table 4, and table 6."""
+
+
+class Figure(NamedTuple):
+    """A mean and its standard deviation."""
+
+    mean: float
+    deviation: float
+
+    def agrees(self, mean: float, last_digit: float) -> bool:
+        """Say whether a mean is within two standard deviations of this one, or within 10 %.
+
+        The paper rounds: half of the last digit that it prints is within any bound.
+        """
+        return abs(mean - self.mean) <= max(2 * self.deviation, 0.1 * self.mean) + last_digit / 2
+
+
+@cache
+def figures(table: str) -> dict[tuple[str, int, str], dict[str, Figure]]:
+    """Read a table: by network, rows and algorithm (in small letters), the figure of each measure.
+
+    Where the paper prints "-" (no result within 48 hours) there are no figures.
+
+    Examples
+    --------
+    >>> figures("structure_errors")["mildew", 500, "gsbn"]["shd"]
+    Figure(mean=41.4, deviation=0.52)
+    >>> figures("structure_errors")["munin", 500, "ggsl"]
+    {}
+    """
+    text = files("f2sl.experiments").joinpath("paper_figures", f"{table}.csv").read_text(encoding="utf-8")
+    found = {}
+    for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#")):
+        key = row.pop("network").lower(), int(row.pop("size")), row.pop("algorithm").lower()
+        measures = [name for name in row if not name.endswith("_sd")]
+        found[key] = {
+            name: Figure(float(row[name]), float(row[f"{name}_sd"])) for name in measures if row[name]
+        }
+    return found

@@ -1,0 +1,83 @@
+"""What the local learners found, by name: the form in which users get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from f2sl.local.base import Neighbourhood, Neighbourhoods
+
+
+class FoundSet(dict[str, float]):
+    """The set of one variable: its members' names, strongest first, each with the strength of its link.
+
+    Attributes
+    ----------
+    target : str
+        Whose set it is.
+    separating_sets : dict of str to tuple of str
+        For variables outside the set, what was found to make them independent of the target; empty for
+        algorithms that make no tests.
+    n_tests, n_unreliable : int
+        Independence tests asked for, and how many of them had too few samples to answer.
+    complete : bool
+        Whether the search came to its end, and not to that of a time limit.
+    notes : tuple of str
+        What a user should know of how it was found.
+    """
+
+    def __init__(self, target: str, members: Iterable[tuple[str, float]]) -> None:
+        super().__init__(members)
+        self.target = target
+        self.separating_sets: dict[str, tuple[str, ...]] = {}
+        self.n_tests = 0
+        self.n_unreliable = 0
+        self.complete = True
+        self.notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, found: Neighbourhood, target: int, names: tuple[str, ...]) -> FoundSet:
+        """Put names to what was found for one variable."""
+        members, strengths = found.members.tolist(), found.strengths.tolist()
+        named = cls(names[target], ((names[m], s) for m, s in zip(members, strengths, strict=True)))
+        named.separating_sets = {names[w]: _named(given, names) for w, given in found.separating_sets.items()}
+        named.n_tests, named.n_unreliable = found.n_tests, found.n_unreliable
+        named.complete, named.notes = found.complete, found.notes
+        return named
+
+
+class FoundSets(dict[str, FoundSet]):
+    """The sets of all variables, by name.
+
+    Attributes
+    ----------
+    n_tests, n_unreliable : int
+        Independence tests asked for in all, and how many of them had too few samples to answer.
+    complete : bool
+        Whether all searches came to their end.
+    notes : tuple of str
+        What a user should know of how they were found.
+    """
+
+    n_tests: int
+    n_unreliable: int
+    complete: bool
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Neighbourhoods, names: tuple[str, ...], order: Iterable[str]) -> FoundSets:
+        """Put names to what was found for all variables, and list them in this order."""
+        sets = {}
+        for v, name in enumerate(names):
+            members, strengths = (part.tolist() for part in found.of(v))
+            sets[name] = FoundSet(name, ((names[m], s) for m, s in zip(members, strengths, strict=True)))
+            sets[name].complete = found.finished is None or bool(found.finished[v])
+        for (v, w), given in found.separating_sets.items():
+            sets[names[v]].separating_sets[names[w]] = _named(given, names)
+        named = cls((name, sets[name]) for name in order)
+        named.n_tests, named.n_unreliable = found.n_tests, found.n_unreliable
+        named.complete, named.notes = found.complete, found.notes
+        return named
+
+
+def _named(given: tuple[int, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([names[v] for v in given])

@@ -1,0 +1,114 @@
+"""What a network is made of, checked once, where it is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl.errors import DataError, GraphError, OptionError, shown, shown_list
+from f2sl.graph import DAG
+
+FloatArray = NDArray[np.float64]
+
+TOLERANCE = 1e-4 + 1e-12
+"""How far from 1 the sum of a distribution may be; files have rounded numbers (and adding rounds, too)."""
+MOST_CELLS = 1 << 22
+"""The most cells of one table: 32 megabytes. A line of text can ask for more than any memory."""
+MOST_PARENTS = 31
+"""The most parents of one variable: what every NumPy has axes for."""
+
+
+def check_dag(graph: object) -> None:
+    """Refuse what is no directed acyclic graph."""
+    if not isinstance(graph, DAG):
+        raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
+
+
+def checked_name(name: object) -> str:
+    """Return the name of a network."""
+    if not isinstance(name, str):
+        raise OptionError(f"name must be a string, not {shown(name)}")
+    return name
+
+
+def check_size(node: str, shape: Sequence[int]) -> None:
+    """Refuse a table that no memory would hold."""
+    if len(shape) - 1 > MOST_PARENTS:
+        raise DataError(f"{shown(node)} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
+    if prod(shape) > MOST_CELLS:
+        raise DataError(
+            f"the table of {shown(node)} has {prod(shape):,} cells; at most {MOST_CELLS:,} are possible"
+        )
+
+
+def check_nodes(kind: str, given: Any, graph: DAG) -> None:
+    """Make sure that `given` has something for nodes of the graph, and for nothing else."""
+    if not isinstance(given, Mapping):
+        raise DataError(f"{kind}: must be a mapping from the names of variables, not {shown(given)}")
+    known = set(graph.nodes)
+    for node in given:
+        if node not in known:
+            raise DataError(f"{kind}: {shown(node)} is no node of the graph")
+
+
+def check_covers(kind: str, given: Any, graph: DAG) -> None:
+    """Make sure that `given` has something for each node of the graph, and for nothing else."""
+    check_nodes(kind, given, graph)
+    for node in graph.nodes:
+        if node not in given:
+            raise DataError(f"{kind}: variable {shown(node)} is missing")
+
+
+def checked_states(node: str, given: object) -> tuple[str, ...]:
+    """Return the states of a variable as strings: at least one, no two alike."""
+    states = tuple(map(str, _in_order("states", node, given)))
+    if not states:
+        raise DataError(f"variable {shown(node)} has no states")
+    if len(set(states)) < len(states):
+        raise DataError(f"variable {shown(node)} has two states of the same name")
+    return states
+
+
+def checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | None) -> tuple[str, ...]:
+    """Return the parents of a variable in the order of its table's axes."""
+    true = tuple(graph.parents(node))
+    if given is None or node not in given:
+        return true
+    listed = _in_order("parents", node, given[node])
+    if not all(isinstance(parent, str) for parent in listed) or sorted(listed) != sorted(true):
+        told = f"({shown_list(true)}), not ({shown_list(listed)})"
+        raise DataError(f"the parents of {shown(node)} in the graph are {told}")
+    return listed
+
+
+def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
+    """Return the table of a variable, which nobody can write to any more; `axes` are its variables."""
+    check_size(node, shape)
+    # What nobody can write to is taken as it is, all else is copied.
+    frozen = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
+    try:
+        table = (np.asarray if frozen else np.array)(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"the table of {shown(node)} is not an array of numbers") from None
+    if table.shape != shape:
+        told = f"{shape}: {shown_list(axes)}"
+        raise DataError(f"the table of {shown(node)} has the shape {table.shape}, not {told}")
+    if not table.min() >= 0:  # NaN is not
+        raise DataError(f"the table of {shown(node)} has probabilities that are not between 0 and 1")
+    off = np.abs(table.sum(axis=-1) - 1)
+    if not off.max() <= TOLERANCE:
+        worst = table.sum(axis=-1).flat[int(off.argmax())]
+        raise DataError(f"probabilities of {shown(node)} sum to {worst:.6g}, not to 1")
+    table.setflags(write=False)
+    return table
+
+
+def _in_order(kind: str, node: str, given: object) -> tuple[Any, ...]:
+    """Return the items of something that has an order; a string has one, but nobody means its letters."""
+    if isinstance(given, str | bytes | Set | Mapping) or not isinstance(given, Iterable):
+        raise DataError(f"the {kind} of {shown(node)} must be a sequence, not {shown(given)}")
+    return tuple(given)
