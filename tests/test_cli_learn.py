@@ -106,6 +106,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     }
     assert told["tests"] > 0
     assert told["unreliable"] == 0
+    assert told["complete"] is True
     assert (told["score"], told["dag"], told["notes"], told["out"]) == (None, None, [], str(out))
     assert told["timings"]["total"] >= told["timings"]["read"] > 0
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}

@@ -42,11 +42,14 @@ if TYPE_CHECKING:
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
+    from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc_c import MMHCc as MMHCc
     from f2sl.structure.pc_stable import PCStable as PCStable
+    from f2sl.structure.sll_c import SLLC as SLLC
+    from f2sl.structure.sll_g import SLLG as SLLG
 
 _HOMES = {
     "BayesianNetwork": "network",
@@ -63,9 +66,12 @@ _HOMES = {
     "MMHCc": "structure.mmhc_c",
     "PCStable": "structure.pc_stable",
     "LocalToGlobal": "structure.local_to_global",
+    "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
     "OptionError": "errors",
     "PDAG": "graph",
+    "SLLC": "structure.sll_c",
+    "SLLG": "structure.sll_g",
     "as_table": "data",
     "compare": "graph",
     "compare_pc": "graph",

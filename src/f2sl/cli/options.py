@@ -58,7 +58,7 @@ LEARNER_OPTIONS = (
         ALL_LEARNERS,
     ),
     LearnerOption(
-        "ties", str, "A variable as close to another as to the target: drop or keep it.", LEARN_AND_PC
+        "ties", str, "A link that is as well explained by another variable: drop or keep it.", ALL_LEARNERS
     ),
     LearnerOption(
         "measure", str, "What relates two variables: su (symmetrical uncertainty) or mi.", LEARN_AND_PC
@@ -67,28 +67,21 @@ LEARNER_OPTIONS = (
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
     LearnerOption(
-        "score",
-        str,
-        "What the best network has most of: bdeu or bic; hill climbing: k2 or aic, too.",
-        ALL_LEARNERS,
+        "score", str, "What is to be best: bdeu or bic; by hill climbing also k2 or aic.", ALL_LEARNERS
     ),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu.", ALL_LEARNERS),
-    LearnerOption(
-        "max_exact",
-        int,
-        "Most variables whose best network is found exactly, not by hill climbing.",
-        ALL_LEARNERS,
-    ),
+    LearnerOption("max_exact", int, "Most variables whose best network is found exactly.", ALL_LEARNERS),
     LearnerOption("force", bool, "Search more variables than that exactly, if there is enough memory."),
     LearnerOption("max_indegree", int, "Most parents of a variable in a best network.", ALL_LEARNERS),
-    LearnerOption("order", str, "Candidates one after another: by strength, or by name.", ALL_LEARNERS),
+    LearnerOption("order", str, "Which candidates come first: by strength, or by name.", ALL_LEARNERS),
     LearnerOption(
         "time_limit",
         float,
         "Seconds after which to end with what is done, said to be incomplete.",
         ALL_LEARNERS,
     ),
-    LearnerOption("start", str, "The variable that the graph is grown from."),
+    LearnerOption("start", str, "The variable that the graph grows from; one is drawn by default."),
+    LearnerOption("seed", int, "What it is drawn by."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
     LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),

@@ -50,6 +50,18 @@ LOCAL.add(
     "drops what sets of 1, 2, 3, ... of the others separate",
     "Bühlmann and others 2010",
 )
+LOCAL.add(
+    "sll-pc",
+    "f2sl.local.sll_pc:SLLPC",
+    "who stays linked in the best network with each candidate, and names the target",
+    "Niinimäki and Parviainen 2012",
+)
+LOCAL.add(
+    "s2tmb-pc",
+    "f2sl.local.s2tmb_pc:S2TMBPC",
+    "who is linked in the best network that holds the spouses as well",
+    "Gao and Ji 2017",
+)
 
 MARKOV_BLANKET = Registry("Markov-blanket algorithm")
 MARKOV_BLANKET.add(
@@ -99,6 +111,18 @@ MARKOV_BLANKET.add(
     "f2sl.local.bamb:BAMB",
     "parents and children and spouses in alternation",
     "Ling and others 2019",
+)
+MARKOV_BLANKET.add(
+    "sll",
+    "f2sl.local.sll:SLL",
+    "neighbours by best networks, then spouses among their neighbours",
+    "Niinimäki and Parviainen 2012",
+)
+MARKOV_BLANKET.add(
+    "s2tmb",
+    "f2sl.local.s2tmb:S2TMB",
+    "neighbours and spouses in one best network",
+    "Gao and Ji 2017",
 )
 
 

@@ -58,6 +58,24 @@ STRUCTURE.add(
     "Margaritis and Thrun 2000",
 )
 STRUCTURE.add(
+    "sll+c",
+    "f2sl.structure.sll_c:SLLC",
+    "Markov blankets by best networks, v-structures from spouses, Meek's rules",
+    "Niinimäki and Parviainen 2012",
+)
+STRUCTURE.add(
+    "sll+g",
+    "f2sl.structure.sll_g:SLLG",
+    "neighbours by best networks, directions by the score and hill climbing",
+    "Niinimäki and Parviainen 2012",
+)
+STRUCTURE.add(
+    "ggsl",
+    "f2sl.structure.ggsl:GGSL",
+    "grows from one variable to all by best networks, conflicts decided by the score, Meek's rules",
+    "Gao, Fadnis and Campbell 2017",
+)
+STRUCTURE.add(
     "pc-stable",
     "f2sl.structure.pc_stable:PCStable",
     "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",
@@ -166,6 +184,8 @@ class StructureLearner(Estimator):
             raise
 
     def _fit(self, X: Any, names: Sequence[str] | None) -> Self:
+        for learned in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
         self.timings_ = {}
         started = time.perf_counter()
         with _display(self.verbose):

@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from f2sl import _options
-from f2sl._progress import stage
 from f2sl.counting.protocol import CountingEngine
-from f2sl.errors import OptionError
-from f2sl.graph import DAG, PDAG
+from f2sl.errors import Interrupted, OptionError
+from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, join
@@ -165,13 +164,17 @@ class LocalToGlobal(StructureLearner):
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
         columns = self.feature_names_in_.tolist()
         with self._timed("neighbours"):
-            sets = self._local_learner().learn_all(engine)
+            sets, interrupted = sets_of_all(self._local_learner(), engine)
         with self._timed("skeleton"):
             self.pc_ = by_name(sets, names, columns)
             skeleton = join(sets, self.symmetry)
             self.skeleton_ = as_graph(skeleton, names).reorder(columns)
             self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
             self.separating_sets_ = named_sets(sets.separating_sets, names)
+            self.complete_ = sets.complete
+            self.notes_ += sets.notes
+        if interrupted:
+            raise Interrupted(as_graph(skeleton, names))
         with self._timed("orientation"):
             orient = self._orient_by_tests if self.orient == "ci" else self._orient_by_score
             return orient(engine, names, skeleton)
@@ -190,27 +193,29 @@ class LocalToGlobal(StructureLearner):
         return orient_by_independence(skeleton, names, found.triples)
 
     def _orient_by_score(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        from f2sl.search.hill_climbing import hill_climb
+        from f2sl.orient.by_score import orient_by_score
         from f2sl.stats.scores import FamilyScore
 
         score = FamilyScore(engine, self.score, self.equivalent_sample_size)
         prior = -math.log(self.equivalent_sample_size + 1.0) if self.score == "bdeu" else 0.0
-        # The first climb adds most edges of the skeleton one by one; what comes after is short.
-        share = 1.0 / (len(skeleton.edges) + self.max_stall + 1)
-        with stage("hill climbing") as advance:
-            climbed = hill_climb(
-                score,
-                skeleton.n,
-                skeleton.edges,
-                edge_log_prior=prior,
-                tabu_length=self.tabu_length,
-                max_stall=self.max_stall,
-                on_step=lambda step, value: advance(share),
-            )
+        graph, climbed = orient_by_score(
+            skeleton,
+            names,
+            score,
+            edge_log_prior=prior,
+            tabu_length=self.tabu_length,
+            max_stall=self.max_stall,
+        )
         self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
-        strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
-        weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
-        return DAG.from_arrays(names, climbed.arrows, weights_directed=weights)
+        return graph
+
+
+def sets_of_all(learner: LocalLearner, engine: CountingEngine) -> tuple[Neighbourhoods, bool]:
+    """Learn the sets of all variables; says whether Ctrl-C ended that, where a learner has finished some."""
+    try:
+        return learner.learn_all(engine), False
+    except Interrupted as interrupt:
+        return interrupt.finished, True
 
 
 def named_sets(
