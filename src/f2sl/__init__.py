@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from f2sl.api import learn_mb as learn_mb
     from f2sl.api import learn_pc as learn_pc
     from f2sl.data import DiscreteTable as DiscreteTable
+    from f2sl.data import NumericTable as NumericTable
+    from f2sl.data import as_numeric as as_numeric
     from f2sl.data import as_table as as_table
     from f2sl.errors import DataError as DataError
     from f2sl.errors import F2SLError as F2SLError
@@ -68,10 +70,12 @@ _HOMES = {
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
+    "NumericTable": "data",
     "OptionError": "errors",
     "PDAG": "graph",
     "SLLC": "structure.sll_c",
     "SLLG": "structure.sll_g",
+    "as_numeric": "data",
     "as_table": "data",
     "compare": "graph",
     "compare_pc": "graph",

@@ -1,9 +1,10 @@
-"""Tables of discrete variables, whatever they come from.
+"""Tables of discrete or real-valued variables, whatever they come from.
 
-Everything that f2sl learns from is a :class:`DiscreteTable`: named variables, the
+What most learners learn from is a :class:`DiscreteTable`: named variables, the
 labels of their states, and one small integer (a *code*) for each cell.
 :func:`as_table` makes one from a data frame, an array, a dictionary of columns or a
 file, and refuses what is no discrete table with a sentence that says what to do.
+Learners for Gaussian variables take a :class:`NumericTable`, made by :func:`as_numeric`.
 
 >>> from f2sl.data import as_table
 >>> table = as_table({"rain": ["no", "yes", "no"], "sprinkler": [True, False, True]})
@@ -15,6 +16,17 @@ file, and refuses what is no discrete table with a sentence that says what to do
 
 from f2sl.data.encode import as_table, check_reading
 from f2sl.data.io import read_table
-from f2sl.data.table import DiscreteTable
+from f2sl.data.kinds import as_either, kind_of
+from f2sl.data.numeric import as_numeric
+from f2sl.data.table import DiscreteTable, NumericTable
 
-__all__ = ["DiscreteTable", "as_table", "check_reading", "read_table"]
+__all__ = [
+    "DiscreteTable",
+    "NumericTable",
+    "as_either",
+    "as_numeric",
+    "as_table",
+    "check_reading",
+    "kind_of",
+    "read_table",
+]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from f2sl.data._columns import Column, Mask, Refused
 from f2sl.data._integers import block_width, encode_integers
 from f2sl.data._problems import MAX_INTEGERS, Problems
+from f2sl.data._shape import complete_rows
 from f2sl.data._sources import Source
 from f2sl.data.binning import KINDS, cut
 from f2sl.data.names import listing
@@ -45,7 +46,7 @@ class Encoder:
     def run(self) -> DiscreteTable:
         """Encode all columns, or raise one error about those that cannot be."""
         names, n_rows = self.source.names, self.source.n_rows
-        keep = self._complete_rows() if self.missing == "drop" else None
+        keep = complete_rows(self.source) if self.missing == "drop" else None
         n_kept = n_rows if keep is None else int(keep.sum())
         self.states: list[Labels] = [()] * len(names)
         self.codes: npt.NDArray[Any] = np.empty((len(names), n_kept), dtype=np.uint8)
@@ -67,23 +68,6 @@ class Encoder:
 
     def _bins_for(self, name: str) -> int | None:
         return self.bins.get(name) if isinstance(self.bins, Mapping) else None
-
-    def _complete_rows(self) -> Mask | None:
-        """Find the rows to keep; None if that is all of them."""
-        incomplete = np.zeros(self.source.n_rows, dtype=np.bool_)
-        width = block_width(self.source.n_rows)
-        for first in range(0, len(self.source.names), width):
-            last = min(first + width, len(self.source.names))
-            if self.source.block(first, last) is not None:
-                continue
-            for i in range(first, last):
-                try:
-                    gaps = self.source.column(i).missing
-                except Refused:
-                    continue  # told when the column is encoded
-                if gaps is not None:
-                    incomplete |= gaps
-        return ~incomplete if incomplete.any() else None
 
     def _encode_blocks(self) -> list[int]:
         """Encode the columns that come in blocks of integers; return those left to do one by one."""

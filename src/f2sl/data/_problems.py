@@ -6,6 +6,8 @@ reasons are gathered while the columns are read, and raised together.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from f2sl.data.names import listing
 from f2sl.data.table import MAX_STATES
 from f2sl.errors import DataError
@@ -14,6 +16,20 @@ MAX_INTEGERS = 1_000
 """The most distinct values of an integer column that count as states."""
 
 _BINS = "cut them into states with bins=5, say (on the command line --bins 5)"
+
+MIXED_ADVICE = (
+    "cut all columns of real numbers into states with bins=5, say (on the command line --bins 5), "
+    "or leave out the columns of the one kind"
+)
+"""What to do about a table with columns of both kinds."""
+
+COLUMN_REASONS = {
+    "time": "dates and times are no states; convert them to categories or numbers, or leave the column out",
+    "mixed": "values of different types; convert the column to one type, such as strings",
+    "complex": "Complex data not supported; a variable's values are integers or labels",
+    "type": "values of a type that has no states; convert them to strings, integers or categories",
+}
+"""Why a column is refused before anything is made of it."""
 
 REASONS = {
     "missing": (
@@ -31,16 +47,13 @@ REASONS = {
         f"too many states (at most {MAX_STATES:,} are possible); "
         "group the values into fewer categories, or leave the column out"
     ),
-    "time": "dates and times are no states; convert them to categories or numbers, or leave the column out",
-    "mixed": "values of different types; convert the column to one type, such as strings",
-    "complex": "Complex data not supported; a variable's values are integers or labels",
-    "type": "values of a type that has no states; convert them to strings, integers or categories",
+    **COLUMN_REASONS,
 }
-"""Why a column is refused, and what to do; in the order in which they are told."""
+"""Why a column is no discrete variable, and what to do; in the order in which they are told."""
 
 
 class Problems:
-    """The reasons found so far.
+    """The reasons found so far, each one of `reasons`.
 
     Examples
     --------
@@ -52,17 +65,18 @@ class Problems:
     f2sl.errors.DataError: column 'a' (int and str): values of different types; convert the column to one type, such as strings
     """  # noqa: E501
 
-    def __init__(self) -> None:
-        self._columns: dict[str, list[str]] = {reason: [] for reason in REASONS}
+    def __init__(self, reasons: Mapping[str, str] = REASONS) -> None:
+        self._reasons = reasons
+        self._columns: dict[str, list[str]] = {reason: [] for reason in reasons}
 
     def add(self, reason: str, column: str, detail: str = "") -> None:
-        """Note that `column` is refused for one of `REASONS`."""
+        """Note that `column` is refused for one of the reasons."""
         self._columns[reason].append(f"{column!r} ({detail})" if detail else repr(column))
 
     def raise_any(self) -> None:
         """Raise one error that names all the columns noted; do nothing if there are none."""
         told = [
-            f"{'column' if len(columns) == 1 else 'columns'} {listing(columns)}: {REASONS[reason]}"
+            f"{'column' if len(columns) == 1 else 'columns'} {listing(columns)}: {self._reasons[reason]}"
             for reason, columns in self._columns.items()
             if columns
         ]

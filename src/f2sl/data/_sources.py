@@ -18,7 +18,12 @@ import numpy.typing as npt
 
 from f2sl.data._columns import Column, Refused, numpy_column
 from f2sl.data.names import chosen_names, column_names, generated_names
+from f2sl.data.table import NumericTable
 from f2sl.errors import DataError
+
+_NO_REALS = "iubUSMm"
+"""The kinds of NumPy arrays that hold no real numbers."""
+_NO_REAL_TYPES = (nw.Boolean, nw.String, nw.Categorical, nw.Enum)
 
 
 class Source(Protocol):
@@ -35,6 +40,10 @@ class Source(Protocol):
         """Return columns `first` to `last` - 1 as (rows, columns) of integers or booleans, or None."""
         ...
 
+    def may_be_real(self, i: int) -> bool:
+        """Tell, by the type of column `i` alone, whether it may hold real numbers."""
+        ...
+
 
 def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
     """Find out what `data` is.
@@ -44,6 +53,10 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
     DataError
         If it is nothing that can be seen as a table.
     """
+    if isinstance(data, (ArraySource, ArrowSource, FrameSource, MappingSource)):
+        return data
+    if isinstance(data, NumericTable):
+        return ArraySource(data.values.T, names or data.names)
     if isinstance(data, (str, os.PathLike)):
         from f2sl.data.io import read_table
 
@@ -109,6 +122,10 @@ class ArraySource:
             return None
         return self._array[:, first:last]
 
+    def may_be_real(self, i: int) -> bool:
+        """Look at the array's type."""
+        return self._array.dtype.kind not in _NO_REALS
+
 
 class ArrowSource:
     """A PyArrow table or record batch, or anything that PyArrow can make a table of."""
@@ -134,6 +151,13 @@ class ArrowSource:
         """Return None: single columns need no copy here."""
         return
 
+    def may_be_real(self, i: int) -> bool:
+        """Look at the column's type."""
+        import pyarrow.types as pt
+
+        kind = self._table.schema.types[i]
+        return bool(pt.is_floating(kind) or pt.is_decimal(kind))
+
 
 class FrameSource:
     """A data frame of any library that Narwhals knows."""
@@ -157,6 +181,11 @@ class FrameSource:
             return None
         block = self._frame[:, first:last].to_numpy()
         return block if block.dtype.kind in "iu" else None
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the column's type."""
+        kind = self._frame.schema[self._labels[i]]
+        return not (kind.is_integer() or isinstance(kind, _NO_REAL_TYPES))
 
 
 class MappingSource:
@@ -193,6 +222,11 @@ class MappingSource:
     def block(self, first: int, last: int) -> None:
         """Return None: the columns are apart."""
         return
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the type of an array; of a list of objects it is not known."""
+        values = self._columns[i]
+        return not (isinstance(values, np.ndarray) and values.dtype.kind in _NO_REALS)
 
 
 def series_column(series: nw.Series[Any]) -> Column:

@@ -24,10 +24,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from f2sl.data._encoder import Encoder
+from f2sl.data._shape import check_size
 from f2sl.data._sources import open_source
 from f2sl.data.binning import KINDS
 from f2sl.data.table import DiscreteTable
-from f2sl.errors import DataError, OptionError, unknown_name
+from f2sl.errors import OptionError, unknown_name
 
 MISSING_WAYS = ("error", "state", "drop")
 
@@ -92,12 +93,12 @@ def as_table(
     if isinstance(data, DiscreteTable):
         if names is not None and tuple(names) != data.names:
             raise OptionError("names cannot be changed: a DiscreteTable has its own")
-        _check_size(data.names, data.n_rows, min_variables)
+        check_size(data.names, data.n_rows, min_variables)
         return data
     if not isinstance(bins, Mapping):
         bins = None if bins is None else _bin_count(bins)
     source = open_source(data, names)
-    _check_size(source.names, source.n_rows, min_variables)
+    check_size(source.names, source.n_rows, min_variables)
     if isinstance(bins, Mapping):
         bins = _bins_by_name(bins, source.names)
     return Encoder(source, bins, binning, missing).run()
@@ -111,26 +112,6 @@ def check_reading(bins: Any, binning: Any, missing: Any) -> None:
         raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
     for k in bins.values() if isinstance(bins, Mapping) else [] if bins is None else [bins]:
         _bin_count(k)
-
-
-def _check_size(names: tuple[str, ...], n_rows: int, min_variables: int) -> None:
-    n = len(names)
-    if n == 0:
-        raise DataError(
-            f"the table has no columns: 0 feature(s) (shape=({n_rows}, 0)) while a minimum of "
-            f"{max(min_variables, 1)} is required."
-        )
-    if n_rows == 0:
-        raise DataError(
-            f"the table has no rows: 0 sample(s) (shape=(0, {n})) while a minimum of 1 is required."
-        )
-    if n == 1 and min_variables == 2:
-        raise DataError(
-            f"one column only ({names[0]!r}): there is nothing to learn a structure from; "
-            "at least two are needed (on the command line, --delimiter says what stands between columns)"
-        )
-    if n < min_variables:
-        raise DataError(f"too few columns: {n} where at least {min_variables} are needed")
 
 
 def _bin_count(k: Any, column: str | None = None) -> int:

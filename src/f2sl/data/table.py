@@ -1,4 +1,4 @@
-"""The table that all learning starts from.
+"""The tables that all learning starts from, of states or of real numbers.
 
 A *state* is one of the finitely many values that a discrete variable can take; a
 *code* is the position of a state in the list of the variable's states. The table
@@ -73,8 +73,7 @@ class DiscreteTable:
                 f"a table needs one row of codes for each variable: got {len(self.names)} names, "
                 f"{len(self.states)} lists of states and codes of shape {codes.shape}"
             )
-        if len(set(self.names)) != len(self.names):
-            raise DataError("the names of a table's variables must differ from each other")
+        _check_distinct(self.names)
         if codes.dtype.kind not in "iu":
             raise DataError(f"codes are integers, got {codes.dtype}")
         if codes.size:
@@ -113,8 +112,8 @@ class DiscreteTable:
 
         Learners break ties by this order, so that the order of a file's columns decides nothing.
         """
-        order = sorted(range(self.n_variables), key=self.names.__getitem__)
-        if order == list(range(self.n_variables)):
+        order = _name_order(self.names)
+        if order is None:
             return self
         return DiscreteTable(
             names=tuple(self.names[i] for i in order),
@@ -122,3 +121,86 @@ class DiscreteTable:
             codes=self.codes[order],
             notes=self.notes,
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumericTable:
+    """Samples of real-valued variables.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables, each once.
+    values : ndarray of float64, shape (n_variables, n_rows)
+        Finite.
+    notes : tuple of str
+        What a user should know about how the data were read.
+
+    Examples
+    --------
+    >>> table = NumericTable(("b", "a"), np.array([[0.5, 1.5], [2.0, 0.1]]))
+    >>> table
+    NumericTable(2 variables, 2 rows)
+    >>> table.in_name_order().values.tolist()
+    [[2.0, 0.1], [0.5, 1.5]]
+    """
+
+    names: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        values = np.ascontiguousarray(self.values, dtype=np.float64)
+        if values.ndim != 2 or len(self.names) != values.shape[0]:
+            raise DataError(
+                f"a table needs one row of values for each variable: got {len(self.names)} names "
+                f"and values of shape {values.shape}"
+            )
+        _check_distinct(self.names)
+        finite = np.isfinite(values).all(axis=1)
+        if not finite.all():
+            raise DataError(f"variable {self.names[int(finite.argmin())]!r} has a value that is not finite")
+        object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        return f"NumericTable({self.n_variables} variables, {self.n_rows} rows)"
+
+    @classmethod
+    def from_codes(cls, table: DiscreteTable) -> NumericTable:
+        """Take the codes of a discrete table for numbers.
+
+        Examples
+        --------
+        >>> states = DiscreteTable(("a",), (("no", "yes"),), np.array([[1, 0]]))
+        >>> NumericTable.from_codes(states).values.tolist()
+        [[1.0, 0.0]]
+        """
+        return cls(table.names, table.codes.astype(np.float64), table.notes)
+
+    @property
+    def n_variables(self) -> int:
+        """The number of variables."""
+        return len(self.names)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of samples."""
+        return int(self.values.shape[1])
+
+    def in_name_order(self) -> NumericTable:
+        """Return the table with its variables sorted by name, itself if they are already."""
+        order = _name_order(self.names)
+        if order is None:
+            return self
+        return NumericTable(tuple(self.names[i] for i in order), self.values[order], self.notes)
+
+
+def _check_distinct(names: tuple[str, ...]) -> None:
+    if len(set(names)) != len(names):
+        raise DataError("the names of a table's variables must differ from each other")
+
+
+def _name_order(names: tuple[str, ...]) -> list[int] | None:
+    """Give the numbers of the variables in the order of their names; None if that is the order they have."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return None if order == list(range(len(names))) else order

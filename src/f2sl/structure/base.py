@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +20,7 @@ from f2sl._estimator import Estimator
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
-from f2sl.counting.protocol import CountingEngine
-from f2sl.data import as_table, check_reading
+from f2sl.data import DiscreteTable, NumericTable, as_table, check_reading
 from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
@@ -140,8 +139,8 @@ class StructureLearner(Estimator):
         """Refuse options that make no sense."""
         raise NotImplementedError
 
-    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
-        """Learn from an engine whose variables are in the order of `names`, which are sorted.
+    def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
+        """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.
 
         A learner that can tell what is finished raises :class:`Interrupted` with the graph of it on Ctrl-C.
         """
@@ -190,28 +189,16 @@ class StructureLearner(Estimator):
         started = time.perf_counter()
         with _display(self.verbose):
             with self._timed("read"), stage("reading the table"):
-                table = as_table(
-                    X,
-                    names=names,
-                    bins=self.bins,
-                    binning=self.binning,
-                    missing=self.missing,
-                    min_variables=2,
-                )
+                table = self._read(X, names)
                 ordered = table.in_name_order()
-            self.notes_ = [*table.notes, *remarks(table)]
-            warn_of_identifiers(table, stacklevel=4)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
             with self._timed("prepare"):
-                # Imported here, so that importing a learner does not load Numba.
-                from f2sl.counting.memory import MemoryEngine
-
-                engine = MemoryEngine(ordered, self.n_jobs)
+                opened = self._open(ordered)
             self.complete_ = True
             interrupt = None
-            with engine:
+            with opened as engine:
                 try:
                     graph = self._learn(engine, ordered.names)
                 except Interrupted as error:
@@ -223,6 +210,27 @@ class StructureLearner(Estimator):
         if interrupt is not None:
             raise interrupt
         return self
+
+    def _read(self, X: Any, names: Sequence[str] | None) -> DiscreteTable | NumericTable:
+        """Read the table and begin `notes_`; a learner that takes real numbers reads them here."""
+        table = as_table(
+            X,
+            names=names,
+            bins=self.bins,
+            binning=self.binning,
+            missing=self.missing,
+            min_variables=2,
+        )
+        self.notes_ = [*table.notes, *remarks(table)]
+        warn_of_identifiers(table, stacklevel=5)
+        return table
+
+    def _open(self, table: Any) -> AbstractContextManager[Any]:
+        """Open what `_learn` asks for the data: counts of what `_read` gave, in the order of the names."""
+        # Imported here, so that importing a learner does not load Numba.
+        from f2sl.counting.memory import MemoryEngine
+
+        return MemoryEngine(table, self.n_jobs)
 
     def _tell_of_unreliable_tests(self) -> None:
         """Add a note where most tests could not answer."""

@@ -1,0 +1,152 @@
+"""Whether a table holds states or real numbers.
+
+Columns of real numbers make a table numeric, and columns of labels make it discrete; integers go
+with either. A table with both is refused: what relates a label to a real number is no question
+that f2sl's measures answer, until the numbers are cut into states.
+
+>>> kind_of({"a": [0.5, 0.7], "b": [1, 2]}), kind_of({"a": ["x", "y"], "b": [1, 2]})
+('gaussian', 'discrete')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from f2sl.data._columns import Column, Refused
+from f2sl.data._problems import MIXED_ADVICE
+from f2sl.data._sources import Source, open_source
+from f2sl.data.encode import as_table
+from f2sl.data.names import listing
+from f2sl.data.numeric import as_numeric
+from f2sl.data.table import DiscreteTable, NumericTable
+from f2sl.errors import DataError, OptionError, unknown_name
+
+Kind = Literal["discrete", "gaussian", "whole"]
+
+READ_AS = ("auto", "discrete", "gaussian")
+
+
+def kind_of(data: Any, *, bins: int | Mapping[str, int] | None = None) -> Kind:
+    """Tell what a table holds.
+
+    Parameters
+    ----------
+    data : anything that :func:`f2sl.as_table` takes
+        The table.
+    bins : int or dict, optional
+        Which columns will be cut into states, as in :func:`f2sl.as_table`.
+
+    Returns
+    -------
+    {"discrete", "gaussian", "whole"}
+        States or real numbers; "whole" if all floats are whole numbers, as measurements may be and
+        codes of states often are.
+
+    Raises
+    ------
+    DataError
+        If there are columns of labels (or columns to be cut) as well as columns of real numbers.
+
+    Examples
+    --------
+    >>> kind_of({"a": [0.5, 0.7], "b": ["x", "y"]})
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: column 'a' holds real numbers, and column 'b' holds states; cut all columns of real numbers into states with bins=5, say (on the command line --bins 5), or leave out the columns of the one kind
+    """  # noqa: E501
+    if isinstance(data, (DiscreteTable, NumericTable)):
+        return "discrete" if isinstance(data, DiscreteTable) else "gaussian"
+    if bins is not None and not isinstance(bins, Mapping):
+        return "discrete"
+    source = open_source(data)
+    to_cut = set(map(str, bins or ()))
+    uncut = [i for i, name in enumerate(source.names) if name not in to_cut]
+    reals = {i: column for i in uncut if source.may_be_real(i) and (column := _real(source, i)) is not None}
+    if not reals:
+        return "discrete"
+    states = [
+        i for i in range(len(source.names)) if i not in reals and (i not in uncut or _labels(source, i))
+    ]
+    if states:
+        both = f"{_told(source, list(reals), 'real numbers')}, and {_told(source, states, 'states')}"
+        raise DataError(f"{both}; {MIXED_ADVICE}")
+    return "whole" if all(map(_is_whole, reals.values())) else "gaussian"
+
+
+def as_either(
+    data: Any,
+    kind: str = "auto",
+    *,
+    names: Sequence[str] | None = None,
+    bins: int | Mapping[str, int] | None = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    min_variables: int = 1,
+    whole: Literal["discrete", "gaussian"] = "discrete",
+) -> DiscreteTable | NumericTable:
+    """Read a table of states or of real numbers.
+
+    Parameters
+    ----------
+    data, names, bins, binning, missing, min_variables
+        As in :func:`f2sl.as_table`. Real numbers that are read as such are not cut, and gaps cannot become
+        a state of theirs.
+    kind : {"auto", "discrete", "gaussian"}
+        What to read it as; by default what :func:`kind_of` says.
+    whole : {"discrete", "gaussian"}
+        What to take floats for that are all whole numbers where `kind` is "auto"; reading them as "discrete"
+        refuses them and says what to do.
+
+    Examples
+    --------
+    >>> as_either({"a": [0.5, 0.7], "b": [1, 2]}).notes
+    ('all 2 columns read as real numbers',)
+    """
+    if kind not in READ_AS:
+        raise OptionError(unknown_name("kind of table, kind =", kind, READ_AS))
+    source = data if isinstance(data, (DiscreteTable, NumericTable)) else open_source(data, names)
+    found = kind
+    if kind == "auto":
+        found = kind_of(source, bins=bins)
+        found = whole if found == "whole" else found
+    if found == "discrete":
+        return as_table(
+            source, names=names, bins=bins, binning=binning, missing=missing, min_variables=min_variables
+        )
+    if bins is not None:
+        raise OptionError('bins cuts real numbers into states, which kind="gaussian" does not want')
+    table = as_numeric(source, names=names, missing=missing, min_variables=min_variables)
+    if kind == "auto" and source is not data:
+        note = f"all {table.n_variables} columns read as real numbers"
+        return NumericTable(table.names, table.values, (note, *table.notes))
+    return table
+
+
+def _column(source: Source, i: int) -> Column | None:
+    try:
+        return source.column(i)
+    except Refused:
+        return None  # told when the column is read
+
+
+def _real(source: Source, i: int) -> Column | None:
+    column = _column(source, i)
+    return column if column is not None and column.kind == "reals" else None
+
+
+def _labels(source: Source, i: int) -> bool:
+    column = _column(source, i)
+    return column is not None and column.kind == "labels"
+
+
+def _is_whole(column: Column) -> bool:
+    numbers = column.values
+    return bool((numbers == np.floor(numbers)).all())
+
+
+def _told(source: Source, columns: list[int], what: str) -> str:
+    named = listing([repr(source.names[i]) for i in columns], limit=3)
+    return f"column {named} holds {what}" if len(columns) == 1 else f"columns {named} hold {what}"
