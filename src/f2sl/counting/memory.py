@@ -89,6 +89,11 @@ class MemoryEngine:
         self.margins: Integers = np.zeros(int(self.margin_start[-1]), np.int64)
         self._fill()
 
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
+
     def _fill(self) -> None:
         n = len(self.cardinalities)
         step = max(1, -(-n // (4 * self.threads.n_threads)))
