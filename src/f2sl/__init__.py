@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from f2sl.structure.pc_stable import PCStable as PCStable
     from f2sl.structure.sll_c import SLLC as SLLC
     from f2sl.structure.sll_g import SLLG as SLLG
+    from f2sl.structure.tc import TC as TC
 
 _HOMES = {
     "BayesianNetwork": "network",
@@ -75,6 +76,7 @@ _HOMES = {
     "PDAG": "graph",
     "SLLC": "structure.sll_c",
     "SLLG": "structure.sll_g",
+    "TC": "structure.tc",
     "as_numeric": "data",
     "as_table": "data",
     "compare": "graph",

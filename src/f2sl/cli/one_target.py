@@ -30,6 +30,7 @@ class OneTarget:
     bins: list[str] | None
     binning: str
     missing: str
+    kind: str
     delimiter: str | None
     no_header: bool
     drop: list[str]
@@ -45,6 +46,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
             parse_bins(asked.bins),
             asked.binning,
             asked.missing,
+            asked.kind,
             tuple(asked.drop),
         )
         reading.check_exists()
@@ -57,7 +59,8 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         from f2sl.api import find_sets
 
         with progress(quiet):
-            table = reading.read()
+            table = reading.read(asked.algorithm, learner.kinds)
+            learner = learner.settled(table.kind)
             found = find_sets(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:

@@ -51,6 +51,7 @@ LEARNER_OPTIONS = (
     LearnerOption(
         "max_cond_vars", int, "Most variables in a separating set that is looked for.", ALL_LEARNERS
     ),
+    LearnerOption("max_left_out", int, "Most variables left out of a blanket to separate spouses."),
     LearnerOption(
         "symmetry",
         str,
@@ -61,13 +62,19 @@ LEARNER_OPTIONS = (
         "ties", str, "A link that is as well explained by another variable: drop or keep it.", ALL_LEARNERS
     ),
     LearnerOption(
-        "measure", str, "What relates two variables: su (symmetrical uncertainty) or mi.", LEARN_AND_PC
+        "measure",
+        str,
+        "What relates two variables: su or mi of states; r2, correlation or mi of numbers.",
+        LEARN_AND_PC,
     ),
-    LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2.", ALL_LEARNERS),
+    LearnerOption("ci_test", str, "Statistic of the independence tests: g2, x2, fisher-z.", ALL_LEARNERS),
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
     LearnerOption(
-        "score", str, "What is to be best: bdeu or bic; by hill climbing also k2 or aic.", ALL_LEARNERS
+        "score",
+        str,
+        "What is to be best: bdeu or bic; by hill climbing also k2, aic, bic-g, bge.",
+        ALL_LEARNERS,
     ),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu.", ALL_LEARNERS),
     LearnerOption("max_exact", int, "Most variables whose best network is found exactly.", ALL_LEARNERS),
@@ -93,6 +100,7 @@ FLAGS = {
     "bins": "--bins",
     "binning": "--binning",
     "missing": "--missing",
+    "kind": "--kind",
     "delimiter": "--delimiter",
     "rows": "--rows",
     "seed": "--seed",
@@ -127,6 +135,13 @@ Missing = Annotated[
     str,
     typer.Option(
         help="Missing values: refuse them (error), make them a state (state), or drop their rows (drop).",
+        rich_help_panel=READING,
+    ),
+]
+Kind = Annotated[
+    str,
+    typer.Option(
+        help="What the columns hold: states (discrete), numbers (gaussian), or what they look like (auto).",
         rich_help_panel=READING,
     ),
 ]

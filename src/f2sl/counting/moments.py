@@ -17,7 +17,7 @@ same places and scales, the sums of blocks of rows add up to those of the whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -63,15 +63,23 @@ class Moments:
         One matrix for all that is asked.
     n_jobs : int, optional
         Threads for what is computed from them.
+    names : sequence of str, optional
+        What to call the variables in messages; their numbers by default.
     """
 
     def __init__(
-        self, n_rows: int, variances: Floats, correlations: Floats, n_jobs: int | None = None
+        self,
+        n_rows: int,
+        variances: Floats,
+        correlations: Floats,
+        n_jobs: int | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.n_rows = n_rows
         self.variances = variances
         self.correlations = correlations
         self.threads = Threads(n_jobs)
+        self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
 
     @classmethod
     def of_table(cls, table: NumericTable, n_jobs: int | None = None) -> Moments:
@@ -88,7 +96,7 @@ class Moments:
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")
         numbers = _WholeNumbers(table.values, low, high)
-        return cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs)
+        return cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
 
     @property
     def n_variables(self) -> int:

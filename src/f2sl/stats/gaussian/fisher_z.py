@@ -77,23 +77,15 @@ class FisherZ:
 
     def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
         """Answer each question, with p-value, statistic and strength."""
-        from scipy.special import erfc
-
-        answers = np.full(len(x), UNRELIABLE, np.int8)
-        numbers = np.full((3, len(x)), np.nan)
         freedom = self.engine.n_rows - given.shape[1] - 3
         if freedom >= LEAST_FREEDOM and len(x):
             correlations = self.partial_correlations(x, y, given)
-            reliable = ~np.isnan(correlations)
-            bounded = np.clip(correlations[reliable], -LARGEST, LARGEST)
-            z = np.sqrt(freedom) * np.arctanh(bounded)
-            p_values = erfc(np.abs(z) / np.sqrt(2.0))
-            answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-            # The square of a standard normal number is chi-squared with one degree of freedom.
-            numbers[:, reliable] = p_values, z, strengths(z * z, np.ones(len(z)), p_values)
+        else:
+            correlations = np.full(len(x), np.nan)
+        answers = z_answers(correlations, freedom, self.alpha)
         self.n_tests += len(x)
-        self.n_unreliable += int((answers == UNRELIABLE).sum())
-        return Answers(answers, *numbers)
+        self.n_unreliable += int((answers.answer == UNRELIABLE).sum())
+        return answers
 
     def partial_correlations(self, x: Integers, y: Integers, given: Integers) -> Floats:
         """Correlation of each x and y given a row of others; not a number where those decide x or y."""
@@ -127,3 +119,19 @@ class FisherZ:
         """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
         if self.engine.n_rows - size - 3 >= LEAST_FREEDOM:
             yield from subsets(among[(among != x) & (among != y)], size)
+
+
+def z_answers(correlations: Floats, freedom: int, alpha: float) -> Answers:
+    """Answer by partial correlations with so many degrees of freedom; not a number is unreliable."""
+    from scipy.special import erfc
+
+    answers = np.full(len(correlations), UNRELIABLE, np.int8)
+    numbers = np.full((3, len(correlations)), np.nan)
+    reliable = ~np.isnan(correlations)
+    if reliable.any():
+        z = np.sqrt(freedom) * np.arctanh(np.clip(correlations[reliable], -LARGEST, LARGEST))
+        p_values = erfc(np.abs(z) / np.sqrt(2.0))
+        answers[reliable] = np.where(p_values > alpha, INDEPENDENT, DEPENDENT)
+        # The square of a standard normal number is chi-squared with one degree of freedom.
+        numbers[:, reliable] = p_values, z, strengths(z * z, np.ones(len(z)), p_values)
+    return Answers(answers, *numbers)
