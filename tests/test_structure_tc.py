@@ -45,8 +45,8 @@ def test_two_common_children_are_left_out_together():
 
 
 def test_a_descendant_of_the_collider_is_left_out_as_well():
-    # c is the child of a and b, and e that of a and c. What a has for itself is e, as many as b has: e is kept at
-    # first, and opens the way over c.
+    # c is the child of a and b, e that of a and c. What a has for itself is e, as many as b has: e is kept
+    # at first, and opens the way over c.
     graph = DAG(list("abcde"), [("a", "c"), ("b", "c"), ("b", "d"), ("a", "e"), ("c", "e")])
     assert "b" in resolved(graph, 1).adjacent("a")
     assert resolved(graph, 2) == graph.to_cpdag()
