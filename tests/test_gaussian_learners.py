@@ -239,7 +239,7 @@ class TestCommandLine:
     def test_learn_as_json(self, path):
         told = json.loads(learned("learn", path, "--algorithm", "mmhc", "--kind", "gaussian", "--json"))
         assert told["states"] is None
-        assert told["options"]["score"] == "bic-g"
+        assert told["options"]["score"] == "bge"
         assert told["options"]["kind"] == "gaussian"
 
     def test_sets(self, path):

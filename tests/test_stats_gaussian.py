@@ -231,7 +231,7 @@ class TestWhatGoesWithWhat:
             make_test(self.engine, 0.01, name)
 
     def test_scores_of_states_are_refused(self):
-        with pytest.raises(OptionError, match=r'score="bdeu" is for states.*"bic-g" or "bge"'):
+        with pytest.raises(OptionError, match=r'score="bdeu" is for states.*"bge" or "bic-g"'):
             make_score(self.engine, "bdeu")
 
     def test_an_unknown_name(self):

@@ -73,7 +73,7 @@ LEARNER_OPTIONS = (
     LearnerOption(
         "score",
         str,
-        "What is to be best: bdeu or bic; by hill climbing also k2, aic, bic-g, bge.",
+        "What is to be best: bdeu or bic; by hill climbing also k2, aic, bge, bic-g.",
         ALL_LEARNERS,
     ),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu.", ALL_LEARNERS),

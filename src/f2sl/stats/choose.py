@@ -32,7 +32,7 @@ AUTO = "auto"
 
 CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ci_test": {"discrete": ("g2", "x2"), "gaussian": ("fisher-z",)},
-    "score": {"discrete": ("bdeu", "k2", "bic", "aic"), "gaussian": ("bic-g", "bge")},
+    "score": {"discrete": ("bdeu", "k2", "bic", "aic"), "gaussian": ("bge", "bic-g")},
     "measure": {"discrete": ("su", "mi"), "gaussian": ("r2", "correlation", "mi")},
 }
 """By option and kind of data, what it may name; the first is what "auto" stands for."""
@@ -71,7 +71,7 @@ def settled(option: str, value: str, kind: str) -> str:
     >>> settled("score", "bdeu", "gaussian")
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: score="bdeu" is for states, and the table holds real numbers; say "auto", "bic-g" or "bge"
+    f2sl.errors.OptionError: score="bdeu" is for states, and the table holds real numbers; say "auto", "bge" or "bic-g"
     """  # noqa: E501
     own = CHOICES[option][kind]
     if value == AUTO:

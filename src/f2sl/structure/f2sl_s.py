@@ -14,9 +14,9 @@ class F2SLs(LocalToGlobal):
     ----------
     delta, symmetry, ties, measure
         As in :class:`F2SLc`.
-    score : {"auto", "bdeu", "k2", "bic", "aic", "bic-g", "bge"}
-        What is climbed: one of the first four for states, of the last two for real numbers; by default
-        BDeu, and the Gaussian BIC.
+    score : {"auto", "bdeu", "k2", "bic", "aic", "bge", "bic-g"}
+        What is climbed: BDeu, K2, BIC or AIC of states, BGe or the Gaussian BIC of real numbers; by default
+        BDeu and BGe.
     equivalent_sample_size : float
         The weight of BDeu's prior. With BDeu each edge also costs log(equivalent_sample_size + 1), the
         structure prior of the paper.
