@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from f2sl.graph import load_graph as load_graph
     from f2sl.graph.plot import plot as plot
     from f2sl.network import BayesianNetwork as BayesianNetwork
+    from f2sl.network import GaussianNetwork as GaussianNetwork
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
@@ -64,6 +65,7 @@ _HOMES = {
     "F2SLc": "structure.f2sl_c",
     "F2SLs": "structure.f2sl_s",
     "FileError": "errors",
+    "GaussianNetwork": "network",
     "GraphError": "errors",
     "MMHC": "structure.mmhc",
     "MMHCc": "structure.mmhc_c",
