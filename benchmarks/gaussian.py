@@ -4,9 +4,9 @@
     python benchmarks/gaussian.py --tables speed      # needs causal-learn: .venv-peers has it
     python benchmarks/gaussian.py --learners f2sl-c,tc --networks 2
 
-Networks are random graphs with coefficients of 0.5 to 2, either sign, and noise of variance 1. Each learner
-that is timed against others runs in a process of its own, stopped after a limit; seconds are from a frame of
-floats to the graph, without imports and compilation.
+Networks are random graphs with up to 4 parents and 10 children of a variable, coefficients of 0.5 to 2 of
+either sign, and noise of variance 1. Each learner that is timed against others runs in a process of its own,
+stopped after a limit; seconds are from a frame of floats to the graph, without imports and compilation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import f2sl
 from f2sl.graph import DAG
@@ -30,15 +29,10 @@ LEARNERS = "f2sl-c,f2sl-s,pc-stable,mmhc-c,mmhc,gsbn,tc"
 DELTAS = (0.0025, 0.01, 0.0225, 0.05, 0.1)
 
 
-def linear_data(variables: int, edges: int, rows: int, seed: int) -> tuple[pd.DataFrame, DAG]:
+def linear_data(variables: int, edges: int, rows: int, seed: int) -> tuple[Any, DAG]:
     """Draw a network and rows of it."""
-    graph = f2sl.random_network(variables, edges, max_in_degree=6, states=(2, 2), seed=seed).graph
-    rng = np.random.default_rng(seed)
-    weights = np.zeros((variables, variables))
-    for a, b in graph.directed_array.tolist():
-        weights[a, b] = rng.uniform(0.5, 2.0) * rng.choice([-1, 1])
-    values = rng.normal(size=(rows, variables)) @ np.linalg.inv(np.eye(variables) - weights)
-    return pd.DataFrame(values, columns=list(graph.nodes)), graph
+    network = f2sl.random_network(variables, edges, kind="gaussian", seed=seed)
+    return network.sample(rows, seed=seed), network.graph
 
 
 def accuracy(learners: list[str], networks: int, edges: int) -> None:
@@ -126,7 +120,7 @@ def main() -> int:
         "--tables", default="accuracy,thresholds", help="also speed, which needs causal-learn"
     )
     parser.add_argument("--learners", default=LEARNERS, help="by commas")
-    parser.add_argument("--networks", type=int, default=5, help="how many the means are over")
+    parser.add_argument("--networks", type=int, default=10, help="how many the means are over")
     parser.add_argument("--variables", type=int, default=1000, help="of the table of speed")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each learner of that table")
     options = parser.parse_args()
