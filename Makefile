@@ -36,10 +36,12 @@ test: lint
 	$(BIN)/python -m pytest -q
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_counting.py tests/test_stats_information.py \
 		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py \
-		tests/test_local_tests.py
+		tests/test_local_tests.py tests/test_set_scores.py tests/test_exact.py tests/test_local_scores.py \
+		tests/test_stats_gaussian.py
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/exact.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers

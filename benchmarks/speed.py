@@ -12,10 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -28,9 +25,9 @@ from f2sl._threads import available_cores
 from f2sl.counting.memory import MemoryEngine
 from f2sl.data import as_table
 from f2sl.stats.information import Information
+from machine import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, peak_megabytes, timed
 from sampling import independent, sparse_network
 
-VARIABLES, ROWS, STATES = 801, 1000, 3
 LIMITS = {"pairs / bare loop": 2.5, "gram / pairs": 2.0, "fit / gram": 4.0, "megabytes": 400.0}
 
 
@@ -48,24 +45,10 @@ def bare_loop(planes, first, last, n, k, out):
                     out[i] += bits
 
 
-def timed(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Seconds of each task: the least over interleaved repeats, after one run to warm up."""
-    best = dict.fromkeys(tasks, np.inf)
-    for task in tasks.values():
-        task()
-    for _ in range(repeats):
-        for name, task in tasks.items():
-            started = time.perf_counter()
-            task()
-            best[name] = min(best[name], time.perf_counter() - started)
-    return best
-
-
 def core_ratios(repeats: int) -> dict[str, float]:
     noise = independent(VARIABLES, ROWS, STATES)
     network = sparse_network(VARIABLES, ROWS, STATES)
     engine = MemoryEngine(as_table(noise).in_name_order())
-    one_hot = np.concatenate([(noise == state) for state in range(STATES)], axis=1).astype(np.float32)
     cores = available_cores()
     # The bare loop's rows are dealt out so that all threads have the same number of pairs.
     borders = (VARIABLES * (1 - np.sqrt(1 - np.arange(4 * cores + 1) / (4 * cores)))).astype(int)
@@ -85,7 +68,7 @@ def core_ratios(repeats: int) -> dict[str, float]:
         {
             "bare AND-and-popcount loop": bare,
             "SU of all pairs": lambda: engine.search_pairs(information.pairs_above(0.05)),
-            "one-hot Gram product (float32)": lambda: one_hot.T @ one_hot,
+            GRAM_PRODUCT: gram_product(),
             "F2SLc().fit on a sparse network": lambda: f2sl.F2SLc().fit(network),
         },
         repeats,
@@ -115,19 +98,13 @@ def table_of_sizes(repeats: int) -> None:
         )
 
 
-def peak_megabytes(variables: int = 5000, rows: int = 1000) -> float:
-    """Largest resident set of a new process that makes the table, imports f2sl and learns."""
-    code = (
-        "import resource, sys; sys.path.insert(0, sys.argv[1])\n"
+def peak_of_a_large_table() -> float:
+    """Megabytes of a process that makes a table of 5,000 variables, imports f2sl and learns."""
+    return peak_megabytes(
         "from sampling import sparse_network\n"
-        f"data = sparse_network({variables}, {rows}).astype('uint8')\n"
-        "import f2sl; f2sl.F2SLc().fit(data)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        "data = sparse_network(5000, 1000).astype('uint8')\n"
+        "import f2sl; f2sl.F2SLc().fit(data)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, sys.path[0]], capture_output=True, text=True, check=True
-    )
-    return float(done.stdout)
 
 
 def main() -> int:
@@ -148,7 +125,7 @@ def main() -> int:
         "pairs / bare loop": pairs / bare,
         "gram / pairs": gram / pairs,
         "fit / gram": fit / gram,
-        "megabytes": peak_megabytes(),
+        "megabytes": peak_of_a_large_table(),
     }
     print()
     met = True

@@ -65,7 +65,12 @@ BAD_TABLES = {
     "missing values": BadTable(
         "t.csv", "a,b\n0,x\n1,\n,y\n", DataError, ["'a' (1 of 3 rows), 'b' (1 of 3 rows)", "--missing state"]
     ),
-    "floats": BadTable("t.csv", "a,b\n0.5,x\n1.5,y\n", DataError, ["column 'a': real numbers", "--bins 5"]),
+    "floats": BadTable(
+        "t.csv",
+        "a,b\n0.5,x\n1.5,y\n",
+        DataError,
+        ["column 'a' holds real numbers", "'b' holds states", "--bins 5"],
+    ),
     "too many states": BadTable(
         "t.csv",
         "id,b\n" + "".join(f"s{i},{i % 2}\n" for i in range(70_000)),

@@ -106,6 +106,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     }
     assert told["tests"] > 0
     assert told["unreliable"] == 0
+    assert told["complete"] is True
     assert (told["score"], told["dag"], told["notes"], told["out"]) == (None, None, [], str(out))
     assert told["timings"]["total"] >= told["timings"]["read"] > 0
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
@@ -119,6 +120,19 @@ def test_the_second_algorithm_tells_its_score(csv):
     assert told["score"] < 0
     assert told["tests"] is told["unreliable"] is None
     assert told["options"]["score"] == "bic"
+
+
+def test_the_best_network_of_all(csv, capsys):
+    # a -> c <- b as the data say; e - f could point either way and follows the names.
+    options = ("--score", "bic", "--max-indegree", "2", "--max-exact", "5", "--force", "--time-limit", "60")
+    assert main(["learn", str(csv), "--algorithm", "exact", *options, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}
+    assert told["score"] < 0
+    assert main(["learn", str(csv), "--algorithm", "exact", "--max-exact", "5"]) == 2
+    assert "--max-exact is 5: an exact search of 6 variables takes about" in capsys.readouterr().err
+    assert main(["learn", str(csv), "--algorithm", "exact", "--time-limit", "0"]) == 2
+    assert "--time-limit must be a number from 0.001" in capsys.readouterr().err
 
 
 def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):

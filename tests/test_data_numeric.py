@@ -143,7 +143,7 @@ class TestKinds:
     def test_either_is_read_as_what_it_is(self):
         numbers = as_either(FRAME)
         assert isinstance(numbers, NumericTable)
-        assert numbers.notes == ("all 2 columns read as real numbers",)
+        assert numbers.notes == ("all 2 columns read as real numbers (bins= would cut them into states)",)
         assert isinstance(as_either(FRAME, bins=2), DiscreteTable)
         assert isinstance(as_either({"a": [0, 1], "b": ["x", "y"]}), DiscreteTable)
         assert as_either({"a": [0, 1]}, "gaussian").values.tolist() == [[0.0, 1.0]]

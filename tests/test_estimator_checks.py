@@ -17,21 +17,24 @@ import f2sl
 ONE_COLUMN = "a table of one column is refused, in f2sl's own words"
 SCORE = "the option `score` (a word such as 'bdeu') is taken for a method of that name"
 
+WITH_SCORE = {
+    "check_fit2d_1feature": ONE_COLUMN,
+    "check_fit_score_takes_y": SCORE,
+    "check_n_features_in_after_fitting": SCORE,
+    "check_pipeline_consistency": SCORE,
+}
+
 EXCEPTIONS: dict[type, dict[str, str]] = {
     f2sl.F2SLc: {"check_fit2d_1feature": ONE_COLUMN},
-    f2sl.F2SLs: {
-        "check_fit2d_1feature": ONE_COLUMN,
-        "check_fit_score_takes_y": SCORE,
-        "check_n_features_in_after_fitting": SCORE,
-        "check_pipeline_consistency": SCORE,
-    },
+    f2sl.F2SLs: WITH_SCORE,
+    f2sl.ExactSearch: WITH_SCORE,
 }
 """Checks that do not pass, for each learner, with the reason. Should one pass one day, the test fails."""
 
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
-    all_checks = parametrize_with_checks([f2sl.F2SLc(bins=3), f2sl.F2SLs(bins=3)])
+    all_checks = parametrize_with_checks([f2sl.F2SLc(bins=3), f2sl.F2SLs(bins=3), f2sl.ExactSearch(bins=3)])
 
 
 @all_checks

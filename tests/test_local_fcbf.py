@@ -14,7 +14,7 @@ from f2sl.local.fcbf import FCBF, relevance_graph
 
 def assert_agree(codes, learner):
     engine = make_engine(codes)
-    matrix = naive.all_pairs(codes, learner.measure)
+    matrix = naive.all_pairs(codes, learner.settled("discrete").measure)
     sets = learner.learn_all(engine)
     assert sets.start[0] == 0
     assert sets.start[-1] == len(sets.members) == len(sets.strengths)

@@ -17,7 +17,7 @@ from oracle import Oracle, nearness, of_graph
 from test_v_structures import dags
 
 PC = ["mmpc", "hiton-pc", "pc-simple"]
-BLANKET = [entry.name for entry in MARKOV_BLANKET]
+BLANKET = ["gsmb", "iamb", "inter-iamb", "hiton-mb", "mmmb", "pcmb", "stmb", "bamb"]
 WHOLE_SET = ("gsmb", "iamb", "inter-iamb")
 
 # Conditioning sets of 3 are enough for most networks; in these some pairs need more to be separated.

@@ -31,7 +31,7 @@ BLANKET = {
     "stmb": naive_local.stmb,
     "bamb": lambda *problem: naive_local.NaiveBAMB(*problem).blanket,
 }
-TESTING = [*PC, *(entry.name for entry in MARKOV_BLANKET)]
+TESTING = [*PC, *BLANKET]
 
 problems = {
     "seed": st.integers(0, 2**32 - 1),

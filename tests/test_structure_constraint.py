@@ -30,21 +30,21 @@ def true_graph(name: str) -> DAG:
     return graph.reorder(sorted(graph.nodes))
 
 
-def by_pc_stable(graph: DAG, largest: int):
-    found = stable_skeleton(of_graph(graph), largest)
+def by_pc_stable(graph: DAG, largest: int, test=None):
+    found = stable_skeleton(test or of_graph(graph), largest)
     return orient_by_independence(found.skeleton, graph.nodes, unseparated_colliders(found))
 
 
-def by_gsbn(graph: DAG, largest: int):
-    test = of_graph(graph)
+def by_gsbn(graph: DAG, largest: int, test=None):
+    test = test or of_graph(graph)
     blankets = GSMB().find_all(test)
     skeleton, _ = links_of_blankets(test, blankets, "and", largest)
     triples = colliders_of_blankets(test, blankets, skeleton, largest)
     return along_paths(orient_by_independence(skeleton, graph.nodes, triples))
 
 
-def by_mmhc_c(graph: DAG, largest: int):
-    test = of_graph(graph, nearness(graph))
+def by_mmhc_c(graph: DAG, largest: int, test=None):
+    test = test or of_graph(graph, nearness(graph))
     skeleton = join(MMPC(max_cond_vars=largest, symmetry="none").find_all(test), "and")
     return orient_by_independence(skeleton, graph.nodes, find_v_structures(skeleton, test, largest).triples)
 

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
     ["_version", "errors"],
-    ["_options", "_progress", "_registry", "_estimator", "_threads", "_jit"],
+    ["_options", "_progress", "_registry", "_estimator", "_threads", "_jit", "_deadline", "_memory"],
     ["_rich"],
     ["graph"],
     ["data"],

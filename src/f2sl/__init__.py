@@ -43,13 +43,18 @@ if TYPE_CHECKING:
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
+    from f2sl.structure.exact_search import ExactSearch as ExactSearch
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
+    from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc_c import MMHCc as MMHCc
     from f2sl.structure.pc_stable import PCStable as PCStable
+    from f2sl.structure.sll_c import SLLC as SLLC
+    from f2sl.structure.sll_g import SLLG as SLLG
+    from f2sl.structure.tc import TC as TC
 
 _HOMES = {
     "BayesianNetwork": "network",
@@ -57,6 +62,7 @@ _HOMES = {
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
     "DiscreteTable": "data",
+    "ExactSearch": "structure.exact_search",
     "F2SLError": "errors",
     "F2SLc": "structure.f2sl_c",
     "F2SLs": "structure.f2sl_s",
@@ -67,10 +73,14 @@ _HOMES = {
     "MMHCc": "structure.mmhc_c",
     "PCStable": "structure.pc_stable",
     "LocalToGlobal": "structure.local_to_global",
+    "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
     "NumericTable": "data",
     "OptionError": "errors",
     "PDAG": "graph",
+    "SLLC": "structure.sll_c",
+    "SLLG": "structure.sll_g",
+    "TC": "structure.tc",
     "as_numeric": "data",
     "as_table": "data",
     "compare": "graph",

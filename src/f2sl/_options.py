@@ -45,16 +45,18 @@ def positive(name: str, value: Any, least: float, most: float) -> float:
     return float(value)
 
 
-def whole(name: str, value: Any, least: int = 0) -> int:
-    """Check a whole number of at least `least`.
+def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+    """Check a whole number of at least `least`, and of at most `most` where that is given.
 
     Examples
     --------
     >>> whole("max_cond_vars", 3)
     3
     """
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+    if not good or (most is not None and int(value) > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise OptionError(f"{name} must be a whole number {allowed}, not {value!r}")
     return int(value)
 
 

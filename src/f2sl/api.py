@@ -10,6 +10,7 @@ from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
+from f2sl.stats.choose import open_engine
 from f2sl.structure.base import STRUCTURE, StructureLearner
 
 
@@ -58,6 +59,7 @@ def learn_pc(
     bins: Any = None,
     binning: str = "quantile",
     missing: str = "error",
+    kind: str = "auto",
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the parents and children of one variable, or of all.
@@ -76,6 +78,8 @@ def learn_pc(
         Threads; None for all cores.
     bins, binning, missing
         How to read real numbers and missing values: see :func:`f2sl.as_table`.
+    kind : {"auto", "discrete", "gaussian"}
+        What the table holds, as in :class:`f2sl.F2SLc`.
     **options
         Options of the learner, such as ``delta`` and ``ties``.
 
@@ -83,10 +87,11 @@ def learn_pc(
     -------
     FoundSet, or FoundSets by name for all columns
         A dictionary of the names found, strongest first, each with the strength of its link to the target:
-        symmetrical uncertainty with ``"fcbf"``; with the learners by independence tests, minus the decimal
-        logarithm of the largest p-value of the link's tests; with the learners by score, what the log score
-        loses without the link. Its attributes tell what separates others from the target, and how many tests
-        that took. A search that ran out of its ``time_limit`` gives what it has, with a warning.
+        symmetrical uncertainty, or squared correlation of real numbers, with ``"fcbf"``; with the learners by
+        independence tests, minus the decimal logarithm of the largest p-value of the link's tests; with the
+        learners by score, what the log score loses without it. Its attributes tell what separates others
+        from the target, and how many tests that took. A search that ran out of its ``time_limit`` gives what
+        it has, with a warning.
 
     Examples
     --------
@@ -100,7 +105,7 @@ def learn_pc(
     >>> list(f2sl.learn_pc(asia)["xray"])
     ['either']
     """
-    reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
+    reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
     return find_sets(LOCAL, algorithm, options, data, target, n_jobs, reading)
 
 
@@ -122,6 +127,7 @@ def learn_mb(
     bins: Any = None,
     binning: str = "quantile",
     missing: str = "error",
+    kind: str = "auto",
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
@@ -130,7 +136,7 @@ def learn_mb(
 
     Parameters
     ----------
-    data, target, names, n_jobs, bins, binning, missing
+    data, target, names, n_jobs, bins, binning, missing, kind
         As in :func:`learn_pc`.
     algorithm : str
         A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
@@ -149,7 +155,7 @@ def learn_mb(
     >>> sorted(f2sl.learn_mb(f2sl.load_example("asia"), target="dysp"))
     ['bronc', 'either']
     """
-    reading = {"names": names, "bins": bins, "binning": binning, "missing": missing}
+    reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
     return find_sets(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
 
 
@@ -164,21 +170,21 @@ def find_sets(
 ) -> FoundSet | FoundSets:
     """Make the learner, read the table, and find the set of one variable or of all."""
     from f2sl._progress import stage
-    from f2sl.data import as_table
+    from f2sl.data import as_either, kind_for
     from f2sl.data.remarks import warn_of_identifiers
 
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        table = as_table(data, min_variables=2, **reading)
+        kind = kind_for(reading.pop("kind", "auto"), learner.kinds, algorithm)
+        table = as_either(data, kind, min_variables=2, **reading)
         ordered = table.in_name_order()
+    learner = learner.settled(table.kind)
     warn_of_identifiers(table, stacklevel=4)
     if target is not None and str(target) not in table.names:
         raise DataError(unknown_name("column", str(target), table.names))
-    from f2sl.counting.memory import MemoryEngine
-
     found: FoundSet | FoundSets
-    with MemoryEngine(ordered, n_jobs) as engine:
+    with open_engine(ordered, n_jobs) as engine:
         if target is None:
             found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
         else:

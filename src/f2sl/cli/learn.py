@@ -22,6 +22,7 @@ from f2sl.cli.options import (
     Delimiter,
     Drop,
     Jobs,
+    Kind,
     Missing,
     NoHeader,
     Quiet,
@@ -55,6 +56,7 @@ def learn(
     bins: Bins = None,
     binning: Binning = "quantile",
     missing: Missing = "error",
+    kind: Kind = "auto",
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -101,7 +103,7 @@ def learn(
     """
     with in_terms_of_flags():
         reading = Reading(
-            data, delimiter, not no_header, parse_bins(bins), binning, missing, tuple(drop or ())
+            data, delimiter, not no_header, parse_bins(bins), binning, missing, kind, tuple(drop or ())
         )
         _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare
@@ -110,7 +112,7 @@ def learn(
         learner = _learner(algorithm, {**options, **reading.params()}, jobs)
         with progress(quiet):
             started = time.perf_counter()
-            table = reading.read()
+            table = reading.read(algorithm, learner.kinds)
             seconds = time.perf_counter() - started
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now

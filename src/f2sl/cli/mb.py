@@ -17,6 +17,7 @@ from f2sl.cli.options import (
     Delimiter,
     Drop,
     Jobs,
+    Kind,
     Missing,
     NoHeader,
     Quiet,
@@ -48,6 +49,7 @@ def mb(
     bins: Bins = None,
     binning: Binning = "quantile",
     missing: Missing = "error",
+    kind: Kind = "auto",
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -59,6 +61,6 @@ def mb(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     asked = OneTarget(
-        data, target, algorithm, options, jobs, bins, binning, missing, delimiter, no_header, drop or []
+        data, target, algorithm, options, jobs, bins, binning, missing, kind, delimiter, no_header, drop or []
     )
     run_one_target("mb", asked, as_json=as_json, quiet=quiet)

@@ -12,10 +12,10 @@ from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
 from f2sl.cli.reading import Reading
 from f2sl.cli.summary import reliability
-from f2sl.local.found import FoundSet, FoundSets
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
+    from f2sl.local.found import FoundSet, FoundSets
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class OneTarget:
     bins: list[str] | None
     binning: str
     missing: str
+    kind: str
     delimiter: str | None
     no_header: bool
     drop: list[str]
@@ -45,6 +46,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
             parse_bins(asked.bins),
             asked.binning,
             asked.missing,
+            asked.kind,
             tuple(asked.drop),
         )
         reading.check_exists()
@@ -57,7 +59,8 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         from f2sl.api import find_sets
 
         with progress(quiet):
-            table = reading.read()
+            table = reading.read(asked.algorithm, learner.kinds)
+            learner = learner.settled(table.kind)
             found = find_sets(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
@@ -79,6 +82,8 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
     """Give members and separating sets: of one variable, or of each by name."""
+    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+
     if isinstance(found, FoundSets):
         parts = {name: _as_json(command, one) for name, one in found.items()}
         return {
@@ -90,6 +95,8 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
 
 def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     """Print a table: a row for each member, or for each variable."""
+    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+
     if isinstance(found, FoundSets):
         links = [(printable(name), ", ".join(map(printable, one))) for name, one in found.items()]
         output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))

@@ -51,6 +51,7 @@ LEARNER_OPTIONS = (
     LearnerOption(
         "max_cond_vars", int, "Most variables in a separating set that is looked for.", ALL_LEARNERS
     ),
+    LearnerOption("max_left_out", int, "Most variables left out of a blanket to separate spouses."),
     LearnerOption(
         "symmetry",
         str,
@@ -58,36 +59,36 @@ LEARNER_OPTIONS = (
         ALL_LEARNERS,
     ),
     LearnerOption(
-        "ties", str, "A variable as close to another as to the target: drop or keep it.", LEARN_AND_PC
+        "ties", str, "A link that is as well explained by another variable: drop or keep it.", ALL_LEARNERS
     ),
     LearnerOption(
-        "measure", str, "What relates two variables: su (symmetrical uncertainty) or mi.", LEARN_AND_PC
+        "measure",
+        str,
+        "What relates two variables: su or mi of states; r2, correlation or mi of numbers.",
+        LEARN_AND_PC,
     ),
-    LearnerOption("ci_test", str, "Statistic of the independence tests: g2 or x2.", ALL_LEARNERS),
+    LearnerOption("ci_test", str, "Statistic of the independence tests: g2, x2, fisher-z.", ALL_LEARNERS),
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
     LearnerOption(
         "score",
         str,
-        "What the best network has most of: bdeu or bic; hill climbing: k2 or aic, too.",
+        "What is to be best: bdeu or bic; by hill climbing also k2, aic, bge, bic-g.",
         ALL_LEARNERS,
     ),
     LearnerOption("equivalent_sample_size", float, "Weight of the prior of BDeu.", ALL_LEARNERS),
-    LearnerOption(
-        "max_exact",
-        int,
-        "Most variables whose best network is found exactly, not by hill climbing.",
-        ALL_LEARNERS,
-    ),
+    LearnerOption("max_exact", int, "Most variables whose best network is found exactly.", ALL_LEARNERS),
+    LearnerOption("force", bool, "Search more variables than that exactly, if there is enough memory."),
     LearnerOption("max_indegree", int, "Most parents of a variable in a best network.", ALL_LEARNERS),
-    LearnerOption("order", str, "Candidates one after another: by strength, or by name.", ALL_LEARNERS),
+    LearnerOption("order", str, "Which candidates come first: by strength, or by name.", ALL_LEARNERS),
     LearnerOption(
         "time_limit",
         float,
         "Seconds after which to end with what is done, said to be incomplete.",
         ALL_LEARNERS,
     ),
-    LearnerOption("start", str, "The variable that the graph is grown from."),
+    LearnerOption("start", str, "The variable that the graph grows from; one is drawn by default."),
+    LearnerOption("seed", int, "What it is drawn by."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
     LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),
@@ -109,6 +110,7 @@ FLAGS = {
     "bins": "--bins",
     "binning": "--binning",
     "missing": "--missing",
+    "kind": "--kind",
     "delimiter": "--delimiter",
     "rows": "--rows",
     "seed": "--seed",
@@ -143,6 +145,13 @@ Missing = Annotated[
     str,
     typer.Option(
         help="Missing values: refuse them (error), make them a state (state), or drop their rows (drop).",
+        rich_help_panel=READING,
+    ),
+]
+Kind = Annotated[
+    str,
+    typer.Option(
+        help="What the columns hold: states (discrete), numbers (gaussian), or what they look like (auto).",
         rich_help_panel=READING,
     ),
 ]

@@ -17,6 +17,7 @@ from f2sl.cli.options import (
     Delimiter,
     Drop,
     Jobs,
+    Kind,
     Missing,
     NoHeader,
     Quiet,
@@ -49,6 +50,7 @@ def pc(
     bins: Bins = None,
     binning: Binning = "quantile",
     missing: Missing = "error",
+    kind: Kind = "auto",
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -60,6 +62,6 @@ def pc(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     asked = OneTarget(
-        data, target, algorithm, options, jobs, bins, binning, missing, delimiter, no_header, drop or []
+        data, target, algorithm, options, jobs, bins, binning, missing, kind, delimiter, no_header, drop or []
     )
     run_one_target("pc", asked, as_json=as_json, quiet=quiet)

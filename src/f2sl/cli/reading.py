@@ -1,4 +1,4 @@
-"""From a file named on the command line to a table of codes."""
+"""From a file named on the command line to a table of states or of real numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl.errors import DataError, FileError, unknown_name
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable
+    from f2sl.data import DiscreteTable, NumericTable
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Reading:
     bins: int | dict[str, int] | None
     binning: str
     missing: str
+    kind: str
     drop: tuple[str, ...] = ()
 
     def check_exists(self) -> None:
@@ -35,14 +36,14 @@ class Reading:
 
     def params(self) -> dict[str, Any]:
         """What learners call these options, those left at their defaults excepted."""
-        params = {"bins": self.bins, "binning": self.binning, "missing": self.missing}
-        usual = {"bins": None, "binning": "quantile", "missing": "error"}
+        params = {"bins": self.bins, "binning": self.binning, "missing": self.missing, "kind": self.kind}
+        usual = {"bins": None, "binning": "quantile", "missing": "error", "kind": "auto"}
         return {name: value for name, value in params.items() if value != usual[name]}
 
-    def read(self) -> DiscreteTable:
-        """Read the table."""
+    def read(self, learner: str, kinds: tuple[str, ...]) -> DiscreteTable | NumericTable:
+        """Read the table, as one of the kinds that a learner takes."""
         from f2sl._progress import stage
-        from f2sl.data import as_table, read_table
+        from f2sl.data import as_either, kind_for, read_table
 
         with stage("reading the table"):
             data: Any = self.path
@@ -53,8 +54,13 @@ class Reading:
                     raise DataError(unknown_name("column", column, data.column_names))
             if self.drop:
                 data = data.drop_columns([*dict.fromkeys(self.drop)])
-            table = as_table(
-                data, bins=self.bins, binning=self.binning, missing=self.missing, min_variables=2
+            table = as_either(
+                data,
+                kind_for(self.kind, kinds, learner),
+                bins=self.bins,
+                binning=self.binning,
+                missing=self.missing,
+                min_variables=2,
             )
         if self.header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"

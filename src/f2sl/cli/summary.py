@@ -11,12 +11,12 @@ from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable
+    from f2sl.data import DiscreteTable, NumericTable
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "verbose")
+_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "verbose")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Learned:
 
     algorithm: str
     data: Path
-    table: DiscreteTable
+    table: DiscreteTable | NumericTable
     learner: Any
     graph: PDAG
     dag: bool
@@ -88,16 +88,15 @@ class Learned:
     def show_json(self) -> None:
         """Print the summary for programs; every key is there, null where there is nothing to tell."""
         tests, unreliable, score = self._tests_and_score()
-        least, most = self._states()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
         output.show_json(
             {
                 "algorithm": self.algorithm,
-                "options": {k: v for k, v in self.learner.get_params().items() if k != "verbose"},
+                "options": {k: v for k, v in self.learner.options_in_use().items() if k != "verbose"},
                 "data": str(self.data),
                 "rows": self.learner.n_rows_,
                 "variables": self.graph.n_nodes,
-                "states": {"least": least, "most": most},
+                "states": self._states(),
                 "edges": self._edge_counts(),
                 "isolated": isolated(self.graph),
                 "strongest": [vars(edge) for edge in strongest_edges(self.graph)],
@@ -117,11 +116,10 @@ class Learned:
 
     def _lines(self) -> list[tuple[str, str]]:
         learner = self.learner
-        least, most = self._states()
         variables = count(self.graph.n_nodes, "variable")
-        states = f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
+        holds = self._holds()
         lines = [
-            ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {states}"),
+            ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}"),
             *(("Note", printable(note)) for note in self._notes()),
             ("Learned", f"by {self.algorithm} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
@@ -132,7 +130,7 @@ class Learned:
         if tests is not None:
             lines.append(("Tests", reliability(tests, unreliable or 0)))
         if score is not None:
-            name = getattr(learner, "score", "")
+            name = learner.options_in_use().get("score", "")
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:
@@ -144,14 +142,24 @@ class Learned:
     def _notes(self) -> list[str]:
         return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
 
-    def _states(self) -> tuple[int, int]:
-        return int(self.table.cardinalities.min()), int(self.table.cardinalities.max())
+    def _states(self) -> dict[str, int] | None:
+        """Give the least and the greatest number of states of a variable; real numbers have none."""
+        numbers = getattr(self.table, "cardinalities", None)
+        return None if numbers is None else {"least": int(numbers.min()), "most": int(numbers.max())}
+
+    def _holds(self) -> str:
+        """Tell what the variables of the table are made of."""
+        states = self._states()
+        if states is None:
+            return "real numbers"
+        least, most = states["least"], states["most"]
+        return f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
 
     def _edge_counts(self) -> dict[str, int]:
         return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
 
     def _options(self) -> str:
-        params = self.learner.get_params()
+        params = self.learner.options_in_use()
         return ", ".join(f"{name} {value}" for name, value in params.items() if name not in _NOT_TOLD)
 
     def _graph(self) -> str:

@@ -1,9 +1,12 @@
 """Counting loops: rows in, contingency tables out.
 
-There are two ways to count the same table. *Bit planes*: a variable with k states is k
+There are several ways to count the same table. *Bit planes*: a variable with k states is k
 rows of bits, one bit for each sample; a cell is an AND and a popcount, 64 samples at a
 time. *Codes*: walk the samples and add one to the cell that each falls into. The first
-wins while a table has few cells, the second when it has many.
+wins while a table has few cells, the second when it has many. When it has more than there are
+samples, most are empty and only those that occur are listed. *Refining*: split the samples into groups
+by one variable after another, and keep the groups for the next query, which may begin alike.
+*Sorting*: sort the samples by their states, which needs no room for cells at all.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from f2sl._jit import Array, kernel, popcount
 WORDS_PER_BLOCK = 64
 """Words of each bit plane that one pass of the pair kernel works on (4,096 samples)."""
 
-BY_PLANES, BY_CODES, BY_SORTING = 0, 1, 2
+BY_PLANES, BY_CODES, BY_SORTING, BY_REFINING = 0, 1, 2, 3
 """How `count_tables` may count a table."""
 
 
@@ -138,20 +141,55 @@ def count_tables(
 
     A table is a list of groups (the configurations of all variables but the last), each a
     list of cells. Counted by planes or by codes, every group and cell is there, empty ones
-    too; counted by sorting, only those that occur. Table t may use the cells from
-    `cell_start[t]` and the group slots from `first_group[t]`; `group_start` receives where each
-    group's cells begin, and where the last group's end. Returns the number of groups of each table.
+    too; otherwise only those that occur. Table t may use the cells from `cell_start[t]` to
+    `cell_start[t + 1]` (included, for a moment) and the group slots from `first_group[t]`; `group_start`
+    receives where each group's cells begin, and where the last group's end. Returns the number of groups of
+    each table.
     """
     n_queries = len(method)
     n_groups = np.empty(n_queries, np.int64)
-    longest = 0
+    n_rows = codes.shape[1]
+    longest, refined, most_keys = 0, 0, 0
     for t in range(n_queries):
-        longest = max(longest, query_start[t + 1] - query_start[t])
+        length = query_start[t + 1] - query_start[t]
+        longest = max(longest, length)
+        if method[t] == BY_REFINING:
+            refined = max(refined, length)
+            for place in range(query_start[t], query_start[t + 1]):
+                most_keys = max(most_keys, n_rows * cardinalities[variables[place]])
     masks = np.empty((longest, planes.shape[1]), np.uint64)
-    scratch = np.empty((2, codes.shape[1]), np.int64)
+    scratch = np.empty((2, n_rows), np.int64)
+    # Rows of `groups` hold each sample's group by the leading variables of the query refined last.
+    groups = np.zeros((refined, n_rows), np.int32)
+    n_of_level = np.ones(refined, np.int64)
+    numbers = np.zeros(most_keys, np.int32)
+    leading = variables[:0]
     for t in range(n_queries):
         query = variables[query_start[t] : query_start[t + 1]]
         first, slots = cell_start[t], group_start[first_group[t] :]
+        if method[t] == BY_REFINING:
+            known = 0
+            while known < min(len(leading), len(query)) - 1 and leading[known] == query[known]:
+                known += 1
+            for level in range(known + 1, len(query)):
+                v = query[level - 1]
+                n_of_level[level] = _refine(
+                    codes[v], cardinalities[v], groups[level - 1], numbers, scratch[0], groups[level]
+                )
+            last, above = query[-1], len(query) - 1
+            _count_groups(
+                codes[last],
+                cardinalities[last],
+                groups[above],
+                n_of_level[above],
+                numbers,
+                scratch,
+                first,
+                counts,
+                slots,
+            )
+            n_groups[t], leading = n_of_level[above], query
+            continue
         if method[t] == BY_SORTING:
             n_groups[t] = _count_by_sorting(codes, cardinalities, query, scratch, first, counts, slots)
             continue
@@ -279,3 +317,87 @@ def _count_by_sorting(
             counts[cell] += 1
     slots[groups] = cell + 1
     return groups
+
+
+@kernel
+def _refine(column: Array, k: int, coarse: Array, numbers: Array, keys: Array, fine: Array) -> int:
+    """Split groups of samples by one variable more; returns how many groups there are then.
+
+    Groups are numbered as they first occur. `numbers` must be all zeros, and is so again afterwards: only
+    what occurs costs time, however many groups there could be.
+    """
+    n = 0
+    for s in range(len(column)):
+        key = np.int64(coarse[s]) * k + column[s]
+        number = numbers[key]
+        if number == 0:
+            keys[n] = key
+            n += 1
+            number = n
+            numbers[key] = n
+        fine[s] = number - 1
+    for group in range(n):
+        numbers[keys[group]] = 0
+    return n
+
+
+@kernel
+def _count_groups(
+    column: Array,
+    k: int,
+    groups: Array,
+    n_groups: int,
+    numbers: Array,
+    scratch: Array,
+    first: int,
+    counts: Array,
+    slots: Array,
+) -> None:
+    """Count the states of the last variable within groups of samples; cells come group by group.
+
+    `numbers` is treated as in `_refine`.
+    """
+    n_rows = len(column)
+    if n_groups * k <= 4 * n_rows:
+        # So few cells that looking at all is cheaper than keeping account of those that occur. Each is
+        # written, and kept if it is not empty: a branch would be guessed wrong too often.
+        for s in range(n_rows):
+            numbers[np.int64(groups[s]) * k + column[s]] += 1
+        cell, key = first, 0
+        for group in range(n_groups):
+            slots[group] = cell
+            for _ in range(k):
+                n = numbers[key]
+                numbers[key] = 0
+                counts[cell] = n
+                cell += n > 0
+                key += 1
+        slots[n_groups] = cell
+        return
+    keys, cells = scratch[0], scratch[1]
+    found = 0
+    for s in range(n_rows):
+        key = np.int64(groups[s]) * k + column[s]
+        number = numbers[key]
+        if number == 0:
+            keys[found], cells[found] = key, 0
+            found += 1
+            number = found
+            numbers[key] = found
+        cells[number - 1] += 1
+    # A counting sort brings the cells of each group together; slots move to their groups' ends and back.
+    for group in range(n_groups + 1):
+        slots[group] = 0
+    for cell in range(found):
+        numbers[keys[cell]] = 0
+        keys[cell] //= k
+        slots[keys[cell] + 1] += 1
+    slots[0] = first
+    for group in range(n_groups):
+        slots[group + 1] += slots[group]
+    for cell in range(found):
+        counts[slots[keys[cell]]] = cells[cell]
+        slots[keys[cell]] += 1
+    for group in range(n_groups, 0, -1):
+        slots[group] = slots[group - 1]
+    slots[0] = first

@@ -1,6 +1,6 @@
 """Counting a table that fits into memory, over threads.
 
-Each table and each pair is counted by bit planes, sample by sample, or by sorting the
+Each table and each pair is counted by bit planes, sample by sample, or by refining or sorting the
 samples, whichever is cheapest for its numbers of states and samples.
 """
 
@@ -59,6 +59,8 @@ LEAST_WORK = 2e6
 """Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
 LARGEST_SCRATCH = 1 << 22
 """Cells of the largest table that a pair is counted into without sorting."""
+LARGEST_REFINING = 1 << 24
+"""Samples times states of a variable that groups of samples are split by; more is sorted."""
 
 
 class MemoryEngine:
@@ -86,6 +88,11 @@ class MemoryEngine:
         self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
         self.margins: Integers = np.zeros(int(self.margin_start[-1]), np.int64)
         self._fill()
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
 
     def _fill(self) -> None:
         n = len(self.cardinalities)
@@ -124,13 +131,13 @@ class MemoryEngine:
     def count(self, queries: Queries) -> Tables:
         """Count the tables of a batch, here and now, in this thread."""
         method, cells = self._choose(queries)
-        full = method != _kernels.BY_SORTING
+        full = (method == _kernels.BY_PLANES) | (method == _kernels.BY_CODES)
         room = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
         last = self.cardinalities[queries.variables[queries.start[1:] - 1]]
         groups = np.where(full, room // last, room) + 1
         cell_start = np.concatenate([[0], np.cumsum(room)])
         group_room = np.concatenate([[0], np.cumsum(groups)])
-        counts = np.empty(int(cell_start[-1]), np.int64)
+        counts = np.empty(int(cell_start[-1]) + 1, np.int64)
         group_start = np.empty(int(group_room[-1]), np.int64)
         n_groups = _kernels.count_tables(
             self._codes,
@@ -148,7 +155,7 @@ class MemoryEngine:
         return Tables(
             queries,
             self.cardinalities,
-            counts,
+            counts[:-1],
             cell_start,
             group_start,
             group_room[:-1],
@@ -170,7 +177,9 @@ class MemoryEngine:
         method = np.where(
             (by_planes <= by_codes) & (widest <= MOST_PLANES), _kernels.BY_PLANES, _kernels.BY_CODES
         )
-        return np.where(cells > self.n_rows, _kernels.BY_SORTING, method).astype(np.int64), cells
+        refined = self.n_rows * widest <= LARGEST_REFINING
+        large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
+        return np.where(cells > self.n_rows, large, method).astype(np.int64), cells
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""

@@ -142,6 +142,10 @@ class CountingEngine(Protocol):
         """Number of samples."""
 
     @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+
+    @property
     def cardinalities(self) -> Integers:
         """Number of states of each variable."""
 

@@ -16,7 +16,7 @@ Learners for Gaussian variables take a :class:`NumericTable`, made by :func:`as_
 
 from f2sl.data.encode import as_table, check_reading
 from f2sl.data.io import read_table
-from f2sl.data.kinds import as_either, kind_of
+from f2sl.data.kinds import as_either, kind_for, kind_of
 from f2sl.data.numeric import as_numeric
 from f2sl.data.table import DiscreteTable, NumericTable
 
@@ -27,6 +27,7 @@ __all__ = [
     "as_numeric",
     "as_table",
     "check_reading",
+    "kind_for",
     "kind_of",
     "read_table",
 ]

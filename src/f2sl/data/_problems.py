@@ -38,7 +38,10 @@ REASONS = {
     ),
     "infinite": "infinity is no number to learn from; replace it or leave out its rows",
     "reals": f"real numbers are no states; {_BINS}",
-    "whole": f"whole numbers stored as floats; convert them to integers with .astype(int), or {_BINS}",
+    "whole": (
+        f"whole numbers stored as floats; convert them to integers with .astype(int), or {_BINS}; "
+        'some learners take them for real numbers with kind="gaussian" (on the command line --kind gaussian)'
+    ),
     "integers": (
         f"too many distinct values for states (integer columns may have {MAX_INTEGERS:,}); "
         f"{_BINS}, or leave the column out"

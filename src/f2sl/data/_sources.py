@@ -155,7 +155,7 @@ class ArrowSource:
         """Look at the column's type."""
         import pyarrow.types as pt
 
-        kind = self._table.schema.types[i]
+        kind = self._table.field(i).type
         return bool(pt.is_floating(kind) or pt.is_decimal(kind))
 
 
@@ -166,7 +166,8 @@ class FrameSource:
         self._frame = frame
         schema = frame.schema
         self._labels = list(schema)
-        types = set(schema.values())
+        self._types = list(schema.values())  # the frame would make them anew whenever asked
+        types = set(self._types)
         self._alike = len(types) == 1 and next(iter(types)).is_integer()
         self.n_rows = len(frame)
         self.names = chosen_names(names, len(schema)) or column_names(schema)
@@ -184,7 +185,7 @@ class FrameSource:
 
     def may_be_real(self, i: int) -> bool:
         """Look at the column's type."""
-        kind = self._frame.schema[self._labels[i]]
+        kind = self._types[i]
         return not (kind.is_integer() or isinstance(kind, _NO_REAL_TYPES))
 
 

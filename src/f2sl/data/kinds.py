@@ -28,6 +28,30 @@ Kind = Literal["discrete", "gaussian", "whole"]
 
 READ_AS = ("auto", "discrete", "gaussian")
 
+HOLDS = {"discrete": "states", "gaussian": "real numbers"}
+"""What a table of each kind holds, in words."""
+
+
+def kind_for(kind: str, kinds: tuple[str, ...], learner: str) -> str:
+    """Say what to read a table as for a learner that takes some kinds, or refuse what it cannot take.
+
+    Examples
+    --------
+    >>> kind_for("auto", ("discrete", "gaussian"), "mmhc"), kind_for("auto", ("gaussian",), "tc")
+    ('auto', 'gaussian')
+    >>> kind_for("gaussian", ("discrete",), "sll")
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: kind="gaussian": sll learns from states alone
+    """
+    if kind not in READ_AS:
+        raise OptionError(unknown_name("kind of table, kind =", kind, READ_AS))
+    if kind == "auto":
+        return kinds[0] if len(kinds) == 1 else "auto"
+    if kind not in kinds:
+        raise OptionError(f'kind="{kind}": {learner} learns from {HOLDS[kinds[0]]} alone')
+    return kind
+
 
 def kind_of(data: Any, *, bins: int | Mapping[str, int] | None = None) -> Kind:
     """Tell what a table holds.
@@ -103,7 +127,7 @@ def as_either(
     Examples
     --------
     >>> as_either({"a": [0.5, 0.7], "b": [1, 2]}).notes
-    ('all 2 columns read as real numbers',)
+    ('all 2 columns read as real numbers (bins= would cut them into states)',)
     """
     if kind not in READ_AS:
         raise OptionError(unknown_name("kind of table, kind =", kind, READ_AS))
@@ -120,7 +144,7 @@ def as_either(
         raise OptionError('bins cuts real numbers into states, which kind="gaussian" does not want')
     table = as_numeric(source, names=names, missing=missing, min_variables=min_variables)
     if kind == "auto" and source is not data:
-        note = f"all {table.n_variables} columns read as real numbers"
+        note = f"all {table.n_variables} columns read as real numbers (bins= would cut them into states)"
         return NumericTable(table.names, table.values, (note, *table.notes))
     return table
 

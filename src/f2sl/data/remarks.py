@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from f2sl.data.names import listing
-from f2sl.data.table import DiscreteTable
+from f2sl.data.table import DiscreteTable, NumericTable
 from f2sl.errors import F2SLWarning
 
 LIKE_AN_IDENTIFIER = 0.9
@@ -35,15 +35,17 @@ def identifier_columns(table: DiscreteTable) -> str | None:
     return _listed("nearly as many states as rows, like an identifier (better left out): ", table, like)
 
 
-def warn_of_identifiers(table: DiscreteTable, stacklevel: int) -> None:
-    """Warn whoever called a learner, `stacklevel` calls up, of columns like identifiers."""
-    text = identifier_columns(table)
+def warn_of_identifiers(table: DiscreteTable | NumericTable, stacklevel: int) -> None:
+    """Warn whoever called a learner, `stacklevel` calls up, of columns of states like identifiers."""
+    text = identifier_columns(table) if isinstance(table, DiscreteTable) else None
     if text is not None:
         warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
 
 
-def remarks(table: DiscreteTable) -> list[str]:
-    """All that there is to say about a table."""
+def remarks(table: DiscreteTable | NumericTable) -> list[str]:
+    """All that there is to say about a table; of real numbers, their correlations tell more."""
+    if isinstance(table, NumericTable):
+        return []
     return [text for text in (constant_columns(table), identifier_columns(table)) if text is not None]
 
 

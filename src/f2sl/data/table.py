@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,8 @@ class DiscreteTable:
     >>> table.in_name_order().names
     ('a', 'b')
     """
+
+    kind: ClassVar[str] = "discrete"
 
     names: tuple[str, ...]
     states: tuple[tuple[object, ...], ...]
@@ -144,6 +146,8 @@ class NumericTable:
     >>> table.in_name_order().values.tolist()
     [[2.0, 0.1], [0.5, 1.5]]
     """
+
+    kind: ClassVar[str] = "gaussian"
 
     names: tuple[str, ...]
     values: npt.NDArray[np.float64]

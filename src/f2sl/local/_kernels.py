@@ -1,10 +1,16 @@
-"""The backward step of FCBF, for many targets at once, on the sparse graph of relevant pairs."""
+"""Loops of local learners.
+
+The backward step of FCBF, for many targets at once, on the sparse graph of relevant pairs; and the steps of
+the learners by score, which ask for the best network again and again.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, kernel, popcount
+from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl.stats._kernels import LEAST
 
 
 @kernel
@@ -54,3 +60,83 @@ def drop_redundant(
                     kept[q] = False
         for p in range(begin, end):
             place[neighbours[p]] = -1
+
+
+@kernel
+def sees(parents: Array, target: int) -> tuple[int, int]:
+    """Read off a network who is linked to `target`, and who else is a parent of its children, as masks."""
+    linked, co_parents = parents[target], 0
+    for v in range(len(parents)):
+        if parents[v] >> target & 1:
+            linked |= 1 << v
+            co_parents |= parents[v]
+    return linked, co_parents & ~linked & ~(1 << target)
+
+
+@kernel
+def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -> None:
+    """Make each link to `target` worth a fraction (`worth` of 32) of the smallest difference between scores.
+
+    The set values that come out give every network that much more for each of these links: a set with the
+    target gets it for each of its other members. No network has 32 links to one variable.
+    """
+    for members in range(len(values)):
+        value = values[members]
+        if value > LEAST:
+            value *= 32
+            if members >> target & 1:
+                value += worth * (popcount(np.uint64(members)) - 1)
+        told_apart[members] = value
+
+
+@kernel
+def try_in_turn(
+    lattices: Array,
+    rows_start: Array,
+    target_place: Array,
+    candidate_place: Array,
+    near: Array,
+    spouses: Array,
+    with_spouses: Array,
+    near_is_settled: Array,
+    worth_of_ties: int,
+    max_indegree: int,
+    parents: Array,
+    tried: Array,
+) -> None:
+    """Find the best network with one candidate after another, for each search until something changes.
+
+    Search s has the rows `rows_start[s]` to `rows_start[s + 1]`, one for each candidate: the values of all
+    sets of the target, those around it, and the candidate. `near[s]` and `spouses[s]` are masks of those
+    around it as they are now, without a bit for the candidate. Writes how many candidates were tried, and
+    into `parents[s]` the network of the last of them, with -1 in the first place if nothing has changed.
+
+    Of networks that are equally good it takes one with the fewest links to the target, or with the most, by
+    the sign of `worth_of_ties`.
+    """
+    k = parents.shape[1]
+    best_of = np.empty((k, 1 << (k - 1)), np.int64)
+    best = np.empty(1 << k, np.int64)
+    values = np.empty(1 << k, np.int64)
+    for s in range(len(tried)):
+        tried[s] = rows_start[s + 1] - rows_start[s]
+        changed = False
+        for row in range(rows_start[s], rows_start[s + 1]):
+            tell_ties_apart(lattices[row], target_place[row], worth_of_ties, values)
+            for v in range(k):
+                best_parents(values, v, max_indegree, best_of[v])
+            best_order(best_of, best)
+            read_off(values, max_indegree, best_of, best, parents[s])
+            linked, co_parents = sees(parents[s], target_place[row])
+            low = (1 << candidate_place[row]) - 1
+            linked_now = (near[s] & low) | (near[s] & ~low) << 1
+            co_parents_now = (spouses[s] & low) | (spouses[s] & ~low) << 1
+            if near_is_settled[s]:
+                changed = co_parents & ~linked_now != co_parents_now
+            else:
+                changed = linked != linked_now or (with_spouses[s] and co_parents != co_parents_now)
+            if changed:
+                tried[s] = row - rows_start[s] + 1
+                break
+        if not changed:
+            parents[s, 0] = -1

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._estimator import Estimator
 from f2sl._registry import Registry
-from f2sl.counting.protocol import CountingEngine, Floats, Integers
+from f2sl.counting.protocol import Floats, Integers
+from f2sl.stats.choose import settle
 
 LOCAL = Registry("PC algorithm")
 LOCAL.add(
@@ -49,6 +51,18 @@ LOCAL.add(
     "f2sl.local.pc_simple:PCSimple",
     "drops what sets of 1, 2, 3, ... of the others separate",
     "Bühlmann and others 2010",
+)
+LOCAL.add(
+    "sll-pc",
+    "f2sl.local.sll_pc:SLLPC",
+    "who stays linked in the best network with each candidate, and names the target",
+    "Niinimäki and Parviainen 2012",
+)
+LOCAL.add(
+    "s2tmb-pc",
+    "f2sl.local.s2tmb_pc:S2TMBPC",
+    "who is linked in the best network that holds the spouses as well",
+    "Gao and Ji 2017",
 )
 
 MARKOV_BLANKET = Registry("Markov-blanket algorithm")
@@ -99,6 +113,24 @@ MARKOV_BLANKET.add(
     "f2sl.local.bamb:BAMB",
     "parents and children and spouses in alternation",
     "Ling and others 2019",
+)
+MARKOV_BLANKET.add(
+    "tc",
+    "f2sl.local.tc:TCBlankets",
+    "correlated given all others, from the inverse correlation matrix; real numbers",
+    "Pellet and Elisseeff 2008",
+)
+MARKOV_BLANKET.add(
+    "sll",
+    "f2sl.local.sll:SLL",
+    "neighbours by best networks, then spouses among their neighbours",
+    "Niinimäki and Parviainen 2012",
+)
+MARKOV_BLANKET.add(
+    "s2tmb",
+    "f2sl.local.s2tmb:S2TMB",
+    "neighbours and spouses in one best network",
+    "Gao and Ji 2017",
 )
 
 
@@ -173,19 +205,25 @@ def mutual(sets: Neighbourhoods) -> Neighbourhoods:
 class LocalLearner(Estimator):
     """Base of the local learners: options in the constructor, two questions as methods.
 
-    `strength_unit` says in a word what the strengths of links are.
+    `strength_unit` says in a word what the strengths of links are, and `kinds` what data it takes. An engine
+    counts states or knows the moments of real numbers, according to these.
     """
 
     strength_unit = "strength"
+    kinds: tuple[str, ...] = ("discrete",)
+
+    def settled(self, kind: str) -> Self:
+        """Give the learner with "auto" replaced by what it stands for with this kind of data."""
+        return type(self)(**settle(self.get_params(), kind))
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         raise NotImplementedError
 
-    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Any, target: int) -> Neighbourhood:
         """Find the set of one variable."""
         raise NotImplementedError
 
-    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+    def learn_all(self, engine: Any) -> Neighbourhoods:
         """Find the sets of all variables."""
         raise NotImplementedError

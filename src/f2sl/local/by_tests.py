@@ -19,9 +19,10 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, Floats, Integers
+from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, mutual
 from f2sl.local.lockstep import Questions, Search, answer_all, together
+from f2sl.stats.choose import Engine, choices, make_test
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
@@ -31,18 +32,17 @@ SYMMETRIES = ("and", "none")
 
 def check_tests(alpha: float, max_cond_vars: int | None, ci_test: str) -> None:
     """Refuse options of independence tests that make no sense."""
-    from f2sl.stats.independence import CI_TESTS
-
     _options.fraction("alpha", alpha)
     if max_cond_vars is not None:
         _options.whole("max_cond_vars", max_cond_vars)
-    _options.choice("ci_test", ci_test, CI_TESTS)
+    _options.choice("ci_test", ci_test, choices("ci_test"))
 
 
 class ByTests(LocalLearner):
     """Base of the local learners by independence tests."""
 
     strength_unit = "-log10 p"
+    kinds = ("discrete", "gaussian")
 
     alpha: float
     max_cond_vars: int | None
@@ -56,11 +56,11 @@ class ByTests(LocalLearner):
         """Find the set of one target, as published."""
         raise NotImplementedError
 
-    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find the set of one variable."""
         return self.find_one(self._test(engine), target)
 
-    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find the sets of all variables, side by side."""
         return self.find_all(self._test(engine))
 
@@ -79,11 +79,9 @@ class ByTests(LocalLearner):
             sets = answer_all(together(searches), test)
         return flatten(sets, test.n_tests, test.n_unreliable)
 
-    def _test(self, engine: CountingEngine) -> IndependenceTest:
-        from f2sl.stats.independence import TableTest  # here, so that listing learners does not load Numba
-
+    def _test(self, engine: Engine) -> IndependenceTest:
         # Where nothing varies nothing is separated: so the F2SL paper's figures come out.
-        return TableTest(engine, self.alpha, self.ci_test, without_freedom="unreliable")
+        return make_test(engine, self.alpha, self.ci_test, without_freedom="unreliable")
 
 
 class WithSymmetry(ByTests):
@@ -95,8 +93,8 @@ class WithSymmetry(ByTests):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Most variables in a conditioning set; None for any number.
-    ci_test : {"g2", "x2"}
-        The statistic.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic; by default G2 of states, and Fisher's z of real numbers.
     symmetry : {"and", "none"}
         Whether a member's own set must hold the target.
     """
@@ -105,7 +103,7 @@ class WithSymmetry(ByTests):
         self,
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
+        ci_test: str = "auto",
         symmetry: str = "and",
     ) -> None:
         self.alpha = alpha

@@ -21,10 +21,11 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, FoundPairs
+from f2sl.counting.protocol import FoundPairs
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
+from f2sl.stats.choose import Engine, choices, related_pairs
 
-MEASURES = {"su": "SU", "mi": "MI in nats"}
+MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
 """Measures of how related two variables are, with their names."""
 TIES = ("drop", "keep")
 
@@ -38,11 +39,14 @@ class FCBF(LocalLearner):
         Pairs at or below it are taken for irrelevant.
     ties : {"drop", "keep"}
         Whether Y goes when SU(X, Y) equals SU(Y, C).
-    measure : {"su", "mi"}
-        Symmetrical uncertainty, or raw mutual information in nats.
+    measure : {"auto", "su", "mi", "r2", "correlation"}
+        Symmetrical uncertainty or raw mutual information in nats of states; the squared or the absolute
+        correlation or mutual information of real numbers. By default SU and the squared correlation.
     """
 
-    def __init__(self, delta: float = 0.05, ties: str = "drop", measure: str = "su") -> None:
+    kinds = ("discrete", "gaussian")
+
+    def __init__(self, delta: float = 0.05, ties: str = "drop", measure: str = "auto") -> None:
         self.delta = delta
         self.ties = ties
         self.measure = measure
@@ -56,35 +60,30 @@ class FCBF(LocalLearner):
         """Refuse options that make no sense."""
         _options.not_negative("delta", self.delta)
         _options.choice("ties", self.ties, TIES)
-        _options.choice("measure", self.measure, MEASURES)
+        _options.choice("measure", self.measure, choices("measure"))
 
-    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""
-        from f2sl.stats.information import Information  # here, so that listing learners does not load Numba
-
-        above = Information(engine).pairs_above(self.delta, self.measure)
-        relevant = engine.search_pairs(above, target=target)
+        search = related_pairs(engine, self.delta, self.measure)
+        relevant = search(target=target)
         candidates = np.where(relevant.first == target, relevant.second, relevant.first)
-        among = engine.search_pairs(above, variables=np.sort(candidates))
+        among = search(variables=np.sort(candidates))
         pairs = FoundPairs(
             np.concatenate([relevant.first, among.first]),
             np.concatenate([relevant.second, among.second]),
             np.concatenate([relevant.values, among.values]),
         )
-        graph = relevance_graph(len(engine.cardinalities), pairs)
+        graph = relevance_graph(engine.n_variables, pairs)
         kept = self._drop_redundant(graph, target, target + 1)
         members, strengths = graph.of(target)
         own = kept[graph.start[target] : graph.start[target + 1]]
         return Neighbourhood(members[own], strengths[own])
 
-    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
-        from f2sl.stats.information import Information
-
         with stage("measuring all pairs") as advance:
-            above = Information(engine).pairs_above(self.delta, self.measure)
-            pairs = engine.search_pairs(above, advance=advance)
-        n = len(engine.cardinalities)
+            pairs = related_pairs(engine, self.delta, self.measure)(advance=advance)
+        n = engine.n_variables
         with stage("dropping redundant neighbours"):
             graph = relevance_graph(n, pairs)
             kept = self._drop_redundant(graph, 0, n)

@@ -34,11 +34,11 @@ class GrowShrink(ByTests):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Most variables in a conditioning set; None for as many as the samples allow.
-    ci_test : {"g2", "x2"}
-        The statistic.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic; by default G2 of states, and Fisher's z of real numbers.
     """
 
-    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = None, ci_test: str = "g2") -> None:
+    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = None, ci_test: str = "auto") -> None:
         self.alpha = alpha
         self.max_cond_vars = max_cond_vars
         self.ci_test = ci_test

@@ -27,8 +27,8 @@ class IAMB(GrowShrink):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Most variables in a conditioning set; None for as many as the samples allow.
-    ci_test : {"g2", "x2"}
-        The statistic.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic; by default G2 of states, and Fisher's z of real numbers.
     """
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
 
 QUESTIONS_PER_BATCH = 1 << 18
 SEARCHES_AT_ONCE = 512
@@ -53,13 +55,22 @@ class Questions(NamedTuple):
 Search = Generator[list[Questions], list["Answers"], Result]
 
 
-def together(searches: Iterable[Search[Result]], at_once: int = SEARCHES_AT_ONCE) -> Search[list[Result]]:
-    """Join searches into one that asks their questions together, and gives their results in order."""
+def together(
+    searches: Iterable[Generator[list[Question], list[Answer], Result]], at_once: int = SEARCHES_AT_ONCE
+) -> Generator[list[Question], list[Answer], list[Result]]:
+    """Join searches into one that asks their questions together, and gives their results in order.
+
+    What a question is does not matter here, as long as each has an answer.
+    """
     results: dict[int, Result] = {}
     waiting = enumerate(searches)
-    running: list[tuple[int, Search[Result], list[Questions]]] = []
+    running: list[tuple[int, Generator[list[Question], list[Answer], Result], list[Question]]] = []
 
-    def go_on(number: int, search: Search[Result], answers: list[Answers] | None) -> None:
+    def go_on(
+        number: int,
+        search: Generator[list[Question], list[Answer], Result],
+        answers: list[Answer] | None,
+    ) -> None:
         try:
             asked = next(search) if answers is None else search.send(answers)
         except StopIteration as end:
@@ -68,7 +79,7 @@ def together(searches: Iterable[Search[Result]], at_once: int = SEARCHES_AT_ONCE
             still.append((number, search, asked))
 
     while True:
-        still: list[tuple[int, Search[Result], list[Questions]]] = []
+        still: list[tuple[int, Generator[list[Question], list[Answer], Result], list[Question]]] = []
         if running:
             answers = yield [questions for _, _, asked in running for questions in asked]
             place = 0

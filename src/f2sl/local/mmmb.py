@@ -26,8 +26,8 @@ class MMMB(ByNeighbours):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Most variables in a conditioning set; None for any number.
-    ci_test : {"g2", "x2"}
-        The statistic.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic; by default G2 of states, and Fisher's z of real numbers.
     symmetry : {"and", "none"}
         Whether a member's own set must hold the target.
     """

@@ -17,9 +17,10 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, Floats
+from f2sl.counting.protocol import Floats
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.fcbf import MEASURES
+from f2sl.stats.choose import Engine, choices, related_pairs
 
 ROWS_REMEMBERED = 256
 
@@ -31,9 +32,11 @@ class MRMR(LocalLearner):
     ----------
     k : int
         How many to choose; fewer are chosen where there are not so many other variables.
-    measure : {"mi", "su"}
-        Mutual information in nats, as published, or symmetrical uncertainty.
+    measure : {"mi", "su", "r2", "correlation", "auto"}
+        Mutual information in nats, as published, or what else FCBF takes.
     """
+
+    kinds = ("discrete", "gaussian")
 
     def __init__(self, k: int = 5, measure: str = "mi") -> None:
         self.k = k
@@ -47,15 +50,15 @@ class MRMR(LocalLearner):
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         _options.whole("k", self.k, least=1)
-        _options.choice("measure", self.measure, MEASURES)
+        _options.choice("measure", self.measure, choices("measure"))
 
-    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""
         return self._choose(_Rows(engine, self.measure), target)
 
-    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Choose k variables for every target; rows of pairs are shared between targets."""
-        n = len(engine.cardinalities)
+        n = engine.n_variables
         rows = _Rows(engine, self.measure)
         sets = []
         with stage("choosing by relevance and redundancy") as advance:
@@ -86,16 +89,14 @@ class MRMR(LocalLearner):
 class _Rows:
     """The measure of one variable with each other, a row at a time, the last few remembered."""
 
-    def __init__(self, engine: CountingEngine, measure: str) -> None:
-        from f2sl.stats.information import Information
-
+    def __init__(self, engine: Engine, measure: str) -> None:
         # Every pair with any information at all is kept; what is left out is 0.
-        above = Information(engine).pairs_above(0.0, measure)
+        search = related_pairs(engine, 0.0, measure)
 
         @lru_cache(maxsize=ROWS_REMEMBERED)
         def row(variable: int) -> Floats:
-            found = engine.search_pairs(above, target=variable)
-            values = np.zeros(len(engine.cardinalities))
+            found = search(target=variable)
+            values = np.zeros(engine.n_variables)
             values[np.where(found.first == variable, found.second, found.first)] = found.values
             values.setflags(write=False)
             return values

@@ -33,11 +33,11 @@ class PCMB(ByNeighbours):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Most variables in a conditioning set; None for any number.
-    ci_test : {"g2", "x2"}
-        The statistic.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic; by default G2 of states, and Fisher's z of real numbers.
     """
 
-    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = 3, ci_test: str = "g2") -> None:
+    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = 3, ci_test: str = "auto") -> None:
         super().__init__(alpha, max_cond_vars, ci_test)
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:

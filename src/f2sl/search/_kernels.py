@@ -1,8 +1,8 @@
 """Search loops: values of sets in, the best network out.
 
 A set of up to k variables is a mask, a number with bit i for variable i. A family's score is the
-difference of two sets' values (`stats/set_scores.py`); values at or below `LEAST` are those of sets that need
-not be looked at.
+difference of two sets' values (`stats/set_scores.py`); what is not above `LEAST` is no value but a mark: of a
+set that need not be looked at.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
-
-LEAST = -(2**62)
-"""At or below it are no values, but marks."""
+from f2sl.stats._kernels import LEAST
 
 
 @kernel
@@ -20,6 +18,13 @@ def _family(values: Array, v: int, parents: int) -> int:
     """Score variable `v` with these parents; `LEAST` where that is not known."""
     below, above = values[parents], values[parents | 1 << v]
     return above - below if below > LEAST and above > LEAST else LEAST
+
+
+@kernel
+def _squeeze(mask: int, v: int) -> int:
+    """Leave bit `v` out of a mask that does not have it: bits above move down by one."""
+    low = (1 << v) - 1
+    return (mask & low) | (mask >> 1 & ~low)
 
 
 @kernel
@@ -58,8 +63,7 @@ def best_order(best_of: Array, best: Array) -> None:
         for v in range(k):
             if members >> v & 1:
                 others = members ^ 1 << v
-                low = (1 << v) - 1
-                score = best[others] + best_of[v, (others & low) | (others >> 1 & ~low)]
+                score = best[others] + best_of[v, _squeeze(others, v)]
                 top = max(top, score)
         best[members] = top
 
@@ -77,8 +81,7 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
         while True:
             if members >> v & 1:
                 others = members ^ 1 << v
-                low = (1 << v) - 1
-                score = best_of[v, (others & low) | (others >> 1 & ~low)]
+                score = best_of[v, _squeeze(others, v)]
                 if best[others] + score == best[members]:
                     break
             v -= 1
@@ -110,3 +113,85 @@ def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Ar
         best_order(best_of, best)
         read_off(values, max_indegree, best_of, best, parents[row])
         scores[row] = best[size - 1]
+
+
+@kernel
+def _next_of_same_size(mask: int) -> int:
+    """Give the next larger mask with as many bits."""
+    lowest = mask & -mask
+    ripple = mask + lowest
+    return ripple | ((mask ^ ripple) >> 2) // lowest
+
+
+@kernel
+def choose_families(
+    level: int,
+    weights: Array,
+    slack: int,
+    sizes: Array,
+    open_for: Array,
+    best_of: Array,
+    wanted: Array,
+) -> None:
+    """Find which families with `level` parents may be in a best network, and want their sets counted.
+
+    A family and all with more parents score at most minus the variable's weight times the size of its
+    set, or of any set within. Where some of its parents alone do better, they are all out.
+    `open_for[parents]` has a bit for each variable whose family with these parents, and possibly
+    more, is still of interest.
+    """
+    k = len(weights)
+    everything = (1 << k) - 1
+    parents = (1 << level) - 1
+    while parents <= everything:
+        possible = everything ^ parents
+        for u in range(k):
+            if parents >> u & 1:
+                possible &= open_for[parents ^ 1 << u]
+        left = 0
+        for v in range(k):
+            if not possible >> v & 1:
+                continue
+            best = LEAST
+            size = max(sizes[parents], sizes[parents | 1 << v])
+            for u in range(k):
+                if parents >> u & 1:
+                    fewer = parents ^ 1 << u
+                    best = max(best, best_of[v, _squeeze(fewer, v)])
+                    size = max(size, sizes[fewer | 1 << v])
+            if best - slack <= -weights[v] * size:
+                left |= 1 << v
+                best_of[v, _squeeze(parents, v)] = best
+                wanted[parents] = wanted[parents | 1 << v] = True
+        open_for[parents] = left
+        if parents == 0:
+            break
+        parents = _next_of_same_size(parents)
+
+
+@kernel
+def score_families(
+    level: int,
+    weights: Array,
+    slack: int,
+    values: Array,
+    sizes: Array,
+    open_for: Array,
+    best_of: Array,
+) -> int:
+    """Score the families that `choose_families` has left, their sets now being counted; returns how many."""
+    k = len(weights)
+    scored = 0
+    parents = (1 << level) - 1
+    while parents < 1 << k:
+        for v in range(k):
+            if open_for[parents] >> v & 1:
+                scored += 1
+                place = _squeeze(parents, v)
+                best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
+                if best_of[v, place] - slack > -weights[v] * sizes[parents | 1 << v]:
+                    open_for[parents] ^= 1 << v
+        if parents == 0:
+            break
+        parents = _next_of_same_size(parents)
+    return scored

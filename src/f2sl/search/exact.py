@@ -13,12 +13,20 @@ good the fewest, and of these the first.
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from f2sl.counting.protocol import Integers
 from f2sl.search import _kernels
+from f2sl.stats._kernels import UNKNOWN
+from f2sl.stats.set_scores import SetScores
+
+SETS_PER_STEP = 1 << 14
+"""Sets counted between two looks at the user's patience."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +39,6 @@ class BestNetworks:
 
     parents: Integers
     scores: Integers
-
-    def linked(self, member: int) -> Integers:
-        """Masks of the members that are parents or children of one of them, network by network."""
-        masks: Integers = self.parents[:, member].copy()
-        for v in range(self.parents.shape[1]):
-            masks |= (self.parents[:, v] >> member & 1) << v
-        return masks
 
 
 def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNetworks:
@@ -63,3 +64,86 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     most = k if max_indegree is None else max_indegree
     _kernels.best_networks(np.ascontiguousarray(lattices), most, parents, scores)
     return BestNetworks(parents, scores)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The values of the sets that a best network may need, and how they were come by.
+
+    ``values[mask]`` is below :data:`~f2sl.stats.set_scores.LEAST` where a set was not counted. All families
+    with up to `max_parents` parents were looked at; `complete` says whether that is as many as there may be.
+    """
+
+    values: Integers
+    n_families: int
+    max_parents: int
+    complete: bool
+
+
+def count_lattice(
+    scores: SetScores,
+    members: Integers,
+    max_indegree: int | None = None,
+    until: float | None = None,
+    advance: Callable[[float], None] | None = None,
+) -> Lattice:
+    """Count those subsets of `members` that a best network may need.
+
+    Families are gone through by their number of parents. Where a family loses to one with fewer parents, and
+    would whatever parents were added (:class:`~f2sl.stats.set_scores.Ceilings`), it and all with more are
+    left out; a set is counted if some family needs it.
+
+    Parameters
+    ----------
+    scores : SetScores
+        Where values come from, and are remembered.
+    members : array of int
+        The variables, in ascending order.
+    max_indegree : int, optional
+        The most parents that a variable may have.
+    until : float, optional
+        When to stop, on the clock of :func:`time.monotonic`; families without parents are looked at anyway.
+    advance : callable, optional
+        Told the share of the work that each finished piece makes up.
+    """
+    k = len(members)
+    most = max(0, k - 1 if max_indegree is None else min(max_indegree, k - 1))
+    ceilings = scores.ceilings(members)
+    bounds = (ceilings.weights, ceilings.slack)
+    values = np.full(1 << k, UNKNOWN)
+    values[0] = scores.subsets(members, np.zeros(1, np.int64))[0][0]
+    best_of = np.empty((k, 1 << k >> 1), np.int64)
+    open_for = np.zeros(1 << k, np.int64)
+    wanted = np.zeros(1 << k, np.bool_)
+    n_families = 0
+    for level in range(most + 1):
+        _kernels.choose_families(level, *bounds, ceilings.sizes, open_for, best_of, wanted)
+        wanted &= values == UNKNOWN
+        masks = np.flatnonzero(wanted)
+        wanted[:] = False
+        for first in range(0, len(masks), SETS_PER_STEP):
+            if until is not None and level > 0 and time.monotonic() >= until:
+                return Lattice(values, n_families, level - 1, complete=False)
+            some = masks[first : first + SETS_PER_STEP]
+            values[some], occupied = scores.subsets(members, some)
+            ceilings.learn(some, occupied)
+            if advance is not None:
+                advance(math.comb(k, level + 1) / (1 << k) * len(some) / len(masks))
+        n_families += _kernels.score_families(level, *bounds, values, ceilings.sizes, open_for, best_of)
+    return Lattice(values, n_families, most, complete=True)
+
+
+def bytes_needed(k: int) -> int:
+    """Estimate the memory that a search over all networks of k variables takes at most."""
+    # Of a set: value, size, marks, and its place in the tree of sets with room to grow; of a family: a score.
+    return (1 << k) * (200 + 8 * k // 2)
+
+
+def seconds_needed(k: int, n_rows: int, n_threads: int, max_indegree: int | None = None) -> float:
+    """Estimate the time of a search over all networks of k variables, were no set left out.
+
+    The figures are those of one core of a server processor.
+    """
+    most = k if max_indegree is None else min(k, max_indegree + 1)
+    sets = sum(math.comb(k, size) for size in range(most + 1))
+    return sets * (2e-6 + 8e-9 * n_rows) / n_threads + 3e-9 * k * k * (1 << k)

@@ -16,15 +16,22 @@ directions apart, an edge points from the earlier name to the later.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from f2sl.counting.protocol import Floats, Integers
-from f2sl.stats.scores import FamilyScore
 
 RELATIVE_TOLERANCE = 1e-11
+
+
+class Families(Protocol):
+    """Whatever scores families: :class:`~f2sl.stats.scores.FamilyScore`, for one."""
+
+    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
+        """Score families (child, parents in ascending order)."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ class Climbed:
 
 
 def hill_climb(
-    family_score: FamilyScore,
+    family_score: Families,
     n: int,
     edges: Integers,
     *,
@@ -45,17 +52,18 @@ def hill_climb(
     tabu_length: int = 100,
     max_stall: int = 15,
     on_step: Callable[[int, float], None] | None = None,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Climbed:
     """Climb from the empty graph over variables 0 to n - 1, using only `edges` (rows of two variables).
 
-    `edge_log_prior` is added to the score for each edge of the graph.
+    `edge_log_prior` is added to the score for each edge of the graph. `may_go_on` is asked before each step.
     """
     state = _State(family_score, n, edges, edge_log_prior)
     best_score, best_present = state.score, state.present.copy()
     recent: deque[int] = deque([state.signature])
     forbidden: set[int] = set(recent if tabu_length else ())
     steps = stalled = 0
-    while stalled < max_stall:
+    while stalled < max_stall and may_go_on():
         move = state.best_move(forbidden)
         if move is None:
             break
@@ -77,7 +85,7 @@ def hill_climb(
     return Climbed(arrows, _score_of(family_score, n, arrows, edge_log_prior), steps)
 
 
-def _score_of(family_score: FamilyScore, n: int, arrows: Integers, edge_log_prior: float) -> float:
+def _score_of(family_score: Families, n: int, arrows: Integers, edge_log_prior: float) -> float:
     """Score a whole graph, its families added up exactly (no drift from step to step)."""
     parents: list[list[int]] = [[] for _ in range(n)]
     for u, v in arrows.tolist():
@@ -100,7 +108,7 @@ class _State:
     known to close a cycle: no later addition undoes that, though taking an edge away may.
     """
 
-    def __init__(self, family_score: FamilyScore, n: int, edges: Integers, edge_log_prior: float) -> None:
+    def __init__(self, family_score: Families, n: int, edges: Integers, edge_log_prior: float) -> None:
         self.family_score = family_score
         self.prior = edge_log_prior
         arcs = np.concatenate([edges, edges[:, ::-1]]).reshape(-1, 2)

@@ -19,6 +19,12 @@ from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 UNKNOWN = -(2**63)
 """Stands where a value in fixed point has not been computed."""
 
+LEAST = -(2**62)
+"""Values in fixed point are above it; marks such as `UNKNOWN` are below."""
+
+LARGEST_EXACT = 2**53
+"""Whole numbers up to here are floats, too."""
+
 
 @kernel
 def pair_sums(
@@ -352,12 +358,11 @@ def set_sums(
         first = group_start[first_group[t]]
         last = group_start[first_group[t] + n_groups[t]]
         base = math.lgamma(prior)
+        terms[0] = 0
         total, occupied = 0, 0
         for c in range(first, last):
             n = counts[c]
-            if n == 0:
-                continue
-            occupied += 1
+            occupied += n > 0
             if n < kept and terms[n] != UNKNOWN:
                 total += terms[n]
                 continue
@@ -373,10 +378,14 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
     """Count the cells of each query's full table, alike to the last bit for any order of its variables."""
     sizes = np.empty(len(start) - 1, np.float64)
     for t in range(len(sizes)):
-        ordered = np.sort(cardinalities[variables[start[t] : start[t + 1]]])
         size = 1.0
-        for k in ordered:
-            size *= k
+        for place in range(start[t], start[t + 1]):
+            size *= cardinalities[variables[place]]
+        if size > LARGEST_EXACT:
+            # Floats are rounded from here on: multiply in a fixed order.
+            size = 1.0
+            for k in np.sort(cardinalities[variables[start[t] : start[t + 1]]]):
+                size *= k
         sizes[t] = size
     return sizes
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +33,11 @@ from f2sl.stats.information import LogTable, sums_of_tables
 
 Nodes = NDArray[np.int32]
 
-IMPOSSIBLE = UNKNOWN + 1
-"""Value of a set that is too large for any family over it to be in a best network."""
+LEAST = _kernels.LEAST
+"""Values of sets are above; `UNKNOWN` and `IMPOSSIBLE` are below."""
 
-LEAST = -(2**62)
-"""All true values are above; `UNKNOWN` and `IMPOSSIBLE` are below."""
+IMPOSSIBLE = UNKNOWN + 1
+"""Stands where a set is too large for any family over it to be in a best network."""
 
 MOST_MEMBERS = 40
 """Variables that a set may have: more than any search over all subsets could cope with."""
@@ -45,6 +46,35 @@ COUNTS_REMEMBERED = 128
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
 
 SETS_PER_BATCH = 1 << 15
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Upper bounds of the scores of families.
+
+    A family of variable v over a set S, and every family of v with these parents and others, scores at most
+    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset may stand in for one
+    that is not known (0). Two values that differ by more than `slack` do so in spite of all rounding.
+
+    BIC
+        The likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 - 1 / r)
+        (de Campos and Ji 2011, *Efficient structure learning of Bayesian networks using constraints*).
+    BDeu
+        The score is the log probability of the child's states, predicted one sample after another. The first
+        time that a state appears with a configuration of the parents, its probability is at most 1 / r: with
+        n samples seen there it is a / (r a + n), where a is the prior of a cell. So the score is at most
+        - log r for each occupied cell, and more parents only add to these. De Campos and Ji 2011 count the
+        occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020, *On
+        pruning for score-based Bayesian network structure learning*, have further bounds.
+    """
+
+    weights: Floats
+    sizes: Floats
+    slack: int
+
+    def learn(self, masks: Integers, occupied: NDArray[np.int32]) -> None:
+        """Take note of how many cells of some sets are occupied."""
+        self.sizes[masks] = np.maximum(self.sizes[masks], occupied)
 
 
 class SetScores:
@@ -79,34 +109,34 @@ class SetScores:
         self._tree = _SetTree()
         self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
         self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
-        n, most_states = engine.n_rows, int(engine.cardinalities.max(initial=1))
-        self._table = LogTable(n)
-        self._penalty = 0.5 * math.log(n)
-        self.largest_table = math.inf
-        """A set with more configurations is in no best network: BIC punishes it more than it can explain."""
+        self._table = LogTable(engine.n_rows)
+        self._penalty = 0.5 * math.log(engine.n_rows)
+        self._largest_table = self._find_largest_table()
         # Values have to fit into the 53 bits of a float, which is what engines return.
-        if score == "bic":
-            if n > 1:
-                # score(v | P) <= - penalty (Q - Q / r) <= - penalty Q / 2 for a set of Q configurations, and
-                # score(v | nothing) >= - N log r - penalty (r - 1).
-                self.largest_table = 2.0 * (n * math.log(max(most_states, 2)) / self._penalty + most_states)
-            penalties = self._penalty * self.largest_table if n > 1 else 0.0
-            largest = n * math.log(n + 1.0) + penalties
-        else:
-            # The term of a cell with n samples lies between log(ess / Q) and n log(n + ess).
-            states = np.sort(engine.cardinalities)[-MOST_MEMBERS:]
-            per_row = math.log(n + equivalent_sample_size + 1.0)
-            per_cell = float(np.log(states).sum()) - math.log(equivalent_sample_size)
-            largest = n * max(per_row, per_cell)
-        self.unit = 2.0 ** (math.ceil(math.log2(max(largest, 1.0))) - 52)
-        self._values[0] = self._of_everything()
+        self.unit = 2.0 ** (math.ceil(math.log2(max(self._largest_value(), 1.0))) - 52)
+        self._values[0] = int(SET_SCORES[score](self, _everything(engine))[0, 0])
 
-    def _of_everything(self) -> int:
-        """Give the value of the empty set: one cell that holds all samples."""
+    def _find_largest_table(self) -> float:
+        """Say how many configurations a set may have before BIC punishes it more than it can explain.
+
+        For any v of a set with Q configurations, score(v | the others) <= - penalty (Q - Q / r), which is at
+        most - penalty Q / 2, and score(v | nothing) >= - N log r - penalty (r - 1). (A variable with one
+        state needs no parents anyway.)
+        """
+        if self.score != "bic" or self._penalty == 0.0:
+            return math.inf
+        states = max(2, int(self.engine.cardinalities.max()))
+        return 2.0 * (self.engine.n_rows * math.log(states) / self._penalty + states)
+
+    def _largest_value(self) -> float:
+        """Bound the size of G, in nats."""
         n, ess = self.engine.n_rows, self.equivalent_sample_size
         if self.score == "bic":
-            return round(n * math.log(n) / self.unit) - round(self._penalty / self.unit)
-        return round((math.lgamma(n + ess) - math.lgamma(ess)) / self.unit)
+            penalty = self._penalty * self._largest_table if self._penalty else 0.0
+            return n * math.log(n + 1.0) + penalty
+        # The term of a cell with n samples lies between log(ess / Q) and n log(n + ess).
+        log_q = float(np.log(np.sort(self.engine.cardinalities)[-MOST_MEMBERS:]).sum())
+        return n * max(math.log(n + ess + 1.0), log_q - math.log(ess))
 
     def lattices(self, members: Integers) -> Integers:
         """Give the values of all subsets of each row of `members`.
@@ -123,7 +153,7 @@ class SetScores:
             In column `mask` the value, in units, of the members whose bits are set in `mask` (bit i for
             member i).
         """
-        nodes = self._tree.lattices(members)
+        nodes = self._tree.lattices(np.ascontiguousarray(members, np.int64))
         self._count(nodes.ravel())
         values: Integers = self._values[nodes]
         return values
@@ -133,9 +163,23 @@ class SetScores:
 
         `members` is one set, ascending; bit i of a mask stands for member i.
         """
-        nodes = self._tree.subsets(members, masks)
+        nodes = self._tree.subsets(np.ascontiguousarray(members, np.int64), masks)
         self._count(nodes)
         return self._values[nodes], self._occupied[nodes]
+
+    def ceilings(self, members: Integers) -> Ceilings:
+        """Bound what families over some variables can score, however many parents they have."""
+        states = self.engine.cardinalities[members].astype(np.float64)
+        # Rounding of G, and what the logarithms of Gamma lose where they are large.
+        n, ess = self.engine.n_rows, self.equivalent_sample_size
+        lost = 4.0 * float(np.spacing(math.lgamma(n + ess))) / self.unit
+        slack = math.ceil(4 * n * (1.0 + lost))
+        if self.score == "bdeu":
+            return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(members)), slack)
+        sizes = np.ones(1)
+        for k in states:
+            sizes = np.concatenate([sizes, sizes * k])
+        return Ceilings(self._penalty * (1.0 - 1.0 / states) / self.unit, sizes, slack)
 
     def _count(self, nodes: Integers) -> None:
         """Count those sets among `nodes` that are not known."""
@@ -149,7 +193,7 @@ class SetScores:
             batch = new[first : first + SETS_PER_BATCH]
             queries = self._tree.queries(batch)
             sizes = _kernels.table_sizes(queries.variables, queries.start, self.engine.cardinalities)
-            possible = sizes <= self.largest_table
+            possible = sizes <= self._largest_table
             if not possible.all():
                 self._values[batch[~possible]] = IMPOSSIBLE
                 batch = batch[possible]
@@ -190,6 +234,22 @@ SET_SCORES: dict[str, Callable[[SetScores, Tables], Floats]] = {
     "bic": SetScores._bic,
 }
 """Scores that are differences, by the name they are asked for."""
+
+
+def _everything(engine: CountingEngine) -> Tables:
+    """Count the empty set: one cell that holds all samples."""
+    borders = np.array([0, 1])
+    return Tables(
+        Queries(np.empty(0, np.int64), np.zeros(2, np.int64)),
+        engine.cardinalities,
+        counts=np.array([engine.n_rows]),
+        cell_start=borders,
+        group_start=borders,
+        first_group=np.zeros(1, np.int64),
+        n_groups=np.ones(1, np.int64),
+        full=np.ones(1, np.bool_),
+        n_rows=engine.n_rows,
+    )
 
 
 class _SetTree:

@@ -20,10 +20,13 @@ from f2sl._estimator import Estimator
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
-from f2sl.data import DiscreteTable, NumericTable, as_table, check_reading
+from f2sl.counting.moments import Moments
+from f2sl.data import DiscreteTable, NumericTable, as_either, check_reading, kind_for
+from f2sl.data.names import listing
 from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
+from f2sl.stats.choose import open_engine, settle
 
 STRUCTURE = Registry("algorithm")
 STRUCTURE.add(
@@ -57,6 +60,30 @@ STRUCTURE.add(
     "Margaritis and Thrun 2000",
 )
 STRUCTURE.add(
+    "sll+c",
+    "f2sl.structure.sll_c:SLLC",
+    "Markov blankets by best networks, v-structures from spouses, Meek's rules",
+    "Niinimäki and Parviainen 2012",
+)
+STRUCTURE.add(
+    "sll+g",
+    "f2sl.structure.sll_g:SLLG",
+    "neighbours by best networks, directions by the score and hill climbing",
+    "Niinimäki and Parviainen 2012",
+)
+STRUCTURE.add(
+    "ggsl",
+    "f2sl.structure.ggsl:GGSL",
+    "grows from one variable to all by best networks, conflicts decided by the score, Meek's rules",
+    "Gao, Fadnis and Campbell 2017",
+)
+STRUCTURE.add(
+    "tc",
+    "f2sl.structure.tc:TC",
+    "Markov blankets from the inverse correlation matrix, spouses by collider sets; real numbers",
+    "Pellet and Elisseeff 2008",
+)
+STRUCTURE.add(
     "pc-stable",
     "f2sl.structure.pc_stable:PCStable",
     "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",
@@ -67,6 +94,12 @@ STRUCTURE.add(
     "f2sl.structure.dag_gnn:DAGGNN",
     "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
     "Yu, Chen, Gao and Yu 2019",
+)
+STRUCTURE.add(
+    "exact",
+    "f2sl.structure.exact_search:ExactSearch",
+    "the DAG with the best score of all, for up to about 20 variables",
+    "Silander and Myllymaki 2006",
 )
 STRUCTURE.add(
     "local-to-global",
@@ -97,7 +130,14 @@ class StructureLearner(Estimator):
         Samples learned from.
     feature_names_in_ : ndarray of str
         The columns' names, in their order.
+    kind_ : {"discrete", "gaussian"}
+        What the table was read as.
     """
+
+    kinds: tuple[str, ...] = ("discrete",)
+    """What kinds of tables it takes."""
+    kind = "auto"
+    """What to read a table as; those that take both have an option for it."""
 
     # Set by the constructors of the learners themselves.
     n_jobs: int | None
@@ -113,6 +153,7 @@ class StructureLearner(Estimator):
     timings_: dict[str, float]
     notes_: list[str]
     complete_: bool
+    kind_: str
     n_rows_: int
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -150,6 +191,7 @@ class StructureLearner(Estimator):
             On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
         """
         self.check_options()
+        kind_for(self.kind, self.kinds, type(self).__name__)
         resolve_jobs(self.n_jobs)
         _options.flag("verbose", self.verbose)
         check_reading(self.bins, self.binning, self.missing)
@@ -165,12 +207,16 @@ class StructureLearner(Estimator):
             raise
 
     def _fit(self, X: Any, names: Sequence[str] | None) -> Self:
+        for learned in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
         self.timings_ = {}
         started = time.perf_counter()
         with _display(self.verbose):
             with self._timed("read"), stage("reading the table"):
                 table = self._read(X, names)
                 ordered = table.in_name_order()
+            self.kind_ = table.kind
+            self.options_in_use()
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -192,9 +238,10 @@ class StructureLearner(Estimator):
         return self
 
     def _read(self, X: Any, names: Sequence[str] | None) -> DiscreteTable | NumericTable:
-        """Read the table and begin `notes_`; a learner that takes real numbers reads them here."""
-        table = as_table(
+        """Read the table, as one of the kinds that the learner takes, and begin `notes_`."""
+        table = as_either(
             X,
+            kind_for(self.kind, self.kinds, type(self).__name__),
             names=names,
             bins=self.bins,
             binning=self.binning,
@@ -206,18 +253,25 @@ class StructureLearner(Estimator):
         return table
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
-        """Open what `_learn` asks for the data: counts of what `_read` gave, in the order of the names."""
-        # Imported here, so that importing a learner does not load Numba.
-        from f2sl.counting.memory import MemoryEngine
+        """Open what `_learn` asks for the data that `_read` gave: counts of states, or moments of numbers."""
+        engine = open_engine(table, self.n_jobs)
+        if isinstance(engine, Moments):
+            self.notes_ += told_copies(engine)
+        return engine
 
-        return MemoryEngine(table, self.n_jobs)
+    def options_in_use(self) -> dict[str, Any]:
+        """Give the options, each "auto" replaced by what it stands for; refuse what is not for the table."""
+        return settle(self.get_params(), self.kind_)
 
     def _tell_of_unreliable_tests(self) -> None:
         """Add a note where most tests could not answer."""
         tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
         if unreliable > MANY_UNRELIABLE * tests:
+            why = "too few rows for so many states"
+            if self.kind_ == "gaussian":
+                why = "too few rows, or columns that others decide"
             self.notes_.append(
-                f"too few rows for so many states: {unreliable:,} of {tests:,} independence tests could not "
+                f"{why}: {unreliable:,} of {tests:,} independence tests could not "
                 "answer; what was learned is not to be relied on"
             )
 
@@ -235,6 +289,16 @@ class StructureLearner(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+def told_copies(moments: Moments) -> list[str]:
+    """Tell which columns of real numbers are the same but for place and scale, if any."""
+    names = moments.names
+    pairs = [f"{names[a]!r} and {names[b]!r}" for a, b in moments.copies().tolist()]
+    if not pairs:
+        return []
+    same = "the same but for place and scale, so that each hides what the other tells (better left out): "
+    return [same + listing(pairs)]
 
 
 @contextmanager

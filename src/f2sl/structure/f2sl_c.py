@@ -13,7 +13,8 @@ class F2SLc(LocalToGlobal):
     Parameters
     ----------
     delta : float
-        Pairs whose symmetrical uncertainty is at or below it are taken for unrelated.
+        Pairs whose symmetrical uncertainty (of real numbers: squared correlation) is at or below it are taken
+        for unrelated.
     alpha : float
         Level of significance of the independence tests.
     max_cond_vars : int
@@ -23,10 +24,14 @@ class F2SLc(LocalToGlobal):
     ties : {"drop", "keep"}
         Whether FCBF drops a variable that is exactly as close to a stronger one as to the target:
         yes (Yu and Liu 2004), or no (the F2SL paper's strict >).
-    measure : {"su", "mi"}
-        Symmetrical uncertainty, or raw mutual information in nats.
-    ci_test : {"g2", "x2"}
-        The statistic of the independence tests.
+    measure : {"auto", "su", "mi", "r2", "correlation"}
+        Symmetrical uncertainty or raw mutual information in nats of states; the squared or the absolute
+        correlation or mutual information of real numbers. By default SU and the squared correlation.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
+    kind : {"auto", "discrete", "gaussian"}
+        What the table holds: states, or real numbers that are taken for jointly Gaussian; by default what its
+        columns look like.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
     bins, binning, missing
@@ -71,8 +76,9 @@ class F2SLc(LocalToGlobal):
         max_cond_vars: int | None = 3,
         symmetry: str = "and",
         ties: str = "drop",
-        measure: str = "su",
-        ci_test: str = "g2",
+        measure: str = "auto",
+        ci_test: str = "auto",
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -86,6 +92,7 @@ class F2SLc(LocalToGlobal):
         self.ties = ties
         self.measure = measure
         self.ci_test = ci_test
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning

@@ -14,8 +14,9 @@ class F2SLs(LocalToGlobal):
     ----------
     delta, symmetry, ties, measure
         As in :class:`F2SLc`.
-    score : {"bdeu", "k2", "bic", "aic"}
-        What is climbed.
+    score : {"auto", "bdeu", "k2", "bic", "aic", "bge", "bic-g"}
+        What is climbed: BDeu, K2, BIC or AIC of states, BGe or the Gaussian BIC of real numbers; by default
+        BDeu and BGe.
     equivalent_sample_size : float
         The weight of BDeu's prior. With BDeu each edge also costs log(equivalent_sample_size + 1), the
         structure prior of the paper.
@@ -23,7 +24,7 @@ class F2SLs(LocalToGlobal):
         How many of the last graphs the search may not return to.
     max_stall : int
         Steps without a new best after which the search ends.
-    n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -57,13 +58,14 @@ class F2SLs(LocalToGlobal):
         self,
         *,
         delta: float = 0.05,
-        score: str = "bdeu",
+        score: str = "auto",
         equivalent_sample_size: float = 10.0,
         symmetry: str = "and",
         ties: str = "drop",
-        measure: str = "su",
+        measure: str = "auto",
         tabu_length: int = 100,
         max_stall: int = 15,
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -78,6 +80,7 @@ class F2SLs(LocalToGlobal):
         self.measure = measure
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning

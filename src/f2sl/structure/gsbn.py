@@ -25,11 +25,12 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, Integers
+from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.local.base import Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, from_edges, join
+from f2sl.stats.choose import Engine, make_test
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:
@@ -47,11 +48,11 @@ class GSBN(StructureLearner):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Largest subset of a blanket that is looked for; None for as large as there are members.
-    ci_test : {"g2", "x2"}
-        The statistic of the independence tests.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
     symmetry : {"and", "or"}
         Whether two variables must both be in each other's blanket to be linked, or one.
-    n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -74,6 +75,7 @@ class GSBN(StructureLearner):
 
     blankets_: dict[str, list[str]]
     strength_unit = "-log10 p"
+    kinds = ("discrete", "gaussian")
 
     skeleton_: PDAG
     separating_sets_: dict[tuple[str, str], tuple[str, ...]]
@@ -85,8 +87,9 @@ class GSBN(StructureLearner):
         *,
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
+        ci_test: str = "auto",
         symmetry: str = "and",
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -97,6 +100,7 @@ class GSBN(StructureLearner):
         self.max_cond_vars = max_cond_vars
         self.ci_test = ci_test
         self.symmetry = symmetry
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning
@@ -108,17 +112,16 @@ class GSBN(StructureLearner):
         check_tests(self.alpha, self.max_cond_vars, self.ci_test)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
 
-    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
+    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         from f2sl.local.gsmb import GSMB
         from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.stats.independence import TableTest
         from f2sl.structure.local_to_global import as_graph, by_name, named_sets
 
         columns = self.feature_names_in_.tolist()
         with self._timed("blankets"):
             blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).learn_all(engine)
         self.blankets_ = by_name(blankets, names, columns)
-        test = TableTest(engine, self.alpha, self.ci_test)
+        test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
             skeleton, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars)
         with self._timed("orientation"):

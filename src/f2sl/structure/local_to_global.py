@@ -14,17 +14,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from f2sl import _options
-from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine
-from f2sl.errors import OptionError
-from f2sl.graph import DAG, PDAG
+from f2sl.errors import Interrupted, OptionError
+from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, join
+from f2sl.stats.choose import Engine, choices, make_score, make_test
 from f2sl.structure.base import StructureLearner
 
 ORIENTATIONS = ("ci", "score")
-SEARCHED_SCORES = ("bdeu", "k2", "bic", "aic")
 
 
 class LocalToGlobal(StructureLearner):
@@ -45,7 +43,7 @@ class LocalToGlobal(StructureLearner):
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing: what is climbed, the weight of BDeu's prior, how many of the last graphs it may not
         return to, and after how many steps without a new best it ends.
-    n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -103,11 +101,12 @@ class LocalToGlobal(StructureLearner):
         symmetry: str = "and",
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
-        score: str = "bdeu",
+        ci_test: str = "auto",
+        score: str = "auto",
         equivalent_sample_size: float = 10.0,
         tabu_length: int = 100,
         max_stall: int = 15,
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -125,6 +124,7 @@ class LocalToGlobal(StructureLearner):
         self.equivalent_sample_size = equivalent_sample_size
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning
@@ -134,7 +134,13 @@ class LocalToGlobal(StructureLearner):
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
         """What the weights of edges are: those of the learner of parents and children."""
-        return self._local_learner().strength_unit
+        learner = self._local_learner()
+        return (learner.settled(self.kind_) if hasattr(self, "kind_") else learner).strength_unit
+
+    @property
+    def kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What kinds of tables it takes: those of the learner of parents and children."""
+        return self._local_learner().kinds
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
@@ -145,7 +151,7 @@ class LocalToGlobal(StructureLearner):
         if "alpha" in taken:
             check_tests(self.alpha, self.max_cond_vars, self.ci_test)
         if "score" in taken:
-            _options.choice("score", self.score, SEARCHED_SCORES)
+            _options.choice("score", self.score, choices("score"))
             _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
             _options.whole("tabu_length", self.tabu_length)
             _options.whole("max_stall", self.max_stall, least=1)
@@ -162,26 +168,29 @@ class LocalToGlobal(StructureLearner):
         learner: LocalLearner = LOCAL.create(self.pc, {**options, **own})
         return learner
 
-    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
+    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         columns = self.feature_names_in_.tolist()
         with self._timed("neighbours"):
-            sets = self._local_learner().learn_all(engine)
+            sets, interrupted = sets_of_all(self._local_learner(), engine)
         with self._timed("skeleton"):
             self.pc_ = by_name(sets, names, columns)
             skeleton = join(sets, self.symmetry)
             self.skeleton_ = as_graph(skeleton, names).reorder(columns)
             self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
             self.separating_sets_ = named_sets(sets.separating_sets, names)
+            self.complete_ = sets.complete
+            self.notes_ += sets.notes
+        if interrupted:
+            raise Interrupted(as_graph(skeleton, names))
         with self._timed("orientation"):
             orient = self._orient_by_tests if self.orient == "ci" else self._orient_by_score
             return orient(engine, names, skeleton)
 
-    def _orient_by_tests(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+    def _orient_by_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         from f2sl.orient.by_independence import orient_by_independence
         from f2sl.orient.v_structures import find_v_structures
-        from f2sl.stats.independence import TableTest
 
-        test = TableTest(engine, self.alpha, self.ci_test)
+        test = make_test(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars)
         self.separating_sets_ |= named_sets(found.separating_sets, names)
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
@@ -189,28 +198,30 @@ class LocalToGlobal(StructureLearner):
         self.n_unreliable_ += test.n_unreliable
         return orient_by_independence(skeleton, names, found.triples)
 
-    def _orient_by_score(self, engine: CountingEngine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        from f2sl.search.hill_climbing import hill_climb
-        from f2sl.stats.scores import FamilyScore
+    def _orient_by_score(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        from f2sl.orient.by_score import orient_by_score
 
-        score = FamilyScore(engine, self.score, self.equivalent_sample_size)
-        prior = -math.log(self.equivalent_sample_size + 1.0) if self.score == "bdeu" else 0.0
-        # The first climb adds most edges of the skeleton one by one; what comes after is short.
-        share = 1.0 / (len(skeleton.edges) + self.max_stall + 1)
-        with stage("hill climbing") as advance:
-            climbed = hill_climb(
-                score,
-                skeleton.n,
-                skeleton.edges,
-                edge_log_prior=prior,
-                tabu_length=self.tabu_length,
-                max_stall=self.max_stall,
-                on_step=lambda step, value: advance(share),
-            )
+        score = make_score(engine, self.score, self.equivalent_sample_size)
+        is_bdeu = self.options_in_use()["score"] == "bdeu"
+        prior = -math.log(self.equivalent_sample_size + 1.0) if is_bdeu else 0.0
+        graph, climbed = orient_by_score(
+            skeleton,
+            names,
+            score,
+            edge_log_prior=prior,
+            tabu_length=self.tabu_length,
+            max_stall=self.max_stall,
+        )
         self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
-        strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
-        weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
-        return DAG.from_arrays(names, climbed.arrows, weights_directed=weights)
+        return graph
+
+
+def sets_of_all(learner: LocalLearner, engine: Engine) -> tuple[Neighbourhoods, bool]:
+    """Learn the sets of all variables; says whether Ctrl-C ended that, where a learner has finished some."""
+    try:
+        return learner.learn_all(engine), False
+    except Interrupted as interrupt:
+        return interrupt.finished, True
 
 
 def named_sets(

@@ -18,7 +18,7 @@ class MMHC(LocalToGlobal):
         Whether an edge needs both its ends to name each other, or one.
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`.
-    n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -43,12 +43,13 @@ class MMHC(LocalToGlobal):
         *,
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
+        ci_test: str = "auto",
         symmetry: str = "and",
-        score: str = "bdeu",
+        score: str = "auto",
         equivalent_sample_size: float = 10.0,
         tabu_length: int = 100,
         max_stall: int = 15,
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -63,6 +64,7 @@ class MMHC(LocalToGlobal):
         self.equivalent_sample_size = equivalent_sample_size
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning

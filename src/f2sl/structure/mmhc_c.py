@@ -16,7 +16,7 @@ class MMHCc(LocalToGlobal):
         Of the independence tests, in MMPC as in FindVstructure.
     symmetry : {"and", "or"}
         Whether an edge needs both its ends to name each other, or one.
-    n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -39,8 +39,9 @@ class MMHCc(LocalToGlobal):
         *,
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
+        ci_test: str = "auto",
         symmetry: str = "and",
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -51,6 +52,7 @@ class MMHCc(LocalToGlobal):
         self.max_cond_vars = max_cond_vars
         self.ci_test = ci_test
         self.symmetry = symmetry
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning

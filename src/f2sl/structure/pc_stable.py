@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._progress import stage
-from f2sl.counting.protocol import CountingEngine, Integers
+from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import Skeleton, from_edges
+from f2sl.stats.choose import Engine, make_test
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ class PCStable(StructureLearner):
         Level of significance of the independence tests.
     max_cond_vars : int, optional
         Largest conditioning set; None for as large as there are neighbours.
-    ci_test : {"g2", "x2"}
-        The statistic of the independence tests.
-    n_jobs, bins, binning, missing, verbose
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
+    kind, n_jobs, bins, binning, missing, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -72,6 +73,7 @@ class PCStable(StructureLearner):
     """
 
     strength_unit = "-log10 p"
+    kinds = ("discrete", "gaussian")
 
     skeleton_: PDAG
     separating_sets_: dict[tuple[str, str], tuple[str, ...]]
@@ -83,7 +85,8 @@ class PCStable(StructureLearner):
         *,
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
-        ci_test: str = "g2",
+        ci_test: str = "auto",
+        kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
@@ -93,6 +96,7 @@ class PCStable(StructureLearner):
         self.alpha = alpha
         self.max_cond_vars = max_cond_vars
         self.ci_test = ci_test
+        self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning
@@ -103,12 +107,11 @@ class PCStable(StructureLearner):
         """Refuse options that make no sense."""
         check_tests(self.alpha, self.max_cond_vars, self.ci_test)
 
-    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
+    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.stats.independence import TableTest
         from f2sl.structure.local_to_global import as_graph, named_sets
 
-        test = TableTest(engine, self.alpha, self.ci_test)
+        test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
             found = stable_skeleton(test, self.max_cond_vars)
         with self._timed("orientation"):

@@ -1,0 +1,255 @@
+"""What the local learners by score share.
+
+Each algorithm is a search for one target (:mod:`f2sl.local.growing`) that asks for the best network over
+a few variables again and again. Here it is run for one target or for all: many at a time, so that
+what they want to know can be counted together, but not all, so that some are finished early on. A time limit
+ends the work with the targets that are finished, and so does Ctrl-C.
+
+How much the best network's score loses without a link is the *strength* of the link, in nats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._deadline import Deadline
+from f2sl._progress import stage
+from f2sl.counting.protocol import CountingEngine, Floats, Integers
+from f2sl.errors import Interrupted
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.growing import Around, Grower, Growth
+from f2sl.local.lockstep import together
+
+Found = dict[int, Around]
+"""What was found around the targets that are finished."""
+
+SCORES = ("bdeu", "bic")
+ORDERS = ("strength", "name")
+TIES = ("drop", "keep")
+MAX_EXACT = 13
+LARGEST_EXACT = 20
+"""Each further variable doubles time and memory, which are a second and 200 MB for one network of 20."""
+
+TARGETS_AT_ONCE = 16
+
+
+class ByScore(LocalLearner):
+    """Base of the local learners by score.
+
+    Parameters
+    ----------
+    score : {"bdeu", "bic"}
+        What the best network has most of.
+    equivalent_sample_size : float
+        The weight of BDeu's prior, in samples.
+    order : {"strength", "name"}
+        Which candidates come first: those whose link to the target alone is worth most, or the earlier names.
+    ties : {"drop", "keep"}
+        Which of several best networks is taken: one with the fewest links to the target, or with the most.
+    max_exact : int
+        Most variables of a network that is looked for exactly; above, hill climbing has to do.
+    max_indegree : int, optional
+        Most parents that a variable may have in a network; None for any number.
+    time_limit : float, optional
+        Seconds after which the search ends with what is finished; None for no limit.
+    """
+
+    def __init__(
+        self,
+        score: str = "bdeu",
+        equivalent_sample_size: float = 1.0,
+        order: str = "strength",
+        ties: str = "drop",
+        max_exact: int = MAX_EXACT,
+        max_indegree: int | None = None,
+        time_limit: float | None = None,
+    ) -> None:
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.order = order
+        self.ties = ties
+        self.max_exact = max_exact
+        self.max_indegree = max_indegree
+        self.time_limit = time_limit
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        _options.choice("score", self.score, SCORES)
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+        _options.choice("order", self.order, ORDERS)
+        _options.choice("ties", self.ties, TIES)
+        _options.whole("max_exact", self.max_exact, least=2, most=LARGEST_EXACT)
+        if self.max_indegree is not None:
+            _options.whole("max_indegree", self.max_indegree)
+        if self.time_limit is not None:
+            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
+
+    def search(self, run: Run, target: int) -> Growth[Around]:
+        """Find what is around one target, as published."""
+        raise NotImplementedError
+
+    def members(self, around: Around) -> Mapping[int, float]:
+        """Give the set that is wanted, with the strength of each member."""
+        raise NotImplementedError
+
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+        """Find the set of one variable."""
+        run = Run(self, engine)
+        members = self.explore_one(run, target)
+        return Neighbourhood(
+            *strongest_first(members), complete=not run.out_of_time, notes=run.notes("before its end")
+        )
+
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the sets of all variables; on Ctrl-C, those that are finished come with the interrupt."""
+        run = Run(self, engine)
+        try:
+            self.explore_all(run)
+        except KeyboardInterrupt:
+            run.interrupted = True
+            raise Interrupted(self.sets(run)) from None
+        return self.sets(run)
+
+    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
+        """Find one variable's set."""
+        run.look_up("looking for the best networks", [target], self.search, run.found)
+        return self.members(run.around(target))
+
+    def explore_all(self, run: Run) -> None:
+        """Find what is around all variables."""
+        run.look_up("looking for the best networks", range(run.n), self.search, run.found)
+
+    def sets(self, run: Run) -> Neighbourhoods:
+        """Give all sets that are finished."""
+        return run.sets({target: self.members(around) for target, around in run.found.items()}, run.found)
+
+
+class Run:
+    """One call of a learner: its memory of scores, how much time it has, and what it has finished.
+
+    Attributes
+    ----------
+    n : int
+        Number of variables.
+    grower : Grower
+        What searches are answered by.
+    found : dict of int to Around
+        What is around the targets whose searches have come to their end.
+    spouses : dict of int to Around
+        The same for the second search of algorithms that have one.
+    deadline : Deadline
+        How much time there is.
+    out_of_time, interrupted : bool
+        Whether the time limit or Ctrl-C ended the work.
+    """
+
+    def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
+        from f2sl.stats.set_scores import SetScores  # here, so that listing learners does not load Numba
+
+        scores = SetScores(engine, learner.score, learner.equivalent_sample_size)
+        self.n = len(engine.cardinalities)
+        self.grower = Grower(scores, learner.max_exact, learner.max_indegree, learner.ties)
+        self.found: Found = {}
+        self.spouses: Found = {}
+        self.out_of_time = False
+        self.interrupted = False
+        self._order = learner.order
+        self.deadline = Deadline(learner.time_limit)
+        self._latest: Found = {}
+
+    def look_up(
+        self,
+        what: str,
+        targets: Collection[int],
+        search: Callable[[Run, int], Growth[Around]],
+        found: Found,
+    ) -> None:
+        """Run the searches of the targets that are not in `found`, until all are there or the time is up."""
+        new = [target for target in targets if target not in found]
+        with stage(what) as advance:
+            self.run(new, search, found, lambda: advance(1.0 / len(new)))
+
+    def run(
+        self,
+        targets: Iterable[int],
+        search: Callable[[Run, int], Growth[Around]],
+        found: Found,
+        on_finished: Callable[[], None],
+    ) -> None:
+        """Run the searches of some targets side by side; each that comes to its end is put into `found`."""
+
+        def noting(target: int) -> Growth[None]:
+            found[target] = yield from search(self, target)
+            on_finished()
+
+        if self.out_of_time:
+            return
+        searches = together((noting(target) for target in targets), TARGETS_AT_ONCE)
+        asked = next(searches, None)
+        while asked is not None and not self.out_of_time:
+            self._latest.update((turns.target, turns.around) for turns in asked)
+            try:
+                asked = searches.send(self.grower.answer(asked))
+            except StopIteration:
+                return
+            self.has_time()
+
+    def has_time(self) -> bool:
+        """Say whether there is time left, and remember if not."""
+        self.out_of_time = self.out_of_time or self.deadline.passed
+        return not self.out_of_time
+
+    def around(self, target: int) -> Around:
+        """Give what is around a target by now, finished or not."""
+        return self.found.get(target) or self._latest.get(target, Around())
+
+    def spouses_around(self, target: int) -> Around:
+        """Give what the second search has by now, finished or not."""
+        return self.spouses.get(target) or self._latest.get(target, Around())
+
+    def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
+        """List all variables but the target, or some, in the order in which they are to be tried."""
+        others = np.array(
+            [v for v in (range(self.n) if among is None else sorted(among)) if v != target], np.int64
+        )
+        if self._order == "name":
+            return others
+        gain = self.grower.gain(target, others)
+        return others[np.lexsort((others, -gain))]
+
+    def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:
+        """Put sets together; of those that are not there, nothing is known."""
+        nothing: Mapping[int, float] = {}
+        sets = [Neighbourhood(*strongest_first(members.get(v, nothing))) for v in range(self.n)]
+        flat = flatten(sets)
+        done = np.isin(np.arange(self.n), list(finished))
+        notes = self.notes(f"with {done.sum():,} of {self.n:,} variables finished")
+        return replace(flat, finished=done, notes=notes)
+
+    def notes(self, how_far: str) -> tuple[str, ...]:
+        """What a user should know of the run."""
+        notes = []
+        if self.interrupted:
+            notes.append(f"incomplete: interrupted {how_far}")
+        elif self.out_of_time:
+            notes.append(
+                f"incomplete: the time limit of {self.deadline.seconds:g} s ended the search {how_far}"
+            )
+        climbed, exact = self.grower.n_climbed, self.grower.n_exact
+        if climbed:
+            notes.append(
+                f"{climbed:,} of {climbed + exact:,} networks had more than {self.grower.max_exact} "
+                "variables (max_exact): hill climbing took the place of the exact search"
+            )
+        return tuple(notes)
+
+
+def strongest_first(members: Mapping[int, float]) -> tuple[Integers, Floats]:
+    """Give members and strengths as arrays, the strongest first and equals in the order of their names."""
+    variables, strengths = np.array(list(members), np.int64), np.array(list(members.values()), np.float64)
+    order = np.lexsort((variables, -strengths))
+    return variables[order], strengths[order]

@@ -1,0 +1,85 @@
+"""TC's blankets: total conditioning (Pellet and Elisseeff 2008), for real numbers.
+
+Of jointly Gaussian variables, two are in each other's Markov blanket exactly if they are correlated given
+all others. All these partial correlations stand in the inverse of the matrix of correlations, so that one
+inversion gives all blankets. The paper tests the coefficients of a regression on all others; here Fisher's z,
+with N - n - 1 degrees of freedom for N samples of n variables, tests the same correlations.
+
+It takes more samples than variables, and no variable that others decide: the rest is refused. What is outside
+a blanket is separated from the target by all other variables, which is not listed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.moments import Moments
+from f2sl.counting.protocol import Integers
+from f2sl.data.names import listing
+from f2sl.errors import DataError
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.by_tests import strongest_first
+
+
+class TCBlankets(LocalLearner):
+    """Markov blankets of real-valued variables, from correlations given all other variables.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the tests.
+    """
+
+    strength_unit = "-log10 p"
+    kinds = ("gaussian",)
+
+    def __init__(self, alpha: float = 0.01) -> None:
+        self.alpha = alpha
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        _options.fraction("alpha", self.alpha)
+
+    def learn_one(self, engine: Moments, target: int) -> Neighbourhood:
+        """Find the blanket of one variable."""
+        return self._blankets(engine, np.array([target]))[0]
+
+    def learn_all(self, engine: Moments) -> Neighbourhoods:
+        """Find the blankets of all variables."""
+        n = engine.n_variables
+        return flatten(self._blankets(engine, np.arange(n)), n * (n - 1) // 2)
+
+    def _blankets(self, engine: Moments, targets: Integers) -> list[Neighbourhood]:
+        from f2sl.stats.gaussian.fisher_z import z_answers
+        from f2sl.stats.gaussian.inverse import decided, given_all_others
+        from f2sl.stats.independence import DEPENDENT
+
+        n = engine.n_variables
+        freedom = engine.n_rows - n - 1
+        if freedom < 1:
+            raise DataError(
+                f"TC conditions on all other variables at once: {n:,} columns need at least {n + 2:,} rows, "
+                f"and there are {engine.n_rows:,}; learners by small conditioning sets, such as iamb or "
+                "pc-stable, need fewer"
+            )
+        with stage("inverting the correlations"):
+            surplus = decided(engine.correlations)
+            if len(surplus):
+                named = listing([repr(engine.names[v]) for v in surplus.tolist()])
+                raise DataError(
+                    f"columns before them, by name, decide {named}: given all others nothing is left to "
+                    "correlate; leave these columns out"
+                )
+            correlations = given_all_others(engine.correlations)
+        everyone = np.arange(n)
+        blankets = []
+        for target in targets.tolist():
+            others = np.delete(everyone, target)
+            answers = z_answers(correlations[target, others], freedom, self.alpha)
+            inside = answers.answer == DEPENDENT
+            members, strengths = others[inside], answers.strength[inside]
+            order = strongest_first(members, strengths)
+            blankets.append(Neighbourhood(members[order], strengths[order], n_tests=len(others)))
+        return blankets

@@ -1,0 +1,42 @@
+"""Directions from a score: hill climbing over the edges of a skeleton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from f2sl._progress import stage
+from f2sl.graph import DAG
+from f2sl.search.hill_climbing import Climbed, Families, hill_climb
+from f2sl.skeleton import Skeleton
+
+
+def orient_by_score(
+    skeleton: Skeleton,
+    names: tuple[str, ...],
+    score: Families,
+    *,
+    edge_log_prior: float,
+    tabu_length: int,
+    max_stall: int,
+    may_go_on: Callable[[], bool] = lambda: True,
+) -> tuple[DAG, Climbed]:
+    """Climb to the best DAG with edges of a skeleton; gives it, its edges as strong as there, and the climb.
+
+    Variables are numbered in the order of `names`, which are sorted.
+    """
+    # The first climb adds most edges of the skeleton one by one; what comes after is short.
+    share = 1.0 / (len(skeleton.edges) + max_stall + 1)
+    with stage("hill climbing") as advance:
+        climbed = hill_climb(
+            score,
+            skeleton.n,
+            skeleton.edges,
+            edge_log_prior=edge_log_prior,
+            tabu_length=tabu_length,
+            max_stall=max_stall,
+            on_step=lambda step, value: advance(share),
+            may_go_on=may_go_on,
+        )
+    strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
+    weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
+    return DAG.from_arrays(names, climbed.arrows, weights_directed=weights), climbed

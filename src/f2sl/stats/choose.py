@@ -1,0 +1,143 @@
+"""Which engines, tests, scores and measures go with which data: the one place that knows.
+
+Options of learners that name one of them may be ``"auto"``, which stands for the first that is listed
+for the kind of data at hand. Listing them loads no compiled code; the makers below do.
+
+>>> settled("ci_test", "auto", "discrete"), settled("ci_test", "auto", "gaussian")
+('g2', 'fisher-z')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from f2sl.counting.moments import Moments
+from f2sl.counting.protocol import CountingEngine, FoundPairs
+from f2sl.data.kinds import HOLDS
+from f2sl.data.table import DiscreteTable, NumericTable
+from f2sl.errors import OptionError
+
+if TYPE_CHECKING:
+    from f2sl.counting.memory import MemoryEngine
+    from f2sl.stats.gaussian.scores import GaussianFamilyScore
+    from f2sl.stats.independence import IndependenceTest
+    from f2sl.stats.scores import FamilyScore
+
+Engine = CountingEngine | Moments
+"""What learners ask for the data: counts of states, or moments of real numbers."""
+
+AUTO = "auto"
+
+CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "ci_test": {"discrete": ("g2", "x2"), "gaussian": ("fisher-z",)},
+    "score": {"discrete": ("bdeu", "k2", "bic", "aic"), "gaussian": ("bge", "bic-g")},
+    "measure": {"discrete": ("su", "mi"), "gaussian": ("r2", "correlation", "mi")},
+}
+"""By option and kind of data, what it may name; the first is what "auto" stands for."""
+
+
+def open_engine(table: DiscreteTable | NumericTable, n_jobs: int | None = None) -> Moments | MemoryEngine:
+    """Open what counts a table's states or sums up its numbers; a ``with`` block closes it."""
+    if isinstance(table, NumericTable):
+        return Moments.of_table(table, n_jobs)
+    from f2sl.counting.memory import MemoryEngine
+
+    return MemoryEngine(table, n_jobs)
+
+
+def kind_of_engine(engine: Engine) -> str:
+    """Say whether an engine knows states or real numbers."""
+    return "gaussian" if isinstance(engine, Moments) else "discrete"
+
+
+def choices(option: str) -> list[str]:
+    """List all that an option may name, whatever the data.
+
+    Examples
+    --------
+    >>> choices("ci_test")
+    ['auto', 'g2', 'x2', 'fisher-z']
+    """
+    return list(dict.fromkeys([AUTO, *(name for names in CHOICES[option].values() for name in names)]))
+
+
+def settled(option: str, value: str, kind: str) -> str:
+    """Say what an option stands for with this kind of data, or refuse what is not for it.
+
+    Examples
+    --------
+    >>> settled("score", "bdeu", "gaussian")
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: score="bdeu" is for states, and the table holds real numbers; say "auto", "bge" or "bic-g"
+    """  # noqa: E501
+    own = CHOICES[option][kind]
+    if value == AUTO:
+        return own[0]
+    if value in own:
+        return value
+    meant = next((other for other, names in CHOICES[option].items() if value in names), None)
+    if meant is None:
+        raise OptionError(f"{option} must be one of {', '.join(map(repr, choices(option)))}, not {value!r}")
+    said = [f'"{name}"' for name in (AUTO, *own)]
+    raise OptionError(
+        f'{option}="{value}" is for {HOLDS[meant]}, and the table holds {HOLDS[kind]}; '
+        f"say {', '.join(said[:-1])} or {said[-1]}"
+    )
+
+
+def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Settle those of a learner's options that depend on the kind of data.
+
+    Examples
+    --------
+    >>> settle({"alpha": 0.01, "ci_test": "auto"}, "gaussian")
+    {'alpha': 0.01, 'ci_test': 'fisher-z'}
+    """
+    return {name: settled(name, value, kind) if name in CHOICES else value for name, value in options.items()}
+
+
+def make_test(
+    engine: Engine, alpha: float, ci_test: str = AUTO, without_freedom: str = "independent"
+) -> IndependenceTest:
+    """Make the independence test of that name on an engine's data.
+
+    `without_freedom` says what tables without degrees of freedom answer; tests on correlations are
+    unreliable where nothing is left to correlate.
+    """
+    name = settled("ci_test", ci_test, kind_of_engine(engine))
+    if isinstance(engine, Moments):
+        from f2sl.stats.gaussian.fisher_z import FisherZ
+
+        return FisherZ(engine, alpha)
+    from f2sl.stats.independence import TableTest
+
+    return TableTest(engine, alpha, name, without_freedom)
+
+
+def make_score(
+    engine: Engine, score: str = AUTO, equivalent_sample_size: float = 10.0
+) -> FamilyScore | GaussianFamilyScore:
+    """Make the score of families of that name on an engine's data; the sample size is BDeu's."""
+    name = settled("score", score, kind_of_engine(engine))
+    if isinstance(engine, Moments):
+        from f2sl.stats.gaussian.scores import GaussianFamilyScore
+
+        return GaussianFamilyScore(engine, name)
+    from f2sl.stats.scores import FamilyScore
+
+    return FamilyScore(engine, name, equivalent_sample_size)
+
+
+def related_pairs(engine: Engine, threshold: float, measure: str = AUTO) -> Callable[..., FoundPairs]:
+    """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes."""
+    name = settled("measure", measure, kind_of_engine(engine))
+    if isinstance(engine, Moments):
+        from f2sl.stats.gaussian.pairs import PairsAbove
+
+        return partial(engine.search_pairs, PairsAbove(threshold, name))
+    from f2sl.stats.information import Information
+
+    return partial(engine.search_pairs, Information(engine).pairs_above(threshold, name))

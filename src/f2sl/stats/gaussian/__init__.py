@@ -1,0 +1,1 @@
+"""Formulas on correlations, for variables that are taken for Gaussian: tests, scores, related pairs."""

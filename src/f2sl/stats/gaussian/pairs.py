@@ -1,0 +1,63 @@
+"""Which pairs of Gaussian variables are related, and how much.
+
+===============  ======================================================================
+"r2"             r^2, the share of the one's variance that the other explains
+"correlation"    abs(r), the correlation without its sign
+"mi"             mutual information in nats, -log(1 - r^2) / 2
+===============  ======================================================================
+
+Each grows with the others, so that FCBF gives the same sets by all of them, except that `delta` means
+another thing. Like SU, r^2 lies between 0 and 1, and the same default of 0.05 does for both
+(docs/gaussian.md has figures for other thresholds).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from f2sl.counting.protocol import Floats, FoundPairs, Integers
+from f2sl.stats.gaussian.fisher_z import LARGEST
+from f2sl.stats.information import TOLERANCE
+
+
+def mutual_information(correlations: Floats) -> Floats:
+    """Of two Gaussian variables, in nats.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([0.0, 0.5])).round(6).tolist()
+    [0.0, 0.143841]
+    """
+    r = np.minimum(np.abs(correlations), LARGEST)
+    return np.asarray(-0.5 * np.log1p(-r * r))
+
+
+MEASURES: dict[str, tuple[Callable[[Floats], Floats], Callable[[float], float]]] = {
+    "r2": (np.square, math.sqrt),
+    "correlation": (np.abs, float),
+    "mi": (mutual_information, lambda value: math.sqrt(-math.expm1(-2.0 * value))),
+}
+"""Measures by the name they are asked for, from correlations and back to them."""
+
+
+@dataclass(frozen=True)
+class PairsAbove:
+    """Keeps the pairs whose measure exceeds a threshold."""
+
+    threshold: float
+    measure: str
+
+    @property
+    def weakest(self) -> float:
+        """No pair is kept whose correlation does not exceed it, by absolute value."""
+        return MEASURES[self.measure][1](self.threshold)
+
+    def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
+        """Keep the pairs above the threshold, with their values."""
+        values = MEASURES[self.measure][0](correlations)
+        keep = values > self.threshold + TOLERANCE
+        return FoundPairs(first[keep], second[keep], values[keep])

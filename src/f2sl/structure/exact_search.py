@@ -1,0 +1,204 @@
+"""Exact search: the network with the best score of all (Silander and Myllymaki 2006).
+
+The number of networks grows beyond all bounds, but dynamic programming over the sets of variables finds the
+best of them with 2^n steps: 20 variables take seconds. How is told in `search/exact.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._memory import available_bytes
+from f2sl._progress import stage
+from f2sl._threads import resolve_jobs
+from f2sl.counting.protocol import CountingEngine, Floats, Integers
+from f2sl.errors import OptionError
+from f2sl.graph import DAG
+from f2sl.structure.base import StructureLearner
+
+if TYPE_CHECKING:
+    from f2sl.stats.set_scores import SetScores
+
+SIZES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
+DURATIONS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
+
+
+class ExactSearch(StructureLearner):
+    """Learn the DAG with the best score of all DAGs.
+
+    Parameters
+    ----------
+    score : {"bdeu", "bic"}
+        What is to be best.
+    equivalent_sample_size : float
+        The weight of BDeu's prior.
+    max_indegree : int, optional
+        The most parents that a variable may have; None for any number.
+    max_exact : int
+        The most variables that are searched. Each one more doubles time and memory.
+    force : bool
+        Search more variables than `max_exact`, provided that there is enough memory.
+    time_limit : float, optional
+        Seconds after which no more sets of parents are looked at. What was learned is then the best of
+        the networks made of those looked at, and `notes_` says so.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_ : DAG
+        The best network. Of those that are Markov equivalent to it, and so equally good, it is the one whose
+        undecided edges point from the earlier name to the later; ``graph_.to_cpdag()`` shows which
+        edges are decided. Edges are weighted by what the score would lose without them.
+    score_ : float
+        The log score of `graph_`.
+    complete_ : bool
+        Whether all networks were searched, or the time was up before.
+    n_sets_, n_families_ : int
+        Sets of variables that were counted, and families scored from them.
+    notes_ : list of str
+        What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers, and
+        whether the search is incomplete.
+    timings_ : dict of str to float
+        Seconds for each stage, and in all.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.ExactSearch().fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    score_: float
+    complete_: bool
+    n_sets_: int
+    n_families_: int
+
+    def __init__(
+        self,
+        *,
+        score: str = "bdeu",
+        equivalent_sample_size: float = 10.0,
+        max_indegree: int | None = None,
+        max_exact: int = 20,
+        force: bool = False,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.max_indegree = max_indegree
+        self.max_exact = max_exact
+        self.force = force
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        from f2sl.stats.set_scores import SET_SCORES
+
+        _options.choice("score", self.score, SET_SCORES)
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+        if self.max_indegree is not None:
+            _options.whole("max_indegree", self.max_indegree)
+        _options.whole("max_exact", self.max_exact, least=1)
+        _options.flag("force", self.force)
+        if self.time_limit is not None:
+            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
+
+    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
+        from f2sl.search.exact import best_networks, count_lattice
+        from f2sl.stats.set_scores import SetScores
+
+        until = None if self.time_limit is None else time.monotonic() + self.time_limit
+        # A variable with one state explains nothing and needs no explanation.
+        members = np.flatnonzero(engine.cardinalities > 1)
+        self._check_size(len(members))
+        scores = SetScores(engine, self.score, self.equivalent_sample_size)
+        with self._timed("counting"), stage("counting sets of variables") as advance:
+            lattice = count_lattice(scores, members, self.max_indegree, until, advance)
+        with self._timed("search"), stage("finding the best network"):
+            best = best_networks(lattice.values[None], self.max_indegree)
+            arrows = _arrows(best.parents[0], members)
+            graph = DAG.from_arrays(names, arrows).to_cpdag().to_dag()
+            strengths = _strengths(scores, members, graph.directed_array)
+        self.score_ = float(best.scores[0]) * scores.unit
+        self.complete_ = lattice.complete
+        self.n_sets_, self.n_families_ = scores.n_sets, lattice.n_families
+        if not lattice.complete:
+            self.notes_.append(
+                f"the time limit of {self.time_limit:g} s was reached: no network with at most "
+                f"{lattice.max_parents} parents for each variable is better, but one with more may be"
+            )
+        return DAG.from_arrays(names, graph.directed_array, weights_directed=strengths)
+
+    def _check_size(self, k: int) -> None:
+        """Refuse a search that takes more variables than allowed, or more memory than there is."""
+        from f2sl.search.exact import bytes_needed, seconds_needed
+        from f2sl.stats.set_scores import MOST_MEMBERS
+
+        advice = "leave out columns, or take a learner that does not search all networks, such as f2sl-s"
+        if k > MOST_MEMBERS:
+            raise OptionError(f"an exact search of {k} variables would never end; {advice}")
+        seconds = seconds_needed(k, self.n_rows_, resolve_jobs(self.n_jobs), self.max_indegree)
+        memory, duration = _told(bytes_needed(k), SIZES), _told(seconds, DURATIONS)
+        cost = f"an exact search of {k} variables takes about {memory} of memory and {duration}"
+        if k > self.max_exact and not self.force:
+            raise OptionError(
+                f"max_exact is {self.max_exact}: {cost}; {advice}, or insist with force=True (--force)"
+            )
+        available = available_bytes()
+        if available is not None and bytes_needed(k) > available:
+            raise OptionError(f"{cost}, but only {_told(available, SIZES)} are free; {advice}")
+
+
+def _arrows(parents: Integers, members: Integers) -> Integers:
+    """Turn masks of parents into rows (from, to)."""
+    pairs = [
+        (members[u], members[v])
+        for v in range(len(members))
+        for u in range(len(members))
+        if parents[v] >> u & 1
+    ]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _strengths(scores: SetScores, members: Integers, arrows: Integers) -> Floats:
+    """What the score would lose without each of the arrows."""
+    place = {int(v): i for i, v in enumerate(members)}
+    ends = [(1 << place[u], 1 << place[v]) for u, v in arrows.tolist()]
+    into: dict[int, int] = {}
+    for u, v in ends:
+        into[v] = into.get(v, 0) | u
+    masks = np.array(
+        [(into[v] | v, into[v], (into[v] | v) ^ u, into[v] ^ u) for u, v in ends], np.int64
+    ).reshape(-1, 4)
+    with_both, with_u, with_v, rest = scores.subsets(members, masks.ravel())[0].reshape(-1, 4).T
+    return np.asarray((with_both - with_u - (with_v - rest)) * scores.unit)
+
+
+def _told(value: float, units: dict[str, float]) -> str:
+    """Write down a quantity for people, in the largest unit that it fills.
+
+    Examples
+    --------
+    >>> _told(5400, DURATIONS), _told(250e9, SIZES)
+    ('1.5 hours', '250 GB')
+    """
+    unit = next((unit for unit, size in units.items() if value >= size), list(units)[-1])
+    value /= units[unit]
+    return f"{value:.2g} {unit}" if value < 10 else f"{value:,.0f} {unit}"

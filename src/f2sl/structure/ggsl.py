@@ -1,0 +1,209 @@
+"""GGSL, graph growing structure learning (Gao, Fadnis and Campbell 2017).
+
+From one variable the graph grows to all: S2TMB finds what is around it, then what is around its neighbours,
+and so on; where the graph ends and variables are left, it starts again at the first of them.
+
+- *What is settled stays.* A variable that has had its turn has named its neighbours and spouses. On another's
+  turn it is one of these or it is not, and no candidate any more.
+- *What conflicts is decided by the score.* On its turn a variable may lose a neighbour that has named it, and
+  two v-structures may claim opposite directions. Then the best network over both ends and all around them
+  decides whether they are linked, or which way.
+
+At the end the v-structures are oriented, and Meek's rules orient what follows.
+
+Their paper repairs the graph after each turn; here directions are decided at the end, when all are known.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Mapping
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import Integers
+from f2sl.errors import DataError, unknown_name
+from f2sl.graph import DAG, PDAG
+from f2sl.local.by_score import MAX_EXACT, ByScore, Run
+from f2sl.local.growing import Around, Growth, grow
+from f2sl.local.s2tmb import S2TMB
+from f2sl.skeleton import Skeleton
+from f2sl.structure.by_best_networks import ByBestNetworks
+from f2sl.structure.sll_c import v_structures_of_spouses
+
+
+class GGSL(ByBestNetworks):
+    """Learn a partially directed graph that grows from one variable, by S2TMB.
+
+    Parameters
+    ----------
+    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
+        As in :class:`SLLC`.
+    start : str, optional
+        The variable to start from; None to draw one.
+    seed : int
+        What it is drawn by.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_, complete_, pc_, skeleton_, v_structures_, n_exact_, n_climbed_
+        As in :class:`SLLC`.
+    start_ : str
+        The variable that the graph has grown from.
+    n_conflicts_ : int
+        How often two neighbourhoods contradicted each other.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.GGSL(start="xray").fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    v_structures_: list[tuple[str, str, str]]
+    start_: str
+    n_conflicts_: int
+
+    def __init__(
+        self,
+        *,
+        score: str = "bdeu",
+        equivalent_sample_size: float = 1.0,
+        order: str = "strength",
+        ties: str = "drop",
+        max_exact: int = MAX_EXACT,
+        max_indegree: int | None = None,
+        time_limit: float | None = None,
+        start: str | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.order = order
+        self.ties = ties
+        self.max_exact = max_exact
+        self.max_indegree = max_indegree
+        self.time_limit = time_limit
+        self.start = start
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        super().check_options()
+        _options.whole("seed", self.seed)
+
+    def _local_learner(self) -> ByScore:
+        return S2TMB(**self._options_of_networks())
+
+    def _explore(self, run: Run, names: tuple[str, ...]) -> None:
+        if self.start is not None and str(self.start) not in names:
+            raise DataError(unknown_name("column", self.start, names))
+        self.start_ = str(self.start) if self.start is not None else random.Random(self.seed).choice(names)
+        self.n_conflicts_ = 0
+        waiting = deque([names.index(self.start_)])
+        with stage("growing the graph") as advance:
+            while len(run.found) < run.n and not run.out_of_time:
+                if not waiting:
+                    waiting.append(next(v for v in range(run.n) if v not in run.found))
+                target = waiting.popleft()
+                if target in run.found:
+                    continue
+                run.run([target], search_what_is_open, run.found, lambda: advance(1.0 / run.n))
+                if target in run.found:
+                    self._settle_links(run, target)
+                    near = run.found[target].near
+                    waiting.extend(sorted(near, key=lambda v: (-near[v], v)))
+
+    def _settle_links(self, run: Run, target: int) -> None:
+        """Decide, where the target does not name a neighbour that has named it, whether they are linked."""
+        for other in sorted(run.found):
+            strength = run.found[other].near.get(target)
+            if strength is None or other in run.found[target].near:
+                continue
+            self.n_conflicts_ += 1
+            network = best_around_both(run, target, other)
+            if target in network[other] or other in network[target]:
+                run.found[target] = with_neighbour(run.found[target], other, strength)
+            else:
+                run.found[other] = without_neighbour(run.found[other], target)
+
+    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        from f2sl.orient.by_independence import orient_by_independence
+
+        triples = v_structures_of_spouses(run.found, skeleton)
+        if not run.interrupted:
+            triples = self._settle_directions(run, triples)
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
+        return orient_by_independence(skeleton, names, triples)
+
+    def _settle_directions(self, run: Run, triples: Integers) -> Integers:
+        """Decide between opposite claims; drops the v-structures that claim what is not so."""
+        claimed = {(end, c) for a, c, d in triples.tolist() for end in (a, d)}
+        refuted: set[tuple[int, int]] = set()
+        for u, v in sorted(claimed):
+            if u < v and (v, u) in claimed:
+                self.n_conflicts_ += 1
+                decided = direction_around_both(run, u, v)
+                refuted |= {(u, v), (v, u)} - {decided}
+        kept = [(a, c) not in refuted and (d, c) not in refuted for a, c, d in triples.tolist()]
+        return triples[np.array(kept, np.bool_)]
+
+
+def search_what_is_open(run: Run, target: int) -> Growth[Around]:
+    """Search by S2TMB among those that had no turn, beginning with who has named the target."""
+    near = {v: around.near[target] for v, around in run.found.items() if target in around.near}
+    named = {v: around.spouses[target] for v, around in run.found.items() if target in around.spouses}
+    children = {v: run.found[v].children[target] for v in named}
+    candidates = run.others(target, set(range(run.n)) - run.found.keys())
+    first = yield from grow(target, Around(near), candidates)
+    rest = candidates[~np.isin(candidates, list(first.near))]
+    spouses = {v: strength for v, strength in named.items() if v not in first.near}
+    begin = Around(first.near, spouses, {v: children[v] for v in spouses})
+    return (yield from grow(target, begin, rest, with_spouses=True))
+
+
+def best_around_both(run: Run, one: int, other: int) -> dict[int, tuple[int, ...]]:
+    """Find the best network over two variables and all around them: the parents of each."""
+    around = [v for end in (one, other) for v in (*run.around(end).near, *run.around(end).spouses)]
+    return run.grower.network({one, other, *around})
+
+
+def direction_around_both(run: Run, u: int, v: int) -> tuple[int, int] | None:
+    """Tell which way the best network points the edge, if all networks as good as it by equivalence do."""
+    network = best_around_both(run, u, v)
+    pattern = DAG(
+        [str(member) for member in network],
+        [(str(parent), str(child)) for child, parents in network.items() for parent in parents],
+    ).to_cpdag()
+    for a, b in ((u, v), (v, u)):
+        if pattern.has_directed_edge(str(a), str(b)):
+            return a, b
+    return None
+
+
+def with_neighbour(around: Around, variable: int, strength: float) -> Around:
+    """Add a neighbour; it is no spouse then."""
+    spouses = {v: loss for v, loss in around.spouses.items() if v != variable}
+    return Around(around.near | {variable: strength}, spouses, {v: around.children[v] for v in spouses})
+
+
+def without_neighbour(around: Around, variable: int) -> Around:
+    """Take a neighbour away."""
+    near = {v: loss for v, loss in around.near.items() if v != variable}
+    return Around(near, around.spouses, around.children)

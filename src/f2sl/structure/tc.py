@@ -1,0 +1,196 @@
+"""TC, total conditioning, with collider sets (Pellet and Elisseeff 2008), for real numbers.
+
+1. *Blankets.* Two variables are linked if they are correlated given all others (:mod:`f2sl.local.tc`). The
+   links are those of the network and those between *spouses*, the parents of a common child.
+2. *Spouses.* A link X - Y whose ends have common neighbours may be one of spouses. Then there is a set of
+   common neighbours, the *collider set*, without which the rest of the neighbours of the one separate it from
+   the other: all common children, and what common neighbours descend from these. Descendants of the collider
+   set among the rest may have to be left out as well: those that it leads to around X, Y and their
+   common neighbours.
+3. *Directions.* A link that is separated so is removed, and X -> Z <- Y for the Z of its collider set. Then
+   Meek's rules.
+
+What is left out is tried from one variable on, collider sets alone first, of one size in the order of names;
+the neighbours of the end that has fewer of its own are taken (of equals, the earlier name's). More than
+`max_left_out` are not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.moments import Moments
+from f2sl.counting.protocol import Integers
+from f2sl.graph import PDAG
+from f2sl.local.lockstep import Questions, Search, answer_all, together
+from f2sl.local.tc import TCBlankets
+from f2sl.skeleton import Skeleton, from_edges, join
+from f2sl.stats.choose import make_test
+from f2sl.structure.base import StructureLearner
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+Separated = dict[tuple[int, int], tuple[int, ...]]
+
+
+class TC(StructureLearner):
+    """Learn a partially directed graph of real-valued variables by total conditioning.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of significance of the independence tests.
+    max_left_out : int
+        Most variables that are left out of a blanket to tell a spouse from a neighbour.
+    n_jobs, bins, binning, missing, verbose
+        As in :class:`F2SLc`; real numbers are never cut, so `bins` is refused.
+
+    Attributes
+    ----------
+    graph_, skeleton_, v_structures_, n_tests_, n_unreliable_
+        As in :class:`F2SLc`.
+    blankets_ : dict of str to list of str
+        The Markov blanket found for each variable, strongest first.
+    separating_sets_ : dict of (str, str) to tuple of str
+        What was found to separate spouses; those outside each other's blanket are separated by all others.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> rng = np.random.default_rng(0)
+    >>> a, b, noise = rng.normal(size=(3, 500))
+    >>> f2sl.TC().fit({"a": a, "b": b, "c": a + b + noise}).graph_.directed_edges
+    [('a', 'c'), ('b', 'c')]
+    """
+
+    strength_unit = "-log10 p"
+    kinds = ("gaussian",)
+
+    blankets_: dict[str, list[str]]
+    skeleton_: PDAG
+    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    v_structures_: list[tuple[str, str, str]]
+    n_tests_: int
+    n_unreliable_: int
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.01,
+        max_left_out: int = 3,
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.max_left_out = max_left_out
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        TCBlankets(self.alpha).check_options()
+        _options.whole("max_left_out", self.max_left_out, least=1)
+
+    def _learn(self, engine: Moments, names: tuple[str, ...]) -> PDAG:
+        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.structure.local_to_global import as_graph, by_name, named_sets
+
+        columns = self.feature_names_in_.tolist()
+        with self._timed("blankets"):
+            blankets = TCBlankets(self.alpha).learn_all(engine)
+        self.blankets_ = by_name(blankets, names, columns)
+        test = make_test(engine, self.alpha)
+        with self._timed("spouses"):
+            moral = join(blankets)
+            apart = separated_spouses(test, moral, self.max_left_out)
+            skeleton, triples = without_spouses(moral, apart)
+        with self._timed("orientation"):
+            graph = orient_by_independence(skeleton, names, triples)
+        self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+        self.separating_sets_ = named_sets(apart, names)
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
+        self.n_tests_ = blankets.n_tests + test.n_tests
+        self.n_unreliable_ = test.n_unreliable
+        return graph
+
+
+def separated_spouses(test: IndependenceTest, moral: Skeleton, max_left_out: int) -> Separated:
+    """Find the links of a moral graph that some of the ends' neighbours separate, each with the first set."""
+    around = [set(moral.adjacent_to(v).tolist()) for v in range(moral.n)]
+    edges = [(x, y) for x, y in moral.edges.tolist() if around[x] & around[y]]
+    with stage("telling spouses from neighbours"):
+        searches = (_separating_set(test, around, x, y, max_left_out) for x, y in edges)
+        found = answer_all(together(searches), test)
+    return {edge: given for edge, given in zip(edges, found, strict=True) if given is not None}
+
+
+def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Integers]:
+    """Remove the links that were separated; the triples (X, Z, Y) of their collider sets come beside."""
+    kept = np.array([(x, y) not in apart for x, y in moral.edges.tolist()], np.bool_)
+    skeleton = from_edges(moral.n, moral.edges[kept], moral.strengths[kept])
+    triples = [
+        (x, z, y)
+        for (x, y), given in apart.items()
+        for z in np.intersect1d(skeleton.adjacent_to(x), skeleton.adjacent_to(y)).tolist()
+        if z not in given
+    ]
+    return skeleton, np.array(triples, np.int64).reshape(-1, 3)
+
+
+def _separating_set(
+    test: IndependenceTest, around: list[set[int]], x: int, y: int, max_left_out: int
+) -> Search[tuple[int, ...] | None]:
+    """Look for what separates two linked variables, leaving out one, two, ... of the neighbours of one."""
+    from f2sl.stats.independence import INDEPENDENT
+
+    common = around[x] & around[y]
+    own = min(around[x] - common - {y}, around[y] - common - {x}, key=len)
+    everything = np.array(sorted(common | own), np.int64)
+    for size in range(1, min(max_left_out, len(everything)) + 1):
+        left_out = list(_left_out(around, x, y, own, size))
+        if not left_out:
+            continue
+        stays = np.array([~np.isin(everything, out) for out in left_out])
+        given = np.broadcast_to(everything, stays.shape)[stays].reshape(len(left_out), -1)
+        [answers] = yield [Questions(np.full(len(given), x), np.full(len(given), y), given)]
+        independent = np.flatnonzero(answers.answer == INDEPENDENT)
+        if len(independent):
+            return tuple(given[independent[0]].tolist())
+    return None
+
+
+def _left_out(around: list[set[int]], x: int, y: int, own: set[int], size: int) -> Iterator[tuple[int, ...]]:
+    """Sets of `size` to leave out: a collider set, and some of what it leads to among the neighbours' own."""
+    common = around[x] & around[y]
+    for n_colliders in range(size, 0, -1):
+        for colliders in combinations(sorted(common), n_colliders):
+            if n_colliders == size:
+                yield colliders
+                continue
+            beyond = _reached(around, colliders, common | {x, y}) & own
+            yield from ((*colliders, *some) for some in combinations(sorted(beyond), size - n_colliders))
+
+
+def _reached(around: list[set[int]], start: tuple[int, ...], closed: set[int]) -> set[int]:
+    """Whom links lead to from `start`, without going through those that are closed."""
+    todo, seen = list(start), set(start) | closed
+    reached: set[int] = set()
+    while todo:
+        new = around[todo.pop()] - seen
+        seen |= new
+        reached |= new
+        todo.extend(new)
+    return reached
