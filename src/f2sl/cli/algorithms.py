@@ -39,7 +39,9 @@ def algorithms(as_json: AsJson = False) -> None:
         headings = ("name", "what it does", "reference", "options, with defaults")
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
-    output.show(f"All of them take {', '.join(FLAGS[name] for name in _COMMON)}.")
+    single = [entry.name for entry in STRUCTURE if "n_jobs" not in _defaults(STRUCTURE.load(entry.name))]
+    taken = ", ".join(FLAGS[name] for name in _COMMON)
+    output.show(f"All of them take {taken}, but {', '.join(single)} no {FLAGS['n_jobs']}.")
 
 
 def _defaults(learner: Any) -> dict[str, Any]:

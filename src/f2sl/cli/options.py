@@ -88,7 +88,7 @@ LEARNER_OPTIONS = (
         ALL_LEARNERS,
     ),
     LearnerOption("start", str, "The variable that the graph grows from; one is drawn by default."),
-    LearnerOption("seed", int, "What it is drawn by."),
+    LearnerOption("seed", int, "What is drawn at random is drawn by this: the start, or a training."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
     LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),
@@ -101,7 +101,6 @@ LEARNER_OPTIONS = (
     LearnerOption("learning_rate", float, "Size of the steps of the training."),
     LearnerOption("hidden", int, "Hidden units of a neural network."),
     LearnerOption("tau", float, "Weight of the sum of all absolute weights: with more, fewer edges."),
-    LearnerOption("seed", int, "Where random numbers begin; the same one gives the same graph."),
 )
 
 FLAGS = {

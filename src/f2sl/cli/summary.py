@@ -33,19 +33,19 @@ class Edge:
 
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
-    """Return the edges with the largest weights, equals in the order of their names.
+    """Return the edges with the largest weights, whatever their signs; equals in the order of their names.
 
     Examples
     --------
     >>> from f2sl.graph import PDAG
-    >>> weights = {("a", "b"): 0.2, ("b", "c"): 0.7}
+    >>> weights = {("a", "b"): 0.2, ("b", "c"): -0.7}
     >>> [str(edge) for edge in strongest_edges(PDAG([*"abc"], [("a", "b")], [("b", "c")], weights=weights))]
     ['b - c', 'a -> b']
     """
     import heapq
 
     weights = graph.weights or {}
-    first = heapq.nsmallest(most, weights.items(), key=lambda item: (-item[1], item[0]))
+    first = heapq.nsmallest(most, weights.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [Edge(a, b, graph.has_directed_edge(a, b), weight) for (a, b), weight in first]
 
 

@@ -90,16 +90,16 @@ STRUCTURE.add(
     "Colombo and Maathuis 2014",
 )
 STRUCTURE.add(
-    "dag-gnn",
-    "f2sl.structure.dag_gnn:DAGGNN",
-    "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
-    "Yu, Chen, Gao and Yu 2019",
-)
-STRUCTURE.add(
     "exact",
     "f2sl.structure.exact_search:ExactSearch",
     "the DAG with the best score of all, for up to about 20 variables",
     "Silander and Myllymaki 2006",
+)
+STRUCTURE.add(
+    "dag-gnn",
+    "f2sl.structure.dag_gnn:DAGGNN",
+    "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
+    "Yu, Chen, Gao and Yu 2019",
 )
 STRUCTURE.add(
     "local-to-global",

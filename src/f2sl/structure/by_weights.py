@@ -6,15 +6,12 @@ the graph is what is left above a threshold, which is raised where that still ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.data import DiscreteTable, NumericTable, as_either
-from f2sl.data.remarks import remarks, warn_of_identifiers
+from f2sl.data import DiscreteTable, NumericTable
 from f2sl.graph import DAG
 from f2sl.structure.base import StructureLearner
 
@@ -31,32 +28,19 @@ class ByWeights(StructureLearner):
     """
 
     strength_unit = "weight"
+    kinds = ("discrete", "gaussian")
 
     standardize: bool
     weights_: Matrix
 
-    def _read(self, X: Any, names: Sequence[str] | None) -> DiscreteTable | NumericTable:
-        table = as_either(
-            X,
-            names=names,
-            bins=self.bins,
-            binning=self.binning,
-            missing=self.missing,
-            min_variables=2,
-            whole="gaussian",
-        )
-        self.notes_ = list(table.notes)
-        if isinstance(table, DiscreteTable):
-            warn_of_identifiers(table, stacklevel=5)
-            self.notes_ += [*remarks(table), "states are taken for the numbers 0, 1, 2, ... in their order"]
-            return NumericTable.from_codes(table)
-        return table
-
-    def _open(self, table: NumericTable) -> AbstractContextManager[Matrix]:
+    def _open(self, table: DiscreteTable | NumericTable) -> AbstractContextManager[Matrix]:
         """Give the numbers, each variable with a mean of 0, the rows in an order of their own.
 
         Sums then come out the same to the last bit, whichever order the rows came in.
         """
+        if isinstance(table, DiscreteTable):
+            self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
+            table = NumericTable.from_codes(table)
         values = table.values[:, np.lexsort(table.values)]
         centred = values - values.mean(axis=1, keepdims=True)
         if self.standardize:

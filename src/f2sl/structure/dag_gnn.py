@@ -55,8 +55,8 @@ class DAGGNN(ByWeights):
         more likely to come out as an effect.
     time_limit : float, optional
         Seconds after which to end with the weights of that moment.
-    bins, binning, missing, verbose
-        As in :class:`F2SLc`; real numbers need no `bins`.
+    kind, bins, binning, missing, verbose
+        As in :class:`F2SLc`.
 
     Attributes
     ----------
@@ -81,7 +81,8 @@ class DAGGNN(ByWeights):
     >>> import f2sl
     >>> noise = np.random.default_rng(0).normal(size=(200, 2))
     >>> table = {"cause": noise[:, 0], "effect": 2 * noise[:, 0] + noise[:, 1]}
-    >>> f2sl.DAGGNN(epochs=100).fit(table).graph_.directed_edges  # doctest: +SKIP
+    >>> model = f2sl.DAGGNN(epochs=100)
+    >>> model.fit(table).graph_.directed_edges  # doctest: +SKIP
     [('cause', 'effect')]
     """
 
@@ -105,6 +106,7 @@ class DAGGNN(ByWeights):
         seed: int = 0,
         standardize: bool = False,
         time_limit: float | None = None,
+        kind: str = "auto",
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
@@ -121,6 +123,7 @@ class DAGGNN(ByWeights):
         self.seed = seed
         self.standardize = standardize
         self.time_limit = time_limit
+        self.kind = kind
         self.bins = bins
         self.binning = binning
         self.missing = missing
