@@ -1,8 +1,9 @@
 """scikit-learn's own checks of estimators, on the learners as a scikit-learn user would set them up.
 
-The checks feed real numbers, which a learner of discrete data refuses unless told how to cut them up;
-so the learners are given ``bins=3``. Learners do not inherit from scikit-learn's base class, which would
-make importing them slow (`f2sl/_estimator.py`); the checks warn of that once, and are then run all the same.
+The checks feed real numbers, which a learner of discrete data refuses unless told how to cut them up; so the
+learners are given ``bins=3``, or told to take them for Gaussian. Learners do not inherit from scikit-learn's
+base class, which would make importing them slow (`f2sl/_estimator.py`); the checks warn of that once, and are
+then run all the same.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ EXCEPTIONS: dict[type, dict[str, str]] = {
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
-    all_checks = parametrize_with_checks([f2sl.F2SLc(bins=3), f2sl.F2SLs(bins=3), f2sl.ExactSearch(bins=3)])
+    all_checks = parametrize_with_checks(
+        [f2sl.F2SLc(bins=3), f2sl.F2SLc(kind="gaussian"), f2sl.F2SLs(bins=3), f2sl.ExactSearch(bins=3)]
+    )
 
 
 @all_checks
