@@ -35,11 +35,12 @@ class Best:
     Above `max_exact` variables it is not the best network, but the one that hill climbing finds.
     """
 
-    def __init__(self, family, max_indegree=None, ties="drop", max_exact=math.inf):
+    def __init__(self, family, max_indegree=None, ties="drop", max_exact=math.inf, constant=()):
         self.family = cache(family)
         self.max_indegree = math.inf if max_indegree is None else max_indegree
         self.ties = ties
         self.max_exact = max_exact
+        self.constant = constant
         self.best = cache(self.best)
 
     def best(self, members):
@@ -101,7 +102,8 @@ class Best:
         return Around(near, spouses, children)
 
     def in_order(self, target, others, order):
-        """Put candidates in the order in which they come."""
+        """Put candidates in the order in which they come; constants are none."""
+        others = set() if target in self.constant else set(others) - set(self.constant)
         if order == "name":
             return sorted(others)
         gain = {v: round(self.family(v, (target,)) - self.family(v, ()), 7) for v in others}

@@ -122,12 +122,12 @@ def test_two_copies_of_a_cause():
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("score", ["bdeu", "bic"])
-def test_constant_columns_have_no_neighbours(name, score):
+@pytest.mark.parametrize("options", [{}, {"score": "bic"}, {"ties": "keep"}])
+def test_constant_columns_have_no_neighbours(name, options):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 3, 50)
     codes = np.stack([np.zeros(50, np.int64), a, a // 2, np.zeros(50, np.int64)])
-    found = learner_of(name, score=score).learn_all(make_engine(codes))
+    found = learner_of(name, **options).learn_all(make_engine(codes))
     assert [set(members) for members in as_dicts(found)] == [set(), {2}, {1}, set()]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl import _options
 from f2sl._deadline import Deadline
@@ -158,6 +159,7 @@ class Run:
         self.out_of_time = False
         self.interrupted = False
         self._order = learner.order
+        self._varies: NDArray[np.bool_] = engine.cardinalities > 1
         self.deadline = Deadline(learner.time_limit)
         self._latest: Found = {}
 
@@ -212,10 +214,13 @@ class Run:
         return self.spouses.get(target) or self._latest.get(target, Around())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
-        """List all variables but the target, or some, in the order in which they are to be tried."""
-        others = np.array(
-            [v for v in (range(self.n) if among is None else sorted(among)) if v != target], np.int64
-        )
+        """List all variables but the target, or some, in the order in which they are to be tried.
+
+        Variables with one state are not tried, nor is anything with such a target: a link would make no
+        difference to any score.
+        """
+        others: Integers = np.arange(self.n) if among is None else np.array(sorted(among), np.int64)
+        others = others[(others != target) & self._varies[others] & self._varies[target]]
         if self._order == "name":
             return others
         gain = self.grower.gain(target, others)
