@@ -41,6 +41,7 @@ test: lint
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/best_networks.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
@@ -53,6 +54,7 @@ bench-peers: .venv-peers/.installed
 paper: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/paper_core.py
 	$(BIN)/python benchmarks/paper_tables.py
+	$(BIN)/python benchmarks/paper_scores.py
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

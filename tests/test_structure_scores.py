@@ -13,7 +13,8 @@ import naive_score_local
 from cli_process import f2sl as command
 from cli_process import learned, write_csv
 from conftest import compiled_only, make_table
-from f2sl.errors import DataError, Interrupted, OptionError
+from f2sl.cli.app import main
+from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.graph import load_graph
 from f2sl.local import by_score
 from f2sl.local.growing import Grower
@@ -279,6 +280,30 @@ def test_one_target_on_the_command_line(what, algorithm, csv, alarm):
     assert quiet.stderr.startswith("f2sl: note: incomplete: ")
     unknown = command(what, csv, "HRT", "--algorithm", algorithm)
     assert "unknown column 'HRT'; did you mean 'HR'?" in unknown.stderr
+
+
+@compiled_only
+@pytest.mark.parametrize(("what", "algorithm", "waves"), [("pc", "sll-pc", 50), ("mb", "sll", 200)])
+def test_the_sets_that_are_finished_of_all(what, algorithm, waves, csv, alarm, monkeypatch, capsys):
+    learn = f2sl.learn_pc if what == "pc" else f2sl.learn_mb
+    with pytest.warns(F2SLWarning, match=r"incomplete: the time limit of 0\.001 s ended the search with "):
+        assert not learn(alarm, algorithm=algorithm, time_limit=0.001).complete
+    interrupt_after(monkeypatch, waves)
+    with pytest.raises(Interrupted) as caught:
+        learn(alarm, algorithm=algorithm)
+    some = caught.value.finished
+    assert not some.complete
+    assert any(one.complete for one in some.values())
+    monkeypatch.undo()
+    interrupt_after(monkeypatch, waves)
+    assert main([what, str(csv), "--algorithm", algorithm, "--json"]) == 130
+    printed, told = capsys.readouterr()
+    assert told == "f2sl: interrupted; nothing was written\n"
+    shown = json.loads(printed)
+    assert shown["complete"] is False
+    assert {v: [m["name"] for m in members] for v, members in shown[what].items()} == {
+        v: list(one) for v, one in some.items()
+    }
 
 
 @posix_only

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from f2sl._registry import Registry
-from f2sl.errors import DataError, F2SLWarning, unknown_name
+from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.structure.base import STRUCTURE, StructureLearner
@@ -180,7 +180,10 @@ def find_sets(
     found: FoundSet | FoundSets
     with MemoryEngine(ordered, n_jobs) as engine:
         if target is None:
-            found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+            try:
+                found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+            except Interrupted as error:
+                raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None
         else:
             place = ordered.names.index(str(target))
             found = FoundSet.of(learner.learn_one(engine, place), place, ordered.names)

@@ -20,8 +20,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from f2sl.errors import Interrupted
-
 EXIT_CODE = 130
 _SHOW_CURSOR = b"\x1b[?25h"
 
@@ -74,13 +72,9 @@ class Interrupts:
         self.requested = True
         raise KeyboardInterrupt
 
-    @contextmanager
-    def keeping_what_is_finished(self) -> Iterator[None]:
-        """Put off an interrupt during a ``with`` block after which there is something to write."""
-        try:
-            yield
-        except Interrupted:
-            self._put_off = True
+    def put_off(self) -> None:
+        """Let the command go on to its end with what is finished, and be interrupted then."""
+        self._put_off = True
 
     def check(self) -> None:
         """Stop if an interrupt was asked for and got lost."""

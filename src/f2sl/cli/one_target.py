@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
+from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import create_learner, in_terms_of_flags, parse_bins
 from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
 from f2sl.cli.reading import Reading
 from f2sl.cli.summary import reliability
+from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
@@ -58,7 +60,13 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         with progress(quiet):
             table = reading.read()
-            found = find_sets(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
+            try:
+                found = find_sets(
+                    registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {}
+                )
+            except Interrupted as error:
+                found = error.finished
+                interrupts.put_off()
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}

@@ -59,6 +59,8 @@ class ByScore(LocalLearner):
         Seconds after which the search ends with what is finished; None for no limit.
     """
 
+    strength_unit = "log score"
+
     def __init__(
         self,
         score: str = "bdeu",

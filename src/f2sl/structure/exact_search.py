@@ -75,6 +75,8 @@ class ExactSearch(StructureLearner):
     ['bronc', 'lung']
     """
 
+    strength_unit = "log score"
+
     score_: float
     complete_: bool
     n_sets_: int
