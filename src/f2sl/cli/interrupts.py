@@ -76,7 +76,12 @@ class Interrupts:
 
     def _repeat(self) -> None:
         """Raise the interrupt again, in the main thread, unless that is over."""
-        if self._repeated:
+        main = threading.main_thread().ident
+        if not self._repeated or main is None:
+            return
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(main, signal.SIGINT)  # wakes the thread where it waits
+        else:
             _thread.interrupt_main()
 
     def _heard(self, number: int, frame: Any) -> None:
