@@ -189,16 +189,20 @@ def ggsl(best, n, start, order):
         children = {v: found[v].children[target] for v in spouses}
         open_to_it = set(range(n)) - found.keys() - {target}
         found[target] = s2tmb(best, n, target, order, open_to_it, near, spouses, children)
-        for other in sorted(near.keys() - found[target].near.keys()):
+        for other in sorted(found):
+            here, there = other in found[target].near, target in found[other].near
+            if here == there:
+                continue
+            silent, named = (other, target) if here else (target, other)
             network = best.network(both(found, target, other))
             if other in linked(network, target):
-                found[target] = Around(
-                    {**found[target].near, other: near[other]},
-                    without(found[target].spouses, [other]),
-                    without(found[target].children, [other]),
+                found[silent] = Around(
+                    {**found[silent].near, named: found[named].near[silent]},
+                    without(found[silent].spouses, [named]),
+                    without(found[silent].children, [named]),
                 )
             else:
-                found[other] = found[other]._replace(near=without(found[other].near, [target]))
+                found[named] = found[named]._replace(near=without(found[named].near, [silent]))
         strengths = found[target].near
         waiting += sorted(strengths, key=lambda v: (-round(strengths[v], 6), v))
     return found

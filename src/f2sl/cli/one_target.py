@@ -91,9 +91,10 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
 
     if isinstance(found, FoundSets):
         parts = {name: _as_json(command, one) for name, one in found.items()}
-        return {
+        of_each = {
             key: {name: part[key] for name, part in parts.items()} for key in (command, "separating_sets")
         }
+        return {**of_each, "unfinished": [name for name, one in found.items() if not one.complete]}
     members = [{"name": name, "strength": strength} for name, strength in found.items()]
     return {command: members, "separating_sets": found.separating_sets}
 
@@ -103,7 +104,10 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
 
     if isinstance(found, FoundSets):
-        links = [(printable(name), ", ".join(map(printable, one))) for name, one in found.items()]
+        links = [
+            (printable(name), ", ".join(map(printable, one)) if one.complete else "(not finished)")
+            for name, one in found.items()
+        ]
         output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))
         return
     rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]

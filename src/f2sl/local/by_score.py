@@ -33,7 +33,7 @@ ORDERS = ("strength", "name")
 TIES = ("drop", "keep")
 MAX_EXACT = 13
 LARGEST_EXACT = 20
-"""Each further variable doubles time and memory, which are a second and 200 MB for one network of 20."""
+"""Each further one doubles time and memory, which are seconds and hundreds of MB for one network of 20."""
 
 TARGETS_AT_ONCE = 16
 

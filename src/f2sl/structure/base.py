@@ -8,6 +8,7 @@ an underscore.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Self
@@ -23,7 +24,7 @@ from f2sl._threads import resolve_jobs
 from f2sl.counting.protocol import CountingEngine
 from f2sl.data import as_table, check_reading
 from f2sl.data.remarks import remarks, warn_of_identifiers
-from f2sl.errors import Interrupted
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import PDAG
 
 STRUCTURE = Registry("algorithm")
@@ -222,6 +223,11 @@ class StructureLearner(Estimator):
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             raise interrupt
+        if not self.complete_:
+            told = "; ".join(note for note in self.notes_ if note.startswith("incomplete"))
+            warnings.warn(
+                told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=3
+            )
         return self
 
     def _tell_of_unreliable_tests(self) -> None:
