@@ -33,8 +33,8 @@ lint: $(VENV)/.test-installed
 	$(BIN)/python tools/check_imports.py
 
 test: lint
-	$(BIN)/python -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_counting.py tests/test_stats_information.py \
+	$(BIN)/python -m pytest -q -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto tests/test_counting.py tests/test_stats_information.py \
 		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py \
 		tests/test_local_tests.py tests/test_set_scores.py tests/test_exact.py tests/test_local_scores.py
 
