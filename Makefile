@@ -33,8 +33,8 @@ lint: $(VENV)/.test-installed
 	$(BIN)/python tools/check_imports.py
 
 test: lint
-	$(BIN)/python -m pytest -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/test_counting.py tests/test_stats_information.py \
+	$(BIN)/python -m pytest -q -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto tests/test_counting.py tests/test_stats_information.py \
 		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py \
 		tests/test_local_tests.py tests/test_set_scores.py tests/test_exact.py tests/test_local_scores.py \
 		tests/test_stats_gaussian.py
@@ -42,6 +42,7 @@ test: lint
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/exact.py
+	$(BIN)/python benchmarks/best_networks.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
@@ -54,6 +55,7 @@ bench-peers: .venv-peers/.installed
 paper: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/paper_core.py
 	$(BIN)/python benchmarks/paper_tables.py
+	$(BIN)/python benchmarks/paper_scores.py
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

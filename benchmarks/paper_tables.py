@@ -77,10 +77,48 @@ def of_structure_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float
 def expected(network: str, rows: int, algorithm: str) -> dict[str, Figure]:
     """The paper's figures for a row, in the order in which they are printed."""
     key = network, rows, algorithm
-    if algorithm in PC_OPTIONS:
+    if algorithm in LOCAL:
         return {name: figures("pc_learners")[key][name] for name in RATES if figures("pc_learners")[key]}
     errors, rates = figures("structure_errors")[key], figures("arrowheads")[key]
     return {name: errors[name] for name in ERRORS if errors} | {name: rates[name] for name in RATES if rates}
+
+
+def names_of_measures(algorithm: str) -> tuple[str, ...]:
+    """What a learner is measured by."""
+    return RATES if algorithm in LOCAL else (*ERRORS, *RATES)
+
+
+def heading(algorithm: str) -> str:
+    """The head of a learner's table."""
+    return (
+        f"\n{algorithm:<20}"
+        + "".join(f"{name:>18}" for name in names_of_measures(algorithm))
+        + f"{'seconds':>10}"
+    )
+
+
+def line(
+    network: str,
+    rows: int,
+    algorithm: str,
+    runs: list[tuple[dict[str, float], float]],
+    paper: dict[str, Figure],
+) -> str:
+    """A row of a learner's table: means over data sets, the paper's in brackets."""
+    cells = []
+    for name in names_of_measures(algorithm):
+        digits = 1 if name in ERRORS else 3
+        mean = float(np.mean([found[name] for found, _ in runs]))
+        cell = f"{mean:.{digits}f}"
+        if name in paper:
+            last_digit = 0.1 if name in ERRORS else 0.01
+            star = "" if paper[name].agrees(mean, last_digit) else "*"
+            cell += f" ({paper[name].mean:.{min(digits, 2)}f}){star:<1}"
+        else:
+            cell += " (-) "
+        cells.append(f"{cell:>18}")
+    seconds = float(np.mean([spent for _, spent in runs]))
+    return f"{network:<11}{rows:>6,}   " + "".join(cells) + f"{seconds:>10.2f}"
 
 
 def lines(
@@ -93,31 +131,16 @@ def lines(
 ) -> Iterator[str]:
     """Head and rows of each learner's table."""
     for algorithm in algorithms:
-        is_pc = algorithm in PC_OPTIONS
-        measure = of_pc_learner if is_pc else of_structure_learner
-        names = RATES if is_pc else (*ERRORS, *RATES)
-        digits = {name: 1 if name in ERRORS else 3 for name in names}
-        yield f"\n{algorithm:<20}" + "".join(f"{name:>18}" for name in names) + f"{'seconds':>10}"
+        measure = of_pc_learner if algorithm in LOCAL else of_structure_learner
+        yield heading(algorithm)
         for network in networks:
             source = Supplement(folder, network)
             for rows in sizes:
                 paper = expected(network, rows, algorithm)
-                if is_pc and not paper:
+                if algorithm in LOCAL and not paper:
                     continue  # over 48 hours in the paper; here it is no shorter than the sets are many
                 runs = [measure(algorithm, data) for data in load(source, rows, sets, shuffled)]
-                cells = []
-                for name in names:
-                    mean = float(np.mean([found[name] for found, _ in runs]))
-                    cell = f"{mean:.{digits[name]}f}"
-                    if name in paper:
-                        last_digit = 0.1 if name in ERRORS else 0.01
-                        star = "" if paper[name].agrees(mean, last_digit) else "*"
-                        cell += f" ({paper[name].mean:.{min(digits[name], 2)}f}){star:<1}"
-                    else:
-                        cell += " (-) "
-                    cells.append(f"{cell:>18}")
-                seconds = float(np.mean([spent for _, spent in runs]))
-                yield f"{network:<11}{rows:>6,}   " + "".join(cells) + f"{seconds:>10.2f}"
+                yield line(network, rows, algorithm, runs, paper)
 
 
 def main() -> int:

@@ -35,11 +35,12 @@ class Best:
     Above `max_exact` variables it is not the best network, but the one that hill climbing finds.
     """
 
-    def __init__(self, family, max_indegree=None, ties="drop", max_exact=math.inf):
+    def __init__(self, family, max_indegree=None, ties="drop", max_exact=math.inf, constant=()):
         self.family = cache(family)
         self.max_indegree = math.inf if max_indegree is None else max_indegree
         self.ties = ties
         self.max_exact = max_exact
+        self.constant = constant
         self.best = cache(self.best)
 
     def best(self, members):
@@ -101,7 +102,8 @@ class Best:
         return Around(near, spouses, children)
 
     def in_order(self, target, others, order):
-        """Put candidates in the order in which they come."""
+        """Put candidates in the order in which they come; constants are none."""
+        others = set() if target in self.constant else set(others) - set(self.constant)
         if order == "name":
             return sorted(others)
         gain = {v: round(self.family(v, (target,)) - self.family(v, ()), 7) for v in others}
@@ -187,16 +189,20 @@ def ggsl(best, n, start, order):
         children = {v: found[v].children[target] for v in spouses}
         open_to_it = set(range(n)) - found.keys() - {target}
         found[target] = s2tmb(best, n, target, order, open_to_it, near, spouses, children)
-        for other in sorted(near.keys() - found[target].near.keys()):
+        for other in sorted(found):
+            here, there = other in found[target].near, target in found[other].near
+            if here == there:
+                continue
+            silent, named = (other, target) if here else (target, other)
             network = best.network(both(found, target, other))
             if other in linked(network, target):
-                found[target] = Around(
-                    {**found[target].near, other: near[other]},
-                    without(found[target].spouses, [other]),
-                    without(found[target].children, [other]),
+                found[silent] = Around(
+                    {**found[silent].near, named: found[named].near[silent]},
+                    without(found[silent].spouses, [named]),
+                    without(found[silent].children, [named]),
                 )
             else:
-                found[other] = found[other]._replace(near=without(found[other].near, [target]))
+                found[named] = found[named]._replace(near=without(found[named].near, [silent]))
         strengths = found[target].near
         waiting += sorted(strengths, key=lambda v: (-round(strengths[v], 6), v))
     return found

@@ -54,4 +54,5 @@ def naive_best(codes, score, equivalent_sample_size, order, ties, max_indegree, 
     if score == "bdeu":
         formula = partial(naive.bdeu, equivalent_sample_size=equivalent_sample_size)
     family = partial(formula, [row.tolist() for row in codes], cardinalities)
-    return naive_score_local.Best(family, max_indegree, ties, max_exact)
+    constant = [v for v, k in enumerate(cardinalities) if k == 1]
+    return naive_score_local.Best(family, max_indegree, ties, max_exact, constant)

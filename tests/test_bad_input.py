@@ -6,6 +6,7 @@ Every message names what is wrong and what to do, and nothing is ever written.
 import os
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from functools import partial
@@ -394,6 +395,28 @@ def test_an_interrupt_that_got_lost_is_found_before_writing(tmp_path, capsys, mo
     assert main(["learn", str(path), "--out", str(tmp_path / "graph.json")]) == 130
     assert capsys.readouterr() == ("", "f2sl: interrupted; nothing was written\n")
     assert not (tmp_path / "graph.json").exists()
+
+
+@posix_only
+@pytest.mark.usefixtures("heeding_interrupts")
+def test_an_interrupt_that_a_callback_lost_is_raised_again(capsys):
+    from f2sl.cli.errors import exit_code_of
+
+    class Interrupting:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)  # what it raises here is ignored
+
+    went_on = []
+
+    def work():
+        Interrupting()
+        went_on.append("past the callback")
+        threading.Event().wait(60)
+        went_on.append("to the end")
+
+    assert exit_code_of(work) == 130
+    assert went_on == ["past the callback"]
+    assert capsys.readouterr() == ("", "f2sl: interrupted; nothing was written\n")
 
 
 @posix_only

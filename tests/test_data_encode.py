@@ -220,7 +220,6 @@ def test_every_kind_of_string(column):
         [Decimal(3), None, Decimal(1)],
         np.ma.masked_array([3, 99, 1], mask=[False, True, False]),
     ],
-    ids=repr,
 )
 def test_every_kind_of_integers_with_gaps(column):
     table = as_table({"i": column}, missing="state")

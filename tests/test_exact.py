@@ -11,7 +11,8 @@ import f2sl
 import naive
 import naive_exact
 from conftest import compiled_only, make_engine, make_table, related_codes
-from f2sl.errors import OptionError
+from f2sl import _deadline
+from f2sl.errors import F2SLWarning, Interrupted, OptionError
 from f2sl.search import exact
 from f2sl.search.exact import best_networks, count_lattice
 from f2sl.stats.scores import FamilyScore
@@ -271,14 +272,37 @@ def test_too_little_memory_is_told_before_it_is_taken(monkeypatch):
 
 def test_a_search_out_of_time_says_so(monkeypatch):
     clock = iter(range(1000))
-    monkeypatch.setattr(exact.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(_deadline.time, "monotonic", lambda: float(next(clock)))
     table = make_table(related_codes(5, 80, 8))
     # One look at the clock at the beginning, and one before each level of parents but the first.
-    model = f2sl.ExactSearch(time_limit=2.5).fit(table)
+    with pytest.warns(F2SLWarning, match="incomplete: the time limit of 2.5 s was reached"):
+        model = f2sl.ExactSearch(time_limit=2.5).fit(table)
     assert not model.complete_
-    assert "the time limit of 2.5 s was reached: no network with at most 2 parents" in model.notes_[-1]
+    assert "no network with at most 2 parents for each variable is better" in model.notes_[-1]
     assert model.score_ >= f2sl.ExactSearch(max_indegree=2).fit(table).score_
     assert f2sl.ExactSearch(time_limit=100).fit(table).complete_
+
+
+def test_an_interrupt_leaves_the_best_of_what_was_searched(monkeypatch):
+    table = make_table(related_codes(5, 80, 8))
+    levels = []
+    score_families = exact._kernels.score_families
+
+    def interrupt_the_third(level, *rest):
+        levels.append(level)
+        if level == 2:
+            raise KeyboardInterrupt
+        return score_families(level, *rest)
+
+    monkeypatch.setattr(exact._kernels, "score_families", interrupt_the_third)
+    model = f2sl.ExactSearch()
+    with pytest.raises(Interrupted):
+        model.fit(table)
+    assert levels == [0, 1, 2]
+    assert not model.complete_
+    assert model.notes_[-1].startswith("incomplete: interrupted; no network with at most 1 parents")
+    monkeypatch.undo()
+    assert model.score_ >= f2sl.ExactSearch(max_indegree=1).fit(table).score_
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,14 @@ class TestBadInput:
         told = any("too few rows, or columns that others decide" in note for note in model.notes_)
         assert told == (unreliable > tests / 2)
 
+    @pytest.mark.parametrize(
+        ("column", "told"), [([1.0, 1.0], "the same number"), ([0.0, 1e150], "another unit")]
+    )
+    def test_tables_made_by_hand_are_checked_too(self, column, told):
+        table = f2sl.NumericTable(("a", "b"), [[0.5, 0.7], column])
+        with pytest.raises(DataError, match=f"'b'.*{told}"):
+            f2sl.F2SLc().fit(table)
+
     def test_missing_values_can_be_dropped(self, frame):
         holes = frame.copy()
         holes.iloc[3, 2] = np.nan

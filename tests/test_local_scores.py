@@ -8,7 +8,7 @@ import f2sl
 import naive_score_local
 from conftest import compiled_only, make_engine
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
-from f2sl.local import by_score
+from f2sl.local import by_score, growing
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.local.growing import Grower
 from score_tools import OPTIONS, naive_best, tables
@@ -122,16 +122,25 @@ def test_two_copies_of_a_cause():
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("score", ["bdeu", "bic"])
-def test_constant_columns_have_no_neighbours(name, score):
+@pytest.mark.parametrize("options", [{}, {"score": "bic"}, {"ties": "keep"}])
+def test_constant_columns_have_no_neighbours(name, options):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 3, 50)
     codes = np.stack([np.zeros(50, np.int64), a, a // 2, np.zeros(50, np.int64)])
-    found = learner_of(name, score=score).learn_all(make_engine(codes))
+    found = learner_of(name, **options).learn_all(make_engine(codes))
     assert [set(members) for members in as_dicts(found)] == [set(), {2}, {1}, set()]
 
 
-# Large sets, little time, Ctrl-C
+# Large sets, little memory, little time, Ctrl-C
+
+
+@compiled_only
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_is_forgotten_is_counted_again(name, alarm, monkeypatch):
+    known = sets_of(name, alarm)
+    monkeypatch.setattr(growing, "SETS_REMEMBERED", 500)
+    monkeypatch.setattr(growing, "SETS_AT_ONCE", 700)
+    assert sets_of(name, alarm) == known
 
 
 @compiled_only

@@ -13,7 +13,8 @@ import naive_score_local
 from cli_process import f2sl as command
 from cli_process import learned, write_csv
 from conftest import compiled_only, make_table
-from f2sl.errors import DataError, Interrupted, OptionError
+from f2sl.cli.app import main
+from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.graph import load_graph
 from f2sl.local import by_score
 from f2sl.local.growing import Grower
@@ -62,7 +63,12 @@ def test_sll_g_climbs_on_the_naive_skeleton(codes, options):
     model = f2sl.SLLG(**options).fit(make_table(codes))
     edges = [(a, b) for a in range(n) for b in naive_score_local.neighbours(best, n, a, order) if a < b]
     assert numbers(model.skeleton_.undirected_edges) == sorted(edges)
-    arrows, _ = naive.hill_climb(n, sorted(edges), best.family)
+    most = n if options["max_indegree"] is None else options["max_indegree"]
+
+    def family(child, parents):
+        return best.family(child, parents) if len(parents) <= most else -np.inf
+
+    arrows, _ = naive.hill_climb(n, sorted(edges), family)
     assert sorted(numbers(model.graph_.directed_edges)) == arrows
     assert model.score_ == pytest.approx(naive.graph_score(n, arrows, best.family))
 
@@ -187,7 +193,8 @@ def test_an_interrupt_leaves_what_is_finished(learner, alarm, monkeypatch):
 @compiled_only
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_time_limit_ends_with_what_is_finished(learner, alarm):
-    model = learner(time_limit=0.001).fit(alarm)
+    with pytest.warns(F2SLWarning, match="incomplete: the time limit"):
+        model = learner(time_limit=0.001).fit(alarm)
     assert not model.complete_
     assert model.notes_[0].startswith("incomplete: the time limit of 0.001 s ended the search ")
 
@@ -203,7 +210,8 @@ def test_the_climb_has_a_time_limit_too(alarm, monkeypatch):
         run.deadline = by_score.Deadline(1e-9)
 
     monkeypatch.setattr(sll_g.SLLPC, "explore_all", explore_and_dawdle)
-    model = f2sl.SLLG(time_limit=1e3).fit(alarm)
+    with pytest.warns(F2SLWarning, match="incomplete"):
+        model = f2sl.SLLG(time_limit=1e3).fit(alarm)
     assert not model.complete_
     assert model.notes_ == ["incomplete: the time limit of 1e-09 s ended the search during hill climbing"]
 
@@ -211,7 +219,8 @@ def test_the_climb_has_a_time_limit_too(alarm, monkeypatch):
 @compiled_only
 def test_any_learner_of_neighbours_may_run_out_of_time(alarm, monkeypatch):
     options = {"pc": "s2tmb-pc", "pc_options": {"time_limit": 0.001}}
-    model = f2sl.LocalToGlobal(**options).fit(alarm)
+    with pytest.warns(F2SLWarning, match="incomplete"):
+        model = f2sl.LocalToGlobal(**options).fit(alarm)
     assert not model.complete_
     assert model.notes_[0].startswith("incomplete: the time limit of 0.001 s")
     interrupt_after(monkeypatch, 60)
@@ -279,6 +288,48 @@ def test_one_target_on_the_command_line(what, algorithm, csv, alarm):
     assert quiet.stderr.startswith("f2sl: note: incomplete: ")
     unknown = command(what, csv, "HRT", "--algorithm", algorithm)
     assert "unknown column 'HRT'; did you mean 'HR'?" in unknown.stderr
+
+
+@compiled_only
+@pytest.mark.parametrize(("what", "algorithm", "waves"), [("pc", "sll-pc", 50), ("mb", "sll", 200)])
+def test_the_sets_that_are_finished_of_all(what, algorithm, waves, csv, alarm, monkeypatch, capsys):
+    learn = f2sl.learn_pc if what == "pc" else f2sl.learn_mb
+    with pytest.warns(F2SLWarning, match=r"incomplete: the time limit of 0\.001 s ended the search with "):
+        assert not learn(alarm, algorithm=algorithm, time_limit=0.001).complete
+    interrupt_after(monkeypatch, waves)
+    with pytest.raises(Interrupted) as caught:
+        learn(alarm, algorithm=algorithm)
+    some = caught.value.finished
+    assert not some.complete
+    assert any(one.complete for one in some.values())
+    monkeypatch.undo()
+    interrupt_after(monkeypatch, waves)
+    assert main([what, str(csv), "--algorithm", algorithm, "--json"]) == 130
+    printed, told = capsys.readouterr()
+    assert told == "f2sl: interrupted; nothing was written\n"
+    shown = json.loads(printed)
+    assert shown["complete"] is False
+    assert {v: [m["name"] for m in members] for v, members in shown[what].items()} == {
+        v: list(one) for v, one in some.items()
+    }
+
+
+@compiled_only
+def test_what_is_near_is_so_for_both_ends():
+    # One end alone names the other on its turn here, whichever came first: the score decides.
+    data = f2sl.load_network("alarm").sample(500, seed=1)
+    model = f2sl.GGSL(seed=1).fit(data)
+    assert model.n_conflicts_ > 0
+    for name, near in model.pc_.items():
+        for other in near:
+            assert name in model.pc_[other]
+
+
+@compiled_only
+def test_no_variable_has_more_parents_than_allowed():
+    data = f2sl.load_network("alarm").sample(1000, seed=1)
+    graph = f2sl.SLLG(max_indegree=1).fit(data).graph_
+    assert max(len(graph.parents(name)) for name in graph.nodes) == 1
 
 
 @posix_only

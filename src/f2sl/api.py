@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from f2sl._registry import Registry
-from f2sl.errors import DataError, F2SLWarning, unknown_name
+from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.stats.choose import open_engine
@@ -176,8 +176,8 @@ def find_sets(
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        kind = kind_for(reading.pop("kind", "auto"), learner.kinds, algorithm)
-        table = as_either(data, kind, min_variables=2, **reading)
+        kind = kind_for(reading.get("kind", "auto"), learner.kinds, algorithm)
+        table = as_either(data, min_variables=2, **(reading | {"kind": kind}))
         ordered = table.in_name_order()
     learner = learner.settled(table.kind)
     warn_of_identifiers(table, stacklevel=4)
@@ -186,7 +186,10 @@ def find_sets(
     found: FoundSet | FoundSets
     with open_engine(ordered, n_jobs) as engine:
         if target is None:
-            found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+            try:
+                found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+            except Interrupted as error:
+                raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None
         else:
             place = ordered.names.index(str(target))
             found = FoundSet.of(learner.learn_one(engine, place), place, ordered.names)

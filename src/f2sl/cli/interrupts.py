@@ -2,7 +2,8 @@
 
 A ``KeyboardInterrupt`` can get lost: raised in a callback of some library it is printed and forgotten,
 raised inside an import it may come out as another error. So the signal is remembered as well, and looked at
-before anything is written and when the work ends.
+before anything is written and when the work ends; and one that a callback has lost is raised once more, a
+moment later.
 
 A learner that is interrupted with some of its work finished says so by raising
 :class:`~f2sl.errors.Interrupted`. What it has is then written and shown as usual, said to be incomplete, and
@@ -11,6 +12,7 @@ the interrupt takes effect when the command is through; a second Ctrl-C ends it 
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -20,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from f2sl.errors import Interrupted
-
 EXIT_CODE = 130
+REPEAT_AFTER = 0.05
+"""Seconds after which an interrupt that got lost is raised again: out of the callback that lost it."""
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -36,6 +38,7 @@ class Interrupts:
         """Begin a new run."""
         self.requested = False
         self._put_off = False
+        self._repeated = False
         self._saving = False
         self._before: dict[Path, int | None] = {}
 
@@ -56,6 +59,11 @@ class Interrupts:
         def tell_unless_interrupted(lost: Any) -> None:
             if not isinstance(lost.exc_value, KeyboardInterrupt):
                 hook(lost)
+                return
+            self._repeated = True
+            again = threading.Timer(REPEAT_AFTER, self._repeat)
+            again.daemon = True
+            again.start()
 
         signal.signal(signal.SIGINT, self._heard)
         sys.unraisablehook = tell_unless_interrupted
@@ -63,10 +71,23 @@ class Interrupts:
             yield
         finally:
             sys.unraisablehook = hook
+            self._repeated = False
             signal.signal(signal.SIGINT, signal.SIG_IGN if for_good else usual)
 
+    def _repeat(self) -> None:
+        """Raise the interrupt again, in the main thread, unless that is over."""
+        main = threading.main_thread().ident
+        if not self._repeated or main is None:
+            return
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(main, signal.SIGINT)  # wakes the thread where it waits
+        else:
+            _thread.interrupt_main()
+
     def _heard(self, number: int, frame: Any) -> None:
-        if self.requested and not self._saving:
+        if self._repeated:
+            self._repeated = False
+        elif self.requested and not self._saving:
             # Asked a second time: do not wait for threads to finish their piece of work.
             told = f"f2sl: {self.message()}\n".encode(errors="backslashreplace")
             os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + told)
@@ -74,13 +95,9 @@ class Interrupts:
         self.requested = True
         raise KeyboardInterrupt
 
-    @contextmanager
-    def keeping_what_is_finished(self) -> Iterator[None]:
-        """Put off an interrupt during a ``with`` block after which there is something to write."""
-        try:
-            yield
-        except Interrupted:
-            self._put_off = True
+    def put_off(self) -> None:
+        """Let the command go on to its end with what is finished, and be interrupted then."""
+        self._put_off = True
 
     def check(self) -> None:
         """Stop if an interrupt was asked for and got lost."""

@@ -33,6 +33,7 @@ from f2sl.cli.options import (
 )
 from f2sl.cli.progress import progress
 from f2sl.cli.reading import Reading
+from f2sl.errors import Interrupted
 
 EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",
@@ -116,8 +117,10 @@ def learn(
             seconds = time.perf_counter() - started
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-            with interrupts.keeping_what_is_finished():
+            try:
                 learner.fit(table)
+            except Interrupted:
+                interrupts.put_off()
     for stage in ("read", "total"):
         learner.timings_[stage] += seconds
     graph = learner.graph_.to_dag() if dag else learner.graph_

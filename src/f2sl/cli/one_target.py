@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
+from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import create_learner, in_terms_of_flags, parse_bins
 from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
 from f2sl.cli.reading import Reading
 from f2sl.cli.summary import reliability
+from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
@@ -61,7 +63,13 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         with progress(quiet):
             table = reading.read(asked.algorithm, learner.kinds)
             learner = learner.settled(table.kind)
-            found = find_sets(registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {})
+            try:
+                found = find_sets(
+                    registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {}
+                )
+            except Interrupted as error:
+                found = error.finished
+                interrupts.put_off()
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
@@ -86,9 +94,10 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
 
     if isinstance(found, FoundSets):
         parts = {name: _as_json(command, one) for name, one in found.items()}
-        return {
+        of_each = {
             key: {name: part[key] for name, part in parts.items()} for key in (command, "separating_sets")
         }
+        return {**of_each, "unfinished": [name for name, one in found.items() if not one.complete]}
     members = [{"name": name, "strength": strength} for name, strength in found.items()]
     return {command: members, "separating_sets": found.separating_sets}
 
@@ -98,7 +107,10 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
 
     if isinstance(found, FoundSets):
-        links = [(printable(name), ", ".join(map(printable, one))) for name, one in found.items()]
+        links = [
+            (printable(name), ", ".join(map(printable, one)) if one.complete else "(not finished)")
+            for name, one in found.items()
+        ]
         output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))
         return
     rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]

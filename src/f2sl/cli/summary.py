@@ -131,6 +131,8 @@ class Learned:
             lines.append(("Tests", reliability(tests, unreliable or 0)))
         if score is not None:
             name = learner.options_in_use().get("score", "")
+            if name == "bdeu":
+                name += f", equivalent sample size {learner.equivalent_sample_size:g}"
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:

@@ -58,7 +58,7 @@ def as_numeric(
     Parameters
     ----------
     data : NumericTable, data frame, array, dictionary of columns, list of rows, or path
-        As in :func:`f2sl.as_table`. A `NumericTable` is returned as it is.
+        As in :func:`f2sl.as_table`. A `NumericTable` is checked and returned as it is.
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it
         has none.
@@ -98,6 +98,13 @@ def as_numeric(
         if names is not None and tuple(names) != data.names:
             raise OptionError("names cannot be changed: a NumericTable has its own")
         check_size(data.names, data.n_rows, min_variables, min_rows=2)
+        problems = Problems(REASONS)
+        for name, numbers in zip(data.names, data.values, strict=True):
+            try:
+                _check_numbers(numbers)
+            except Refused as refused:
+                problems.add(refused.reason, name, refused.detail)
+        problems.raise_any()
         return data
     if isinstance(data, DiscreteTable):
         raise DataError("a DiscreteTable holds states, where a table of real numbers is needed")
@@ -133,6 +140,12 @@ def _numbers(source: Source, i: int, keep: Mask | None) -> npt.NDArray[np.float6
     if column.missing is not None:
         raise Refused("missing", f"{column.n_missing} of {source.n_rows} rows")
     numbers = column.values.astype(np.float64)
+    _check_numbers(numbers)
+    return numbers
+
+
+def _check_numbers(numbers: npt.NDArray[np.float64]) -> None:
+    """Refuse numbers that cannot be computed with."""
     low, high = float(numbers.min()), float(numbers.max())
     if not np.isfinite([low, high]).all():
         raise Refused("infinite")
@@ -141,4 +154,3 @@ def _numbers(source: Source, i: int, keep: Mask | None) -> npt.NDArray[np.float6
     # Halves, since the whole difference may overflow.
     if not LEAST_SPREAD / 2 <= high / 2 - low / 2 <= MOST_SPREAD / 2:
         raise Refused("spread")
-    return numbers

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl import _options
 from f2sl._deadline import Deadline
@@ -32,7 +33,7 @@ ORDERS = ("strength", "name")
 TIES = ("drop", "keep")
 MAX_EXACT = 13
 LARGEST_EXACT = 20
-"""Each further variable doubles time and memory, which are a second and 200 MB for one network of 20."""
+"""Each further one doubles time and memory, which are seconds and hundreds of MB for one network of 20."""
 
 TARGETS_AT_ONCE = 16
 
@@ -57,6 +58,8 @@ class ByScore(LocalLearner):
     time_limit : float, optional
         Seconds after which the search ends with what is finished; None for no limit.
     """
+
+    strength_unit = "log score"
 
     def __init__(
         self,
@@ -158,6 +161,7 @@ class Run:
         self.out_of_time = False
         self.interrupted = False
         self._order = learner.order
+        self._varies: NDArray[np.bool_] = engine.cardinalities > 1
         self.deadline = Deadline(learner.time_limit)
         self._latest: Found = {}
 
@@ -212,10 +216,13 @@ class Run:
         return self.spouses.get(target) or self._latest.get(target, Around())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
-        """List all variables but the target, or some, in the order in which they are to be tried."""
-        others = np.array(
-            [v for v in (range(self.n) if among is None else sorted(among)) if v != target], np.int64
-        )
+        """List all variables but the target, or some, in the order in which they are to be tried.
+
+        Variables with one state are not tried, nor is anything with such a target: a link would make no
+        difference to any score.
+        """
+        others: Integers = np.arange(self.n) if among is None else np.array(sorted(among), np.int64)
+        others = others[(others != target) & self._varies[others] & self._varies[target]]
         if self._order == "name":
             return others
         gain = self.grower.gain(target, others)

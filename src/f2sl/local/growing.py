@@ -28,6 +28,9 @@ Result = TypeVar("Result")
 SETS_AT_ONCE = 1 << 18
 """Values of sets asked for in one go, by all searches: a second or two where all have to be counted."""
 
+SETS_REMEMBERED = 1 << 22
+"""Values of sets that are kept for others to use, in about 200 MB; when there are more, all are forgotten."""
+
 CLIMBS_AT_ONCE = 8
 """Candidates that a search tries in one go where networks are climbed to, for some tenths of a second."""
 
@@ -126,6 +129,8 @@ class Grower:
 
     def answer(self, asked: Sequence[Turns]) -> list[Tried]:
         """Answer the questions of one wave, those of one size together."""
+        if self.scores.n_remembered > SETS_REMEMBERED:
+            self.scores = self.scores.anew()
         answers: dict[int, Tried] = {}
         by_size: dict[int, list[int]] = {}
         for number, turns in enumerate(asked):

@@ -14,12 +14,12 @@ good the fewest, and of these the first.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._deadline import Deadline
 from f2sl.counting.protocol import Integers
 from f2sl.search import _kernels
 from f2sl.stats._kernels import UNKNOWN
@@ -71,20 +71,22 @@ class Lattice:
     """The values of the sets that a best network may need, and how they were come by.
 
     ``values[mask]`` is below :data:`~f2sl.stats.set_scores.LEAST` where a set was not counted. All families
-    with up to `max_parents` parents were looked at; `complete` says whether that is as many as there may be.
+    with up to `max_parents` parents were looked at; `complete` says whether that is as many as there may be,
+    and `interrupted` whether Ctrl-C was why not.
     """
 
     values: Integers
     n_families: int
     max_parents: int
     complete: bool
+    interrupted: bool = False
 
 
 def count_lattice(
     scores: SetScores,
     members: Integers,
     max_indegree: int | None = None,
-    until: float | None = None,
+    deadline: Deadline | None = None,
     advance: Callable[[float], None] | None = None,
 ) -> Lattice:
     """Count those subsets of `members` that a best network may need.
@@ -101,8 +103,8 @@ def count_lattice(
         The variables, in ascending order.
     max_indegree : int, optional
         The most parents that a variable may have.
-    until : float, optional
-        When to stop, on the clock of :func:`time.monotonic`; families without parents are looked at anyway.
+    deadline : Deadline, optional
+        When to stop, as on Ctrl-C; families without parents are looked at anyway.
     advance : callable, optional
         Told the share of the work that each finished piece makes up.
     """
@@ -115,21 +117,27 @@ def count_lattice(
     best_of = np.empty((k, 1 << k >> 1), np.int64)
     open_for = np.zeros(1 << k, np.int64)
     wanted = np.zeros(1 << k, np.bool_)
-    n_families = 0
-    for level in range(most + 1):
-        _kernels.choose_families(level, *bounds, ceilings.sizes, open_for, best_of, wanted)
-        wanted &= values == UNKNOWN
-        masks = np.flatnonzero(wanted)
-        wanted[:] = False
-        for first in range(0, len(masks), SETS_PER_STEP):
-            if until is not None and level > 0 and time.monotonic() >= until:
-                return Lattice(values, n_families, level - 1, complete=False)
-            some = masks[first : first + SETS_PER_STEP]
-            values[some], occupied = scores.subsets(members, some)
-            ceilings.learn(some, occupied)
-            if advance is not None:
-                advance(math.comb(k, level + 1) / (1 << k) * len(some) / len(masks))
-        n_families += _kernels.score_families(level, *bounds, values, ceilings.sizes, open_for, best_of)
+    n_families = level = 0
+    n_sets = sum(math.comb(k, size) for size in range(1, most + 2))
+    try:
+        for level in range(most + 1):
+            _kernels.choose_families(level, *bounds, ceilings.sizes, open_for, best_of, wanted)
+            wanted &= values == UNKNOWN
+            masks = np.flatnonzero(wanted)
+            wanted[:] = False
+            for first in range(0, len(masks), SETS_PER_STEP):
+                if deadline is not None and level > 0 and deadline.passed:
+                    return Lattice(values, n_families, level - 1, complete=False)
+                some = masks[first : first + SETS_PER_STEP]
+                values[some], occupied = scores.subsets(members, some)
+                ceilings.learn(some, occupied)
+                if advance is not None:
+                    advance(math.comb(k, level + 1) / n_sets * len(some) / len(masks))
+            n_families += _kernels.score_families(level, *bounds, values, ceilings.sizes, open_for, best_of)
+    except KeyboardInterrupt:
+        if level == 0:
+            raise
+        return Lattice(values, n_families, level - 1, complete=False, interrupted=True)
     return Lattice(values, n_families, most, complete=True)
 
 

@@ -34,6 +34,23 @@ class Families(Protocol):
         """Score families (child, parents in ascending order)."""
 
 
+class AtMost:
+    """Scores as others do, but families of more than so many parents are out of the question."""
+
+    def __init__(self, families: Families, max_indegree: int) -> None:
+        self.families = families
+        self.max_indegree = max_indegree
+
+    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
+        """Score families; those with too many parents have minus infinity."""
+        allowed = np.array([len(parents) <= self.max_indegree for _, parents in families], np.bool_)
+        scores = np.full(len(families), -np.inf)
+        scores[allowed] = self.families.score(
+            [family for family, may in zip(families, allowed, strict=True) if may]
+        )
+        return scores
+
+
 @dataclass(frozen=True)
 class Climbed:
     """The best DAG found: its arrows as rows (from, to), its score, and how many steps were made."""

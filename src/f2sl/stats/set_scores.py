@@ -138,6 +138,15 @@ class SetScores:
         log_q = float(np.log(np.sort(self.engine.cardinalities)[-MOST_MEMBERS:]).sum())
         return n * max(math.log(n + ess + 1.0), log_q - math.log(ess))
 
+    @property
+    def n_remembered(self) -> int:
+        """How many sets are remembered, those too large to be counted included."""
+        return self._tree._used
+
+    def anew(self) -> SetScores:
+        """Give the same scores with nothing remembered."""
+        return SetScores(self.engine, self.score, self.equivalent_sample_size)
+
     def lattices(self, members: Integers) -> Integers:
         """Give the values of all subsets of each row of `members`.
 

@@ -8,6 +8,7 @@ an underscore.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
@@ -24,7 +25,7 @@ from f2sl.counting.moments import Moments
 from f2sl.data import DiscreteTable, NumericTable, as_either, check_reading, kind_for
 from f2sl.data.names import listing
 from f2sl.data.remarks import remarks, warn_of_identifiers
-from f2sl.errors import Interrupted
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import PDAG
 from f2sl.stats.choose import open_engine, settle
 
@@ -235,6 +236,11 @@ class StructureLearner(Estimator):
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             raise interrupt
+        if not self.complete_:
+            told = "; ".join(note for note in self.notes_ if note.startswith("incomplete"))
+            warnings.warn(
+                told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=3
+            )
         return self
 
     def _read(self, X: Any, names: Sequence[str] | None) -> DiscreteTable | NumericTable:

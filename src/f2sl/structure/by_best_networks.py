@@ -23,6 +23,8 @@ class ByBestNetworks(StructureLearner):
     Options and attributes are described where they are met, in the first of these.
     """
 
+    strength_unit = "log score"
+
     score: str
     equivalent_sample_size: float
     order: str

@@ -131,23 +131,27 @@ class GGSL(ByBestNetworks):
                     waiting.extend(sorted(near, key=lambda v: (-near[v], v)))
 
     def _settle_links(self, run: Run, target: int) -> None:
-        """Decide, where the target does not name a neighbour that has named it, whether they are linked."""
+        """Decide, where of the target and another one alone names the other, whether they are linked."""
         for other in sorted(run.found):
-            strength = run.found[other].near.get(target)
-            if strength is None or other in run.found[target].near:
+            if not run.has_time():
+                return
+            strengths = run.found[target].near.get(other), run.found[other].near.get(target)
+            if (strengths[0] is None) == (strengths[1] is None):
                 continue
             self.n_conflicts_ += 1
+            silent, named = (target, other) if strengths[0] is None else (other, target)
+            strength = run.found[named].near[silent]
             network = best_around_both(run, target, other)
             if target in network[other] or other in network[target]:
-                run.found[target] = with_neighbour(run.found[target], other, strength)
+                run.found[silent] = with_neighbour(run.found[silent], named, strength)
             else:
-                run.found[other] = without_neighbour(run.found[other], target)
+                run.found[named] = without_neighbour(run.found[named], silent)
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         from f2sl.orient.by_independence import orient_by_independence
 
         triples = v_structures_of_spouses(run.found, skeleton)
-        if not run.interrupted:
+        if not run.interrupted and run.has_time():
             triples = self._settle_directions(run, triples)
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         return orient_by_independence(skeleton, names, triples)
