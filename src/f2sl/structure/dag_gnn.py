@@ -5,8 +5,7 @@ constraint by which it is the matrix of a DAG (the formulas are in :mod:`f2sl.se
 weights that are far from 0 are the edges.
 
 States are taken for numbers, their codes. The paper has another way for them as well, a number for each state
-and a distribution over the states from the decoder. It was measured, found worse, and left out
-(docs/reproduction.md).
+and a distribution over the states from the decoder. In first measurements it was worse, and it was left out.
 """
 
 from __future__ import annotations
