@@ -183,9 +183,9 @@ class DAGGNN(ByWeights):
         """Add a note where the training ended before the weights were those of a DAG."""
         how_far = f"the measure of cycles was {self.h_:.3g} then, and was to fall to {self.h_tol:g}"
         if interrupted:
-            self.notes_.append(f"interrupted; {how_far}")
+            self.notes_.append(f"incomplete: interrupted; {how_far}")
         elif not self.complete_:
-            self.notes_.append(f"the time limit of {self.time_limit:g} s was reached; {how_far}")
+            self.notes_.append(f"incomplete: the time limit of {self.time_limit:g} s was reached; {how_far}")
         elif self.h_ > self.h_tol:
             self.notes_.append(
                 f"the training ended without convergence: the measure of cycles is {self.h_:.3g} and was "
