@@ -1,0 +1,233 @@
+"""The paper's figures from our runs, by Matplotlib.
+
+==============================  ============================================================================
+``seconds-500``, ``-1000``       seconds against the number of variables
+``time-shd-500``, ``-1000``      seconds against SHD, both divided by those of F2SL-s
+``time-f1-500``, ``-1000``       seconds against Ar_F1, both divided by those of F2SL-s
+``delta-f1-500``, ...            F1, precision and recall of FCBF against delta, with 0.05 marked
+==============================  ============================================================================
+
+One panel, one picture: two of them stand side by side on a wide page and below each other on a phone. The
+same results give the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, STRUCTURE_LEARNERS, size
+from f2sl.experiments.results import Cell, Cells, Task
+from f2sl.experiments.settings import DELTAS, PAPER, SIZES, SWEPT, swept_setting
+
+INK, FAINT = "#24292f", "#8b949e"
+"""Colours of text and axes, and of what stands back; a page in the dark puts others in their place."""
+CHOSEN_DELTA = 0.05
+_COLOURS = {
+    "gsbn": "#8a63d2",
+    "mmhc": "#2f7fd1",
+    "mmhc-c": "#16a3a3",
+    "sll+c": "#b07a1e",
+    "sll+g": "#d9a514",
+    "ggsl": "#7f8c3a",
+    "notears": "#d65db1",
+    "dag-gnn": "#a0522d",
+    "f2sl-c": "#e5533d",
+    "f2sl-s": "#2fa84f",
+    "mildew": "#2f7fd1",
+    "hailfinder": "#16a3a3",
+    "munin": "#2fa84f",
+    "pigs": "#8a63d2",
+    "link": "#d9a514",
+    "gene": "#d65db1",
+}
+_MARKERS = dict(zip(STRUCTURE_LEARNERS, "vsdXPp<>oD", strict=True)) | dict(
+    zip(NETWORKS, "osD^vX", strict=True)
+)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, as text (SVG) and as pixels (PNG)."""
+
+    name: str
+    title: str
+    svg: str
+    png: bytes
+
+
+def pictures(cells: Cells) -> list[Picture]:
+    """Draw all figures."""
+    return [_drawn(name, title, draw) for name, title, draw in _plan(cells)]
+
+
+Draw = Callable[[Any], None]
+_POWERS_OF_TEN = [10.0**power for power in range(-6, 8)]
+
+
+def _logarithmic(axes: Any, which: str, ticks: list[float]) -> None:
+    """Make the x or the y axis logarithmic, with plain numbers at those of these ticks that are in view."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+    axes.set(**{f"{which}scale": "log"})
+    axis = getattr(axes, f"{which}axis")
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _plan(cells: Cells) -> Iterator[tuple[str, str, Draw]]:
+    """Give name, title and how to draw of each figure."""
+    for rows in SIZES:
+        title = f"Seconds against variables, {size(rows)} rows"
+        yield f"seconds-{rows}", title, partial(_seconds, cells=cells, rows=rows)
+    for measure, label in (("shd", "SHD"), ("f1", "Ar_F1")):
+        for rows in SIZES:
+            title = f"Normalised time against normalised {label}, {size(rows)} rows"
+            draw = partial(_trade, cells=cells, rows=rows, measure=measure, label=label)
+            yield f"time-{measure}-{rows}", title, draw
+    for measure in ("f1", "precision", "recall"):
+        for rows in SIZES:
+            title = f"{MEASURES[measure]} of FCBF against delta, {size(rows)} rows"
+            yield f"delta-{measure}-{rows}", title, partial(_delta, cells=cells, rows=rows, measure=measure)
+
+
+def _seconds(axes: Any, cells: Cells, rows: int) -> None:
+    """Seconds against variables: a line for each learner as in the paper, both axes logarithmic."""
+    for learner in STRUCTURE_LEARNERS:
+        points = []
+        for network in NETWORKS:
+            for task in cells.tasks(network, rows, [learner]):
+                cell, variables = cells.get(task, learner, PAPER), cells.variables(task)
+                if cell is not None and variables and cell.figures.get("seconds"):
+                    points.append((variables, cell.figures["seconds"].mean))
+        _line(axes, learner, LEARNERS[learner], sorted(points))
+    _logarithmic(axes, "x", [30.0, 100.0, 300.0, 1000.0])
+    _logarithmic(axes, "y", _POWERS_OF_TEN)
+    axes.set_xlim(28, 1000)
+    axes.set_xlabel("variables")
+    axes.set_ylabel("seconds")
+
+
+def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None:
+    """Time against quality, divided by those of F2SL-s; what is better in both lies in the grey area."""
+    for learner in STRUCTURE_LEARNERS:
+        points = []
+        for network in NETWORKS:
+            for task in cells.tasks(network, rows, [learner]):
+                base = cells.get(task, "f2sl-s", PAPER)
+                cell = cells.get(task, learner, PAPER)
+                place = _ratios(cell, base, ("seconds", measure))
+                if place is not None and learner != "f2sl-s":
+                    points.append(place)
+        _line(axes, learner, LEARNERS[learner], points, joined=False)
+    _logarithmic(axes, "x", _POWERS_OF_TEN)
+    if measure == "shd":
+        _logarithmic(axes, "y", [2.0**power for power in range(-6, 12)])
+    axes.plot([1], [1], marker="+", color=INK, markersize=10, linestyle="")
+    axes.set_xlabel("normalised time")
+    axes.set_ylabel(f"normalised {label}")
+    (left, _), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    better = (bottom, 1.0) if measure == "shd" else (1.0, top)
+    axes.fill_between([min(left, 0.5), 1.0], *better, color=FAINT, alpha=0.25, linewidth=0)
+    axes.set_xlim(left=min(left, 0.5))
+    axes.set_ylim(min(bottom, 0.9), max(top, 1.1))
+
+
+def _ratios(cell: Cell | None, base: Cell | None, measures: tuple[str, str]) -> tuple[float, float] | None:
+    """Divide by the base, unless something is missing or zero, which a logarithm cannot show."""
+    if cell is None or base is None:
+        return None
+    values = []
+    for measure in measures:
+        above, below = cell.figures.get(measure), base.figures.get(measure)
+        if above is None or below is None or above.mean <= 0 or below.mean <= 0:
+            return None
+        values.append(above.mean / below.mean)
+    return values[0], values[1]
+
+
+def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
+    """A rate of FCBF against delta: a line for each network."""
+    for network in NETWORKS:
+        for task in cells.tasks(network, rows, [SWEPT]):
+            points = [
+                (delta, cell.figures[measure].mean)
+                for delta, cell in swept(cells, task)
+                if measure in cell.figures
+            ]
+            label = NETWORKS[network] + (" (sampled)" if task.source == "sampled" else "")
+            _line(axes, network, label, points)
+    axes.axvline(CHOSEN_DELTA, color="#e5533d", linewidth=1.2, linestyle="--")
+    axes.set_xlim(min(DELTAS) - 0.003, max(DELTAS) + 0.003)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("delta")
+    axes.set_ylabel(MEASURES[measure])
+
+
+def swept(cells: Cells, task: Task) -> list[tuple[float, Cell]]:
+    """Give the cells of the sweep over delta that were run."""
+    found = [(delta, cells.get(task, SWEPT, swept_setting(delta))) for delta in DELTAS]
+    return [(delta, cell) for delta, cell in found if cell is not None]
+
+
+def _line(
+    axes: Any, name: str, label: str, points: list[tuple[float, float]], *, joined: bool = True
+) -> None:
+    if points:
+        axes.plot(
+            *zip(*points, strict=True),
+            label=label,
+            color=_COLOURS[name],
+            marker=_MARKERS[name],
+            markersize=5,
+            linewidth=1.4,
+            linestyle="-" if joined else "",
+        )
+
+
+def _drawn(name: str, title: str, draw: Draw) -> Picture:
+    """Draw one panel, with its legend below."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    look: dict[Any, Any] = {
+        "svg.hashsalt": f"f2sl {name}",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": 9.5,
+        "text.color": INK,
+        "axes.labelcolor": INK,
+        "axes.edgecolor": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+    with mpl.rc_context(look):
+        figure = Figure(figsize=(5.0, 4.3), facecolor="none")
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0.14, 0.30, 0.83, 0.63), facecolor="none")
+        axes.set_title(title, fontsize=10)
+        draw(axes)
+        axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
+        handles, labels = axes.get_legend_handles_labels()
+        if handles:
+            figure.legend(
+                handles,
+                labels,
+                loc="lower center",
+                ncols=3 if len(labels) <= 6 else 4,
+                frameon=False,
+                fontsize=8.5,
+            )
+        else:
+            axes.text(0.5, 0.5, "not run yet", transform=axes.transAxes, ha="center", color=FAINT)
+        text, pixels = io.StringIO(), io.BytesIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(pixels, format="png", dpi=150, facecolor="white", metadata={"Software": None})
+    return Picture(name, title, text.getvalue(), pixels.getvalue())
