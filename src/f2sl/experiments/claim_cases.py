@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, SOURCES, size
+from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, SOURCES, short, size
 from f2sl.experiments.results import PRINTED, Cell, Cells, Task
 from f2sl.experiments.settings import PAPER, SIZES
 
@@ -25,6 +25,8 @@ class Case:
     what: str
     figures: str
     holds: bool | None
+    factor: tuple[str, str, float] | None = None
+    """Of timings: the learner, its rival, and how many times as long the rival takes (at least)."""
 
 
 class View:
@@ -134,8 +136,9 @@ def timings(
             ratio = rival_low / high if rival_low is not None and high else None
             if ratio is not None:
                 least = "at least " if rival_high is None else ""
-                figures += f"; {least}{ratio:,.3g} times"
-            yield case(task, what, figures, answer)
+                figures += f"; {least}{short(ratio)} times"
+            found = None if ratio is None else (LEARNERS[first], LEARNERS[second], ratio)
+            yield replace(case(task, what, figures, answer), factor=found)
 
 
 def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> Iterator[Case]:
@@ -171,5 +174,5 @@ def _shown(view: View, task: Task, learner: str, measure: str) -> str:
         return "not run"
     if measure in cell.figures:
         mean = cell.figures[measure].mean
-        return f"{mean:,.3g} s" if measure == "seconds" else f"{mean:,.2f}"
+        return f"{short(mean)} s" if measure == "seconds" else f"{mean:,.2f}"
     return f"over {cell.limit}" if cell.state == "limit" and cell.limit else cell.state

@@ -6,9 +6,11 @@ runs with f2sl's defaults. The first says how far the text goes beyond its own t
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from f2sl.experiments.claim_cases import Case, Cases, View
+from f2sl.experiments.names import short
 from f2sl.experiments.results import Cells, paper_cells
 from f2sl.experiments.settings import DEFAULT, PAPER
 
@@ -99,6 +101,24 @@ class Verdict:
         missing = len(self.cases) - len(self.judged)
         return "; ".join(parts) + (f"; {missing} cannot be judged" if missing else "")
 
+    def failing(self) -> str:
+        """Say where it does not hold, and how often there."""
+        wheres = Counter(case.where for case in self.judged if not case.holds)
+        return ", ".join(f"{where} ({number})" for where, number in wheres.items())
+
+    def factors(self) -> list[str]:
+        """Say by how much learners are faster: for each and each rival the range of factors."""
+        ranges: dict[str, dict[str, list[float]]] = {}
+        for case in self.cases:
+            if case.factor is not None:
+                ours, rival, factor = case.factor
+                ranges.setdefault(ours, {}).setdefault(rival, []).append(factor)
+        return [
+            f"Times the seconds of {ours}: "
+            + ", ".join(f"{rival} {_range(found)}" for rival, found in rivals.items())
+            for ours, rivals in ranges.items()
+        ]
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -135,3 +155,8 @@ def all_claims() -> tuple[Claim, ...]:
 
 def _verdict(claim: Claim, view: View) -> Verdict:
     return Verdict(tuple(claim.cases(view)), claim.enough, claim.exceptions)
+
+
+def _range(values: list[float]) -> str:
+    low, high = short(min(values)), short(max(values))
+    return low if low == high else f"{low} to {high}"

@@ -23,7 +23,7 @@ from f2sl.experiments.claim_cases import (
     unfinished,
 )
 from f2sl.experiments.claims import Claim
-from f2sl.experiments.names import LEARNERS, NETWORKS, STRUCTURE_LEARNERS
+from f2sl.experiments.names import LEARNERS, NETWORKS, STRUCTURE_LEARNERS, short
 from f2sl.experiments.results import Task
 from f2sl.experiments.settings import SIZES
 from f2sl.experiments.table_model import LAST_DIGIT
@@ -68,7 +68,7 @@ def _largest_factors(view: View) -> Iterator[Case]:
             and (other.least_seconds or "seconds" in other.figures)
             and (spent := view.mean(task, "f2sl-s", "seconds"))
         ]
-        figures = f"up to {max(found):,.3g} times; the paper {theirs:,.3g} times" if found else "not run"
+        figures = f"up to {short(max(found))} times; the paper {short(theirs)} times" if found else "not run"
         answer = max(found) >= theirs - LAST_DIGIT / 2 if found else None
         yield Case("largest of all", "all data", f"{LEARNERS[rival]}, F2SL-s: seconds", figures, answer)
 
@@ -116,8 +116,8 @@ def _not_better_in_both(measure: str, better: Relation) -> Cases:
                     faster = lower(their_time, time)
                     answer = not (faster and better(their_value, value))
                     figures = (
-                        f"{LEARNERS[rival]} {their_time:,.3g} s, {their_value:,.2f}; "
-                        f"F2SL-s {time:,.3g} s, {value:,.2f}"
+                        f"{LEARNERS[rival]} {short(their_time)} s, {their_value:,.2f}; "
+                        f"F2SL-s {short(time)} s, {value:,.2f}"
                     )
                 yield case(task, f"{LEARNERS[rival]}, F2SL-s", figures, answer)
 

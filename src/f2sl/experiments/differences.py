@@ -110,8 +110,8 @@ TIED_TO_ROWS = (
         "Ties",
         "On data with deterministic relations many pairs of variables tie exactly. In a plain comparison of "
         "floating-point numbers rounding decides them, and the paper's figures lie between keeping all ties "
-        "and dropping all. Runs as in the paper keep them (the strict > of its text); f2sl drops them (Yu and "
-        "Liu 2004), with far fewer extra edges.",
+        "and dropping all. Runs as in the paper keep them (the strict > of its text); f2sl drops them (Yu "
+        "and Liu 2004), with far fewer extra edges.",
         learners=("fcbf", "f2sl-c", "f2sl-s"),
         networks=("hailfinder", "munin", "link"),
     ),

@@ -199,7 +199,7 @@ def _drawn(name: str, title: str, draw: Draw) -> Picture:
         "svg.hashsalt": f"f2sl {name}",
         "svg.fonttype": "none",
         "font.family": "sans-serif",
-        "font.size": 9.5,
+        "font.size": 10,
         "text.color": INK,
         "axes.labelcolor": INK,
         "axes.edgecolor": INK,
@@ -209,10 +209,10 @@ def _drawn(name: str, title: str, draw: Draw) -> Picture:
         "axes.spines.right": False,
     }
     with mpl.rc_context(look):
-        figure = Figure(figsize=(5.0, 4.3), facecolor="none")
+        figure = Figure(figsize=(4.6, 4.3), facecolor="none")
         FigureCanvasAgg(figure)
-        axes = figure.add_axes((0.14, 0.30, 0.83, 0.63), facecolor="none")
-        axes.set_title(title, fontsize=10)
+        axes = figure.add_axes((0.15, 0.31, 0.79, 0.62), facecolor="none")
+        axes.set_title(title, fontsize=10.5)
         draw(axes)
         axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
         handles, labels = axes.get_legend_handles_labels()
@@ -223,7 +223,9 @@ def _drawn(name: str, title: str, draw: Draw) -> Picture:
                 loc="lower center",
                 ncols=3 if len(labels) <= 6 else 4,
                 frameon=False,
-                fontsize=8.5,
+                fontsize=9,
+                columnspacing=1.2,
+                handlelength=1.6,
             )
         else:
             axes.text(0.5, 0.5, "not run yet", transform=axes.transAxes, ha="center", color=FAINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from f2sl.experiments import settings
@@ -44,3 +45,19 @@ def size(rows: int) -> str:
     '1,000'
     """
     return f"{rows:,}"
+
+
+def decimals(value: float, digits: int = 3) -> int:
+    """Give the decimals that leave a number this many digits that count."""
+    return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 2
+
+
+def short(value: float) -> str:
+    """Write a number with three digits that count, and never as a power of ten.
+
+    Examples
+    --------
+    >>> short(0.012345), short(50880.71)
+    ('0.0123', '50,881')
+    """
+    return f"{value:,.{decimals(value)}f}"

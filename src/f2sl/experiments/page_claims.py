@@ -43,7 +43,7 @@ def _claim(finding: Finding) -> str:
     known = [(group, verdict) for group, verdict in _verdicts(finding) if verdict is not None]
     verdicts = "".join(
         f'<div class="{_LOOKS.get(verdict.word, "open")}"><dt>{group}</dt>'
-        f"<dd><b>{verdict.word}</b>{escape(verdict.counted())}</dd></div>"
+        f"<dd><b>{verdict.word}</b>{'<br>'.join(map(escape, _said(verdict)))}</dd></div>"
         for group, verdict in known
     )
     cases = "".join(_cases(group, verdict) for group, verdict in known if verdict.judged)
@@ -52,6 +52,15 @@ def _claim(finding: Finding) -> str:
         f"<p>Section {escape(claim.section)}. Measured: {escape(claim.how)}</p>"
         f'<dl class="verdicts">{verdicts}</dl>{cases}</li>'
     )
+
+
+def _said(verdict: Verdict) -> list[str]:
+    failing = verdict.failing()
+    return [
+        f"{verdict.counted()}.",
+        *([f"Does not hold: {failing}."] if failing else []),
+        *(f"{line}." for line in verdict.factors()),
+    ]
 
 
 def _cases(group: str, verdict: Verdict) -> str:

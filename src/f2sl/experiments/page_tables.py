@@ -17,8 +17,8 @@ def table_html(table: Table) -> str:
     first = "Algorithm" if grouped else table.heads[0]
     heads = [
         _head(first, "sticky"),
+        *(_head(column.label, "number", column.under) for column in table.columns),
         *(_head(head) for head in side),
-        *(_head(column.label, "number") for column in table.columns),
     ]
     width = len(heads)
     bodies = []
@@ -42,9 +42,11 @@ def table_html(table: Table) -> str:
     )
 
 
-def _head(label: str, look: str = "") -> str:
+def _head(label: str, look: str = "", under: str = "") -> str:
     kind = f' class="{look}"' if look else ""
-    return f'<th scope="col" aria-sort="none"{kind}><button type="button">{escape(label)}</button></th>'
+    below = f"<small>{escape(under)}</small>" if under else ""
+    button = f'<button type="button">{escape(label)}</button>'
+    return f'<th scope="col" aria-sort="none"{kind}>{button}{below}</th>'
 
 
 def _group(table: Table, row: Row, width: int) -> str:
@@ -61,10 +63,10 @@ def _row(table: Table, row: Row, first: str, side: list[str]) -> str:
         f'<th scope="row" class="sticky" data-value="{escape(named[first])}">'
         f"{escape(named[first])}{_references(row)}{setting}</th>"
     ]
+    cells += [entry_html(column, entry) for column, entry in zip(table.columns, row.entries, strict=True)]
     for head in side:
         value = f' data-value="{escape(named[head])}"' if named[head] else ""
-        cells.append(f"<td{value}>{escape(named[head])}</td>")
-    cells += [entry_html(column, entry) for column, entry in zip(table.columns, row.entries, strict=True)]
+        cells.append(f'<td class="side"{value}>{escape(named[head])}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -111,4 +113,4 @@ def picture_html(picture: Picture) -> str:
     links = ", ".join(
         f'<a href="figures/{picture.name}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png")
     )
-    return f"<figure>{drawing}<figcaption>{title}. {links}</figcaption></figure>"
+    return f"<figure>{drawing}<figcaption>The same as {links}</figcaption></figure>"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+from f2sl.experiments.names import decimals
 from f2sl.experiments.paper import Figure
 
 LAST_DIGIT = 0.01
@@ -17,8 +17,8 @@ class Column:
 
     Attributes
     ----------
-    label : str
-        Its head.
+    label, under : str
+        Its head, and what stands below it in small print.
     key : str
         Its name in a CSV file.
     better : {"lower", "higher", ""}
@@ -31,6 +31,12 @@ class Column:
     key: str
     better: str = ""
     kind: str = "figure"
+    under: str = ""
+
+    @property
+    def head(self) -> str:
+        """Its head on one line."""
+        return f"{self.label}, {self.under}" if self.under else self.label
 
     def written(self, value: float) -> str:
         """Write a number: counts whole, seconds with three digits that count, others with two decimals.
@@ -46,9 +52,7 @@ class Column:
         """Give the decimals that a number is written with."""
         if self.kind == "count":
             return 0
-        if self.kind == "seconds" and value > 0:
-            return max(0, 2 - math.floor(math.log10(value)))
-        return 2
+        return decimals(value) if self.kind == "seconds" else 2
 
 
 @dataclass(frozen=True)

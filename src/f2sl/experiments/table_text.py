@@ -59,7 +59,7 @@ def compared_with_paper(column: Column, entry: Entry) -> str:
 
 def markdown(table: Table) -> str:
     """Write a table as Markdown, its notes below."""
-    heads = [*table.heads, *(column.label for column in table.columns)]
+    heads = [*table.heads, *(column.head for column in table.columns)]
     aligned = ["---"] * len(table.heads) + ["---:"] * len(table.columns)
     lines = [f"# Table {table.number}. {_in_markdown(table.title)}", ""]
     lines += [_markdown_row(map(_in_markdown, heads)), _markdown_row(aligned)]
@@ -124,7 +124,7 @@ def _fields(entry: Entry) -> list[str]:
 
 def latex(table: Table) -> str:
     """Write a table as LaTeX; it asks for graphicx, and for no other package."""
-    heads = [*table.heads, *(column.label for column in table.columns)]
+    heads = [*table.heads, *(column.head for column in table.columns)]
     lines = [
         r"\begin{table*}[t]",
         r"\centering",

@@ -259,10 +259,10 @@ def _normalised(
     ]
     columns = tuple(
         Column(
-            f"{NETWORKS[task.network]} {size(task.rows)}"
-            + (f", {SOURCES[task.source]}" if task.source else ""),
+            f"{NETWORKS[task.network]} {size(task.rows)}",
             "_".join(filter(None, (task.network, str(task.rows), task.source))),
             kind="ratio",
+            under=SOURCES.get(task.source, task.source),
         )
         for task in tasks
     )
