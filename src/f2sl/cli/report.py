@@ -27,7 +27,7 @@ def report(
     beside the paper's figures, with a verdict on each claim of the paper's section 6. What has not been run
     is left empty.
     """
-    from f2sl.experiments.report import report as write_report
+    from f2sl.experiments.reporting import report as write_report
     from f2sl.graph import write_atomically
 
     def save(path: Path, content: str | bytes) -> None:

@@ -63,6 +63,8 @@ class Learner:
     """Whether f2sl's defaults are other options, worth a row of their own."""
     slow: bool = False
     """Whether it takes minutes on networks that others take seconds for; those come last."""
+    needs: str = ""
+    """A package that f2sl does without."""
 
 
 _TESTS: dict[str, Any] = {"ci_test": "g2", "alpha": 0.01, "max_cond_vars": 3}
@@ -168,6 +170,7 @@ LEARNERS = {
         },
         "The values of its paper's program; states are taken for numbers.",
         slow=True,
+        needs="torch",
     ),
 }
 """Those that take seconds first."""
