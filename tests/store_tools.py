@@ -49,11 +49,11 @@ def facts_of(outcomes):
     return [NetworkFacts(network, source, *FACTS[network]) for network, source in met]
 
 
-def write_store(folder, outcomes, description=DESCRIPTION):
+def write_store(folder, outcomes):
     """Write a file of results; gives its folder."""
     folder.mkdir(exist_ok=True)
     with Store(folder) as store:
-        store.add_run("2026-01-02T03:04:05", description)
+        store.add_run("2026-01-02T03:04:05", DESCRIPTION)
         store.add_networks(facts_of(outcomes))
         store.add(outcomes)
     return folder

@@ -5,7 +5,6 @@ import io
 import math
 
 import pytest
-from store_tools import FACTS, done, ended, errors, facts_of, rates
 
 from f2sl.experiments.differences import TIED_TO_ROWS
 from f2sl.experiments.paper import Figure
@@ -14,6 +13,7 @@ from f2sl.experiments.store import Results
 from f2sl.experiments.table_model import Column, Entry, Row, Table
 from f2sl.experiments.table_text import beside, comma_separated, latex, markdown, spread
 from f2sl.experiments.tables import tables
+from store_tools import FACTS, done, ended, errors, facts_of, rates
 
 MILDEW = Task("mildew", "paper", 500)
 
@@ -117,8 +117,8 @@ def test_the_highest_f1_is_the_best():
 
 
 @pytest.mark.parametrize(
-    # The paper: SHD of GSBN on Mildew, 500 rows: 41.40 with a deviation of 0.52. Two deviations are 1.04, 10 %
-    # are 4.14, and half of the last digit is 0.005: up to 45.545.
+    # The paper: SHD of GSBN on Mildew, 500 rows: 41.40 with a deviation of 0.52. Two deviations are 1.04,
+    # 10 % are 4.14, and half of the last digit is 0.005: up to 45.545.
     ("shd", "star"),
     [(41.4, False), (45.54, False), (45.55, True), (37.26, False), (37.25, True)],
 )

@@ -115,25 +115,19 @@ def _facts(results: Results) -> str:
 
 def _description(run: dict[str, Any]) -> dict[str, str]:
     """Put what is recorded of a run into words."""
-    machine, versions = run.get("machine", {}), run.get("versions", {})
+    machine = run["machine"]
     return {
-        "Runs": str(run.get("started", "")),
-        "Machine": ", ".join(
-            (
-                str(machine.get("processor", "unknown")),
-                f"{machine.get('cores', '?')} cores",
-                _gibibytes(machine.get("memory")),
-                str(machine.get("system", "")),
-            )
-        ),
-        "Versions": ", ".join(f"{name} {version or 'not there'}" for name, version in versions.items()),
-        "Threads": f"{run.get('threads', '?')} for each unit, {run.get('jobs', '?')} units at a time",
-        "Limits": f"{run.get('time_limit', '?'):,} s and {_gibibytes(run.get('memory_limit'))} for each unit",
+        "Runs": run["started"],
+        "Machine": f"{machine['processor']}, {machine['cores']} cores, {_gibibytes(machine['memory'])}, "
+        f"{machine['system']}",
+        "Versions": ", ".join(f"{name} {found or 'not there'}" for name, found in run["versions"].items()),
+        "Threads": f"{run['threads']} for each unit, {run['jobs']} units at a time",
+        "Limits": f"{run['time_limit']:,.0f} s and {_gibibytes(run['memory_limit'])} for each unit",
     }
 
 
-def _gibibytes(number: float | None) -> str:
-    return "memory not told" if number is None else f"{number / 2**30:.1f} GiB"
+def _gibibytes(number: int) -> str:
+    return f"{number / 2**30:.1f} GiB"
 
 
 def _failures(results: Results) -> str:
