@@ -65,16 +65,18 @@ def pictures(cells: Cells) -> list[Picture]:
 
 
 Draw = Callable[[Any], None]
-_POWERS_OF_TEN = [10.0**power for power in range(-6, 8)]
 
 
-def _logarithmic(axes: Any, which: str, ticks: list[float]) -> None:
-    """Make the x or the y axis logarithmic, with plain numbers at those of these ticks that are in view."""
+def _number_plainly(axis: Any) -> None:
+    """Put plain numbers at the powers of ten of a logarithmic axis, or at 1, 2 and 5 if those are few."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
-    axes.set(**{f"{which}scale": "log"})
-    axis = getattr(axes, f"{which}axis")
-    axis.set_major_locator(FixedLocator(ticks))
+    low, high = axis.get_view_interval()
+    powers = [10.0**power for power in range(-7, 9)]
+    few = sum(low <= tick <= high for tick in powers) < 3
+    axis.set_major_locator(
+        FixedLocator([first * power for power in powers for first in (1, 2, 5)] if few else powers)
+    )
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axis.set_minor_formatter(NullFormatter())
 
@@ -105,11 +107,7 @@ def _seconds(axes: Any, cells: Cells, rows: int) -> None:
                 if cell is not None and variables and cell.figures.get("seconds"):
                     points.append((variables, cell.figures["seconds"].mean))
         _line(axes, learner, LEARNERS[learner], sorted(points))
-    _logarithmic(axes, "x", [30.0, 100.0, 300.0, 1000.0])
-    _logarithmic(axes, "y", _POWERS_OF_TEN)
-    axes.set_xlim(28, 1000)
-    axes.set_xlabel("variables")
-    axes.set_ylabel("seconds")
+    axes.set(xscale="log", yscale="log", xlabel="variables", ylabel="seconds")
 
 
 def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None:
@@ -124,17 +122,14 @@ def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None
                 if place is not None and learner != "f2sl-s":
                     points.append(place)
         _line(axes, learner, LEARNERS[learner], points, joined=False)
-    _logarithmic(axes, "x", _POWERS_OF_TEN)
-    if measure == "shd":
-        _logarithmic(axes, "y", [2.0**power for power in range(-6, 12)])
     axes.plot([1], [1], marker="+", color=INK, markersize=10, linestyle="")
-    axes.set_xlabel("normalised time")
-    axes.set_ylabel(f"normalised {label}")
-    (left, _), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    axes.set(xscale="log", yscale="log" if measure == "shd" else "linear")
+    axes.set(xlabel="normalised time", ylabel=f"normalised {label}")
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    left, bottom, top = min(left, 0.5), min(bottom, 0.9), max(top, 1.1)
     better = (bottom, 1.0) if measure == "shd" else (1.0, top)
-    axes.fill_between([min(left, 0.5), 1.0], *better, color=FAINT, alpha=0.25, linewidth=0)
-    axes.set_xlim(left=min(left, 0.5))
-    axes.set_ylim(min(bottom, 0.9), max(top, 1.1))
+    axes.fill_between([left, 1.0], *better, color=FAINT, alpha=0.25, linewidth=0)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def _ratios(cell: Cell | None, base: Cell | None, measures: tuple[str, str]) -> tuple[float, float] | None:
@@ -162,10 +157,8 @@ def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
             label = NETWORKS[network] + (" (sampled)" if task.source == "sampled" else "")
             _line(axes, network, label, points)
     axes.axvline(CHOSEN_DELTA, color="#e5533d", linewidth=1.2, linestyle="--")
-    axes.set_xlim(min(DELTAS) - 0.003, max(DELTAS) + 0.003)
-    axes.set_ylim(0, 1.02)
-    axes.set_xlabel("delta")
-    axes.set_ylabel(MEASURES[measure])
+    axes.set(xlim=(min(DELTAS) - 0.003, max(DELTAS) + 0.003), ylim=(0, 1.02))
+    axes.set(xlabel="delta", ylabel=MEASURES[measure])
 
 
 def swept(cells: Cells, task: Task) -> list[tuple[float, Cell]]:
@@ -214,6 +207,9 @@ def _drawn(name: str, title: str, draw: Draw) -> Picture:
         axes = figure.add_axes((0.15, 0.31, 0.79, 0.62), facecolor="none")
         axes.set_title(title, fontsize=10.5)
         draw(axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log":
+                _number_plainly(axis)
         axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
         handles, labels = axes.get_legend_handles_labels()
         if handles:

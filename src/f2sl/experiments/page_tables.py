@@ -25,7 +25,7 @@ def table_html(table: Table) -> str:
     for block in table.blocks if grouped else [tuple(table.rows)]:
         rows = [_row(table, row, first, side) for row in block]
         if grouped and block:
-            rows.insert(0, _group(table, block[0], width))
+            rows.insert(0, _group(table, block, width))
         bodies.append(f"<tbody>{''.join(rows)}</tbody>")
     name = f"table-{table.number}"
     caption = f"Table {table.number}. {escape(table.title)}"
@@ -49,10 +49,13 @@ def _head(label: str, look: str = "", under: str = "") -> str:
     return f'<th scope="col" aria-sort="none"{kind}>{button}{below}</th>'
 
 
-def _group(table: Table, row: Row, width: int) -> str:
+def _group(table: Table, block: tuple[Row, ...], width: int) -> str:
     """Head a group: the network with its source, or the measure."""
-    named = dict(zip(table.heads, row.heads, strict=True))
-    title = row.heads[0] + (f" ({named['Data']})" if named.get("Data") else "")
+    title = block[0].heads[0]
+    if "Data" in table.heads:
+        place = table.heads.index("Data")
+        sources = {row.heads[place]: None for row in block if row.heads[place]}
+        title += f" ({', '.join(sources) or 'not run yet'})"
     return f'<tr class="group"><th scope="rowgroup" colspan="{width}"><span>{escape(title)}</span></th></tr>'
 
 

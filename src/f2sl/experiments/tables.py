@@ -129,7 +129,7 @@ def _table_of_cells(
                 )
                 heads = (
                     NETWORKS[network],
-                    SOURCES.get(source, source),
+                    SOURCES.get(source, source) if any(found.values()) else "",
                     LEARNERS[learner],
                     SETTINGS[setting],
                     _counted(found.values()),
