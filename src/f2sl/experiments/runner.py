@@ -80,11 +80,13 @@ class Runner:
             )
             self._store.add_networks(facts)
             self._store.add(self._skipped(self._schedule.to_skip))
-            while self._begun or self._schedule.waiting:
-                self._hand_out(server)
+            self._hand_out(server)
+            while self._begun:
                 self._tell()
                 if server.poll(SECONDS_BETWEEN_LOOKS):
-                    self._take(server.recv())
+                    ended = self._ended_by(server.recv())
+                    self._hand_out(server)  # first, since what is kept waits for the disk
+                    self._store.add(ended)
 
     def _prepared(self, server: Connection) -> tuple[NetworkFacts, ...]:
         """Wait until units can run."""
@@ -102,14 +104,18 @@ class Runner:
             server.send(unit)
             self._begun[unit] = time.monotonic()
 
-    def _take(self, said: Ended) -> None:
-        """Keep how a unit ended, with those that are skipped because of it."""
+    def _ended_by(self, said: Ended) -> list[Outcome]:
+        """Take up how a unit ended; gives what is to be kept of it and of those skipped because of it."""
         self._pace.took(said.unit, time.monotonic() - self._begun.pop(said.unit))
         skipped = self._schedule.ended(said.unit, said.state)
-        ended = self._outcome(said.unit, said.state, said.message)
-        ended = replace(ended, seconds=said.seconds, peak_bytes=said.peak_bytes, measures=said.measures)
-        self._store.add([ended, *self._skipped(skipped)])
         self._ended.update([said.state, *[SKIPPED] * len(skipped)])
+        outcome = replace(
+            self._outcome(said.unit, said.state, said.message),
+            seconds=said.seconds,
+            peak_bytes=said.peak_bytes,
+            measures=said.measures,
+        )
+        return [outcome, *self._skipped(skipped)]
 
     def _tell(self) -> None:
         """Tell how far it has come, unless that was told a moment ago."""

@@ -24,14 +24,9 @@ from multiprocessing.connection import Connection, Pipe, wait
 from f2sl.data import DiscreteTable
 from f2sl.errors import F2SLError
 from f2sl.experiments.messages import Begun, Ended, Order, Ready, Stage
-from f2sl.experiments.settings import LEARNERS
-from f2sl.experiments.sources import Source, open_source, sampled_table
+from f2sl.experiments.sources import Source, open_source
 from f2sl.experiments.store import FAILED, OVER_MEMORY, OVER_TIME, Unit
-from f2sl.experiments.worker import measure, run_unit
-from f2sl.network.bundled import load_network
-
-WARM_UP = Unit("alarm", 300, 1, "", "")
-"""The bundled network, and the rows drawn from it, that learners warm up with."""
+from f2sl.experiments.worker import run_unit, warm_up
 
 
 @dataclass
@@ -87,13 +82,8 @@ class Server:
             for name, rows, data_set in wanted:
                 if name == network:
                     self._tables[name, rows, data_set] = source.table(rows, data_set)
-        known = load_network(WARM_UP.network)
-        table = sampled_table(known, WARM_UP.rows, seed=0)
-        for learner, setting in dict.fromkeys((unit.learner, unit.setting) for unit in self._order.units):
-            if not LEARNERS[learner].needs:
-                yield f"compiling the inner loops of {learner}"
-                unit = WARM_UP._replace(learner=learner, setting=setting)
-                measure(unit, table, known.graph, threads=1)
+        yield "compiling inner loops"
+        warm_up((unit.learner, unit.setting) for unit in self._order.units)
 
     def _start(self, unit: Unit) -> None:
         """Fork a process for a unit."""
