@@ -101,6 +101,8 @@ def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
         ("mmpc-recall-on-pigs", "pigs", {"mmpc": {"recall": 0.996}}, {"mmpc": {"recall": 0.99}}),
         ("mmhc-on-pigs", "pigs", {"mmhc": {"miss": 0}}, {"mmhc": {"miss": 0.1}}),
         ("mmhc-on-pigs", "link", {"mmhc": {"miss": 0.1}}, {"mmhc": {"miss": 0}}),
+        ("global-reverse", "gene", {"notears": {"reverse": 11}, "f2sl_s": {}}, {"notears": {}, "f2sl_s": {}}),
+        ("most-correct", "gene", {"ggsl": {"recall": 0.4}, "f2sl_s": {}}, {"ggsl": {}, "f2sl_s": {}}),
         # Close: a quarter of the larger of 100 and 75 is 25.
         (
             "f2sl-s-mmhc-shd",
@@ -146,6 +148,12 @@ def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
             "pigs",
             {"pc_simple": {"f1": 0.53}, "fcbf": {}},
             {"pc_simple": {"f1": 0.54}, "fcbf": {}},
+        ),
+        (
+            "structures-on-hailfinder",
+            "hailfinder",
+            {"ggsl": {"shd": 24}, "f2sl_s": {}},
+            {"ggsl": {"shd": 22}, "f2sl_s": {}},
         ),
         # Seconds.
         ("faster", "pigs", {"gsbn": {"seconds": 1.1}, "f2sl_c": {}}, {"gsbn": {}, "f2sl_c": {}}),
@@ -250,6 +258,16 @@ def test_growth_is_the_slope_of_logarithms():
     assert judged("growth", outcomes[:4]).word == UNKNOWN  # two networks make no line
 
 
+def test_averages_are_over_the_same_cells():
+    outcomes = [
+        *made("mildew", 500, ggsl={"f1": 0.2}, f2sl_s={"f1": 0.4}),
+        *made("munin", 500, ggsl={"f1": 0.6}, f2sl_s={"f1": 0.5}),
+        *made("pigs", 500, f2sl_s={"f1": 0.9}),
+    ]
+    (case,) = judged("by-score-on-average", outcomes).judged
+    assert (case.figures, case.holds) == ("F2SL-s 0.45; GGSL 0.40; 2 cells", True)
+
+
 def sweep(f1, precision=None, recall=None, network="mildew"):
     """Made-up rates of FCBF for each threshold."""
     for place, delta in enumerate(DELTAS):
@@ -267,6 +285,7 @@ FALLING = [0.8 - 0.02 * place for place in range(11)]
         ("delta-f1", RISING, FALLING),
         ("delta-precision", RISING, FALLING),
         ("delta-recall", [0.60 - 0.009 * place for place in range(11)], RISING),
+        ("delta-discards", FALLING, RISING),
         ("delta-chosen", RISING, [0.1] * 6 + [0.14] * 5),
         ("delta-stable", RISING, [0.1] * 6 + [0.17] * 5),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator
 
 from f2sl.experiments.claim_cases import (
@@ -19,11 +20,13 @@ from f2sl.experiments.claim_cases import (
     timings,
 )
 from f2sl.experiments.claims import Claim
-from f2sl.experiments.names import MEASURES, NETWORKS, PC_LEARNERS
+from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, PC_LEARNERS
 from f2sl.experiments.settings import DELTAS, SWEPT, swept_setting
 
 RIVALS = tuple(name for name in PC_LEARNERS if name != "fcbf")
 BY_SCORE = ("sll-pc", "s2tmb-pc")
+F2SL = ("f2sl-c", "f2sl-s")
+BUILT_ON_SCORES = ("sll+c", "sll+g", "ggsl")
 AS_PC_SIMPLE = ("hailfinder", "pigs", "gene")
 COMPARED, THRESHOLD = "6.3.1", "6.3.2"
 CHOSEN = 0.05
@@ -45,6 +48,24 @@ def _precision(view: View) -> Iterator[Case]:
         yield from comparisons(view, "precision", pairs(("fcbf",), rivals), higher, [task])
 
 
+def _on_average(view: View) -> Iterator[Case]:
+    """Compare means over all tasks on which two learners have a result."""
+    for ours, rival in pairs(F2SL, BUILT_ON_SCORES):
+        found = [
+            (mine, theirs)
+            for task in view.tasks()
+            if (mine := view.mean(task, ours, "f1")) is not None
+            and (theirs := view.mean(task, rival, "f1")) is not None
+        ]
+        figures, answer = "not run", None
+        if found:
+            mean, rivals = (statistics.fmean(values) for values in zip(*found, strict=True))
+            answer = mean > rivals
+            figures = f"{LEARNERS[ours]} {mean:.2f}; {LEARNERS[rival]} {rivals:.2f}; {len(found)} cells"
+        what = f"{LEARNERS[ours]}, {LEARNERS[rival]}: F1"
+        yield Case("all together", "all data", what, figures, answer)
+
+
 def _swept(judge: Callable[[dict[float, float]], tuple[bool, str]], measure: str) -> Cases:
     """Judge a rate of FCBF over all thresholds, on each task where all were run."""
 
@@ -64,6 +85,11 @@ def _swept(judge: Callable[[dict[float, float]], tuple[bool, str]], measure: str
 
 def _rises(rates: dict[float, float]) -> tuple[bool, str]:
     return rates[0.0] < rates[CHOSEN], f"{rates[0.0]:.3f} at 0; {rates[CHOSEN]:.3f} at {CHOSEN}"
+
+
+def _falls(rates: dict[float, float]) -> tuple[bool, str]:
+    last = max(DELTAS)
+    return rates[last] < rates[0.0], f"{rates[0.0]:.3f} at 0; {rates[last]:.3f} at {last}"
 
 
 def _varies_little(rates: dict[float, float]) -> tuple[bool, str]:
@@ -166,6 +192,22 @@ CLAIMS = (
         lambda view: comparisons(view, "f1", pairs(("fcbf",), BY_SCORE), close, view.tasks(["hailfinder"])),
     ),
     Claim(
+        "by-score-on-average",
+        "With better PC sets F2SL-c and F2SL-s are better than SLL+C, SLL+G and GGSL on average.",
+        COMPARED,
+        "Mean Ar_F1 over all networks and sizes where both give a result.",
+        _on_average,
+    ),
+    Claim(
+        "structures-on-hailfinder",
+        "On Hailfinder F2SL-c and F2SL-s can compete with SLL+C, SLL+G and GGSL.",
+        COMPARED,
+        "Mean SHD is lower or differs by at most a quarter of the larger.",
+        lambda view: comparisons(
+            view, "shd", pairs(F2SL, BUILT_ON_SCORES), close_or_lower, view.tasks(["hailfinder"])
+        ),
+    ),
+    Claim(
         "fcbf-mmpc-large",
         "Where PC sets or networks are large (Munin, Gene) FCBF is better than MMPC in recall and precision.",
         COMPARED,
@@ -231,6 +273,14 @@ CLAIMS = (
         THRESHOLD,
         f"Mean recall varies by at most {STEADY} between 0 and {max(DELTAS)}.",
         _swept(_varies_little, "recall"),
+        by_setting=False,
+    ),
+    Claim(
+        "delta-discards",
+        "As the threshold grows some true members are discarded.",
+        THRESHOLD,
+        f"Mean recall at {max(DELTAS)} is below that at 0.",
+        _swept(_falls, "recall"),
         by_setting=False,
     ),
     Claim(

@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 from f2sl._version import __version__
+from f2sl.experiments import settings
 from f2sl.experiments.claims import BORNE_OUT, IN_PART, Finding
 from f2sl.experiments.differences import SEEN_EVERYWHERE, TIED_TO_ROWS, Difference
 from f2sl.experiments.figures import Picture
@@ -21,6 +22,7 @@ from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, size
 from f2sl.experiments.page_claims import claims_html
 from f2sl.experiments.page_tables import picture_html, table_html
 from f2sl.experiments.results import OVER
+from f2sl.experiments.settings import PAPER, options_of
 from f2sl.experiments.store import DONE, FAILED, Results, Unit
 from f2sl.experiments.table_model import Table
 
@@ -44,7 +46,7 @@ def page(material: Material) -> str:
         style=_part("style.css"),
         script=_part("sort.js"),
         version=escape(__version__),
-        runs=_tiles(material) + _facts(material.results) + _failures(material.results),
+        runs=_tiles(material) + _facts(material.results) + _failures(material.results) + _settings(),
         claims=claims_html(material.findings),
         tables="\n".join(map(table_html, material.tables)),
         figures="\n".join(map(picture_html, material.pictures)),
@@ -144,3 +146,19 @@ def _titled(unit: Unit) -> str:
     network = NETWORKS.get(unit.network, unit.network)
     setting = SETTINGS.get(unit.setting, unit.setting)
     return f"{learner} ({setting}) on {network} {size(unit.rows)}, data set {unit.data_set}"
+
+
+def _settings() -> str:
+    """List the options of each learner as in the paper, and why these."""
+    rows = "".join(
+        f'<tr><th scope="row" class="sticky">{escape(title)}</th>'
+        f"<td>{escape(', '.join(f'{key}={value}' for key, value in options_of(name, PAPER).items()))}</td>"
+        f"<td>{escape(settings.LEARNERS[name].reason)}</td></tr>"
+        for name, title in LEARNERS.items()
+    )
+    return (
+        '<details><summary>Options as in the paper, and why</summary><div class="scroll" role="region" '
+        'tabindex="0" aria-label="Options as in the paper"><table><thead><tr><th scope="col">Algorithm</th>'
+        '<th scope="col">Options</th><th scope="col">Why</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></details>"
+    )
