@@ -21,7 +21,8 @@ from f2sl.experiments.claim_cases import (
 )
 from f2sl.experiments.claims import Claim
 from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, PC_LEARNERS
-from f2sl.experiments.settings import DELTAS, SWEPT, swept_setting
+from f2sl.experiments.results import CHOSEN_DELTA, swept
+from f2sl.experiments.settings import DELTAS
 
 RIVALS = tuple(name for name in PC_LEARNERS if name != "fcbf")
 BY_SCORE = ("sll-pc", "s2tmb-pc")
@@ -29,7 +30,6 @@ F2SL = ("f2sl-c", "f2sl-s")
 BUILT_ON_SCORES = ("sll+c", "sll+g", "ggsl")
 AS_PC_SIMPLE = ("hailfinder", "pigs", "gene")
 COMPARED, THRESHOLD = "6.3.1", "6.3.2"
-CHOSEN = 0.05
 NEAR = 0.03
 """Rates that differ by this much at most are told to be almost the same."""
 STEADY = 0.1
@@ -71,11 +71,10 @@ def _swept(judge: Callable[[dict[float, float]], tuple[bool, str]], measure: str
 
     def cases(view: View) -> Iterator[Case]:
         for task in view.tasks():
-            found = {delta: view.cells.get(task, SWEPT, swept_setting(delta)) for delta in DELTAS}
             rates = {
                 delta: cell.figures[measure].mean
-                for delta, cell in found.items()
-                if cell is not None and measure in cell.figures
+                for delta, cell in swept(view.cells, task).items()
+                if measure in cell.figures
             }
             answer, figures = judge(rates) if len(rates) == len(DELTAS) else (None, "not run")
             yield case(task, f"FCBF: {MEASURES[measure]} over delta", figures, answer)
@@ -84,7 +83,9 @@ def _swept(judge: Callable[[dict[float, float]], tuple[bool, str]], measure: str
 
 
 def _rises(rates: dict[float, float]) -> tuple[bool, str]:
-    return rates[0.0] < rates[CHOSEN], f"{rates[0.0]:.3f} at 0; {rates[CHOSEN]:.3f} at {CHOSEN}"
+    return rates[0.0] < rates[
+        CHOSEN_DELTA
+    ], f"{rates[0.0]:.3f} at 0; {rates[CHOSEN_DELTA]:.3f} at {CHOSEN_DELTA}"
 
 
 def _falls(rates: dict[float, float]) -> tuple[bool, str]:
@@ -99,14 +100,14 @@ def _varies_little(rates: dict[float, float]) -> tuple[bool, str]:
 
 def _almost_highest(rates: dict[float, float]) -> tuple[bool, str]:
     best = max(rates, key=lambda delta: (rates[delta], -delta))
-    figures = f"{rates[CHOSEN]:.3f} at {CHOSEN}; highest {rates[best]:.3f} at {best:g}"
-    return rates[best] - rates[CHOSEN] <= NEAR, figures
+    figures = f"{rates[CHOSEN_DELTA]:.3f} at {CHOSEN_DELTA}; highest {rates[best]:.3f} at {best:g}"
+    return rates[best] - rates[CHOSEN_DELTA] <= NEAR, figures
 
 
 def _stable(rates: dict[float, float]) -> tuple[bool, str]:
-    after = {delta: rate for delta, rate in rates.items() if delta >= CHOSEN}
+    after = {delta: rate for delta, rate in rates.items() if delta >= CHOSEN_DELTA}
     low, high = min(after.values()), max(after.values())
-    return high - low <= 2 * NEAR, f"from {low:.3f} to {high:.3f} between {CHOSEN} and {max(DELTAS)}"
+    return high - low <= 2 * NEAR, f"from {low:.3f} to {high:.3f} between {CHOSEN_DELTA} and {max(DELTAS)}"
 
 
 def _full_recall(view: View) -> Iterator[Case]:
@@ -255,7 +256,7 @@ CLAIMS = (
         "delta-f1",
         "With a small threshold FCBF's F1 is low, and it rises with the threshold.",
         THRESHOLD,
-        f"Mean F1 at 0 is below that at {CHOSEN}.",
+        f"Mean F1 at 0 is below that at {CHOSEN_DELTA}.",
         _swept(_rises, "f1"),
         by_setting=False,
     ),
@@ -263,7 +264,7 @@ CLAIMS = (
         "delta-precision",
         "F1 is low there because precision is: a small threshold lets false members in.",
         THRESHOLD,
-        f"Mean precision at 0 is below that at {CHOSEN}.",
+        f"Mean precision at 0 is below that at {CHOSEN_DELTA}.",
         _swept(_rises, "precision"),
         by_setting=False,
     ),
@@ -285,7 +286,7 @@ CLAIMS = (
     ),
     Claim(
         "delta-chosen",
-        f"At {CHOSEN} F1 is almost the highest.",
+        f"At {CHOSEN_DELTA} F1 is almost the highest.",
         THRESHOLD,
         f"Mean F1 there is within {NEAR} of the highest of all thresholds.",
         _swept(_almost_highest, "f1"),
@@ -293,9 +294,9 @@ CLAIMS = (
     ),
     Claim(
         "delta-stable",
-        f"From {CHOSEN} on F1 is stable.",
+        f"From {CHOSEN_DELTA} on F1 is stable.",
         THRESHOLD,
-        f"Mean F1 varies by at most {2 * NEAR} between {CHOSEN} and {max(DELTAS)}.",
+        f"Mean F1 varies by at most {2 * NEAR} between {CHOSEN_DELTA} and {max(DELTAS)}.",
         _swept(_stable, "f1"),
         by_setting=False,
     ),

@@ -20,12 +20,11 @@ from functools import partial
 from typing import Any
 
 from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, STRUCTURE_LEARNERS, size
-from f2sl.experiments.results import Cell, Cells, Task
-from f2sl.experiments.settings import DELTAS, PAPER, SIZES, SWEPT, swept_setting
+from f2sl.experiments.results import CHOSEN_DELTA, Cell, Cells, swept
+from f2sl.experiments.settings import DELTAS, PAPER, SIZES, SWEPT
 
 INK, FAINT = "#24292f", "#8b949e"
 """Colours of text and axes, and of what stands back; a page in the dark puts others in their place."""
-CHOSEN_DELTA = 0.05
 _COLOURS = {
     "gsbn": "#8a63d2",
     "mmhc": "#2f7fd1",
@@ -151,7 +150,7 @@ def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
         for task in cells.tasks(network, rows, [SWEPT]):
             points = [
                 (delta, cell.figures[measure].mean)
-                for delta, cell in swept(cells, task)
+                for delta, cell in swept(cells, task).items()
                 if measure in cell.figures
             ]
             label = NETWORKS[network] + (" (sampled)" if task.source == "sampled" else "")
@@ -159,12 +158,6 @@ def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
     axes.axvline(CHOSEN_DELTA, color="#e5533d", linewidth=1.2, linestyle="--")
     axes.set(xlim=(min(DELTAS) - 0.003, max(DELTAS) + 0.003), ylim=(0, 1.02))
     axes.set(xlabel="delta", ylabel=MEASURES[measure])
-
-
-def swept(cells: Cells, task: Task) -> list[tuple[float, Cell]]:
-    """Give the cells of the sweep over delta that were run."""
-    found = [(delta, cells.get(task, SWEPT, swept_setting(delta))) for delta in DELTAS]
-    return [(delta, cell) for delta, cell in found if cell is not None]
 
 
 def _line(
@@ -216,7 +209,8 @@ def _drawn(name: str, title: str, draw: Draw) -> Picture:
             figure.legend(
                 handles,
                 labels,
-                loc="lower center",
+                loc="upper center",
+                bbox_to_anchor=(0.5, 0.21),
                 ncols=3 if len(labels) <= 6 else 4,
                 frameon=False,
                 fontsize=9,

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from f2sl.experiments import paper
 from f2sl.experiments.names import NETWORKS, PC_LEARNERS
 from f2sl.experiments.paper import Figure
+from f2sl.experiments.settings import DELTAS, LEARNERS, SWEPT, swept_setting
+from f2sl.experiments.store import OVER_MEMORY, OVER_TIME, SKIPPED
 
 if TYPE_CHECKING:
     from f2sl.experiments.store import NetworkFacts, Outcome, Results
@@ -24,7 +26,9 @@ PRINTED = "printed"
 """The source of the paper's own figures."""
 PAPER_LIMIT = 48 * 3600.0
 """The paper's time limit in seconds."""
-OVER = ("time", "memory", "skipped")
+CHOSEN_DELTA: float = LEARNERS[SWEPT].options["delta"]
+"""The threshold that the paper chose for FCBF."""
+OVER = (OVER_TIME, OVER_MEMORY, SKIPPED)
 """States of a unit that exceeded a limit, or would have: an earlier data set of its cell did."""
 
 
@@ -125,7 +129,7 @@ def _cell(task: Task, learner: str, setting: str, outcomes: list[Outcome], varia
         for name in sorted(set.intersection(*(set(outcome.measures) for outcome in done))):
             figures[name] = mean_and_deviation([outcome.measures[name] for outcome in done])
         figures |= _seconds(done, share)
-    late = [outcome.time_limit for outcome in over if outcome.state == "time" and outcome.time_limit]
+    late = [outcome.time_limit for outcome in over if outcome.state == OVER_TIME and outcome.time_limit]
     least = min(late) / share if late and share else None
     return Cell(task, learner, setting, state, figures, len(done), len(outcomes), _limit(over), least)
 
@@ -141,11 +145,11 @@ def _limit(over: list[Outcome]) -> str:
     words = {
         f"{outcome.time_limit:,.0f} s"
         for outcome in over
-        if outcome.state == "time" and outcome.time_limit is not None
+        if outcome.state == OVER_TIME and outcome.time_limit is not None
     } | {
         f"{outcome.memory_limit / 2**30:.1f} GiB"
         for outcome in over
-        if outcome.state == "memory" and outcome.memory_limit is not None
+        if outcome.state == OVER_MEMORY and outcome.memory_limit is not None
     }
     return " or ".join(sorted(words))
 
@@ -163,6 +167,12 @@ def mean_and_deviation(values: list[float]) -> Figure:
     """
     deviation = statistics.stdev(values) if len(values) > 1 else math.nan
     return Figure(statistics.fmean(values), deviation)
+
+
+def swept(cells: Cells, task: Task) -> dict[float, Cell]:
+    """Give the cells of the sweep over FCBF's threshold that were run, by threshold."""
+    found = {delta: cells.get(task, SWEPT, swept_setting(delta)) for delta in DELTAS}
+    return {delta: cell for delta, cell in found.items() if cell is not None}
 
 
 def paper_cells() -> Cells:

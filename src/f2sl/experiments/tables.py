@@ -1,12 +1,13 @@
 """Tables 1 to 7 in the paper's form, made of cells; how they are written down is not known here.
 
-==========  ================================================================================
-tables 2, 3  SHD, Reverse, Miss, Extra and seconds at 500 and at 1,000 rows
-table 4      F1, precision and recall of the arrowheads
-table 5      seconds, SHD and F1 of tables 2 to 4, divided by those of F2SL-s as in the paper
-table 6      F1, precision and recall of PC sets, and seconds for one variable
-table 7      seconds and F1 of table 6, divided by those of FCBF as in the paper
-==========  ================================================================================
+============  ====================================================================================
+table 1       the networks (:mod:`~f2sl.experiments.table_networks`)
+tables 2, 3   SHD, Reverse, Miss, Extra and seconds at 500 and at 1,000 rows
+table 4       F1, precision and recall of the arrowheads
+table 5       seconds, SHD and F1 of tables 2 to 4, divided by those of F2SL-s as in the paper
+table 6       F1, precision and recall of PC sets, and seconds for one variable
+table 7       seconds and F1 of table 6, divided by those of FCBF as in the paper
+============  ====================================================================================
 
 What was not run is an empty entry. Rows are those of the paper, network after network, each with where its
 data are from; a learner whose options differ between the paper and f2sl has a row for both.
@@ -33,14 +34,14 @@ from f2sl.experiments.names import (
 from f2sl.experiments.paper import Figure
 from f2sl.experiments.results import Cell, Cells, Task
 from f2sl.experiments.settings import SIZES
-from f2sl.experiments.store import NetworkFacts
 from f2sl.experiments.table_model import LAST_DIGIT, Column, Entry, Row, Table
+from f2sl.experiments.table_networks import networks_table
 
 
 def tables(cells: Cells) -> list[Table]:
     """Make tables 1 to 7."""
     return [
-        _networks(cells),
+        networks_table(cells),
         _errors(cells, 2, 500),
         _errors(cells, 3, 1000),
         _arrowheads(cells),
@@ -311,45 +312,3 @@ def _ratio(cell: Cell | None, base: Cell | None, measure: str, printed: dict[str
     if below is None or below.mean == 0:
         return replace(entry, state="empty", figure=None, remark="")
     return replace(entry, figure=Figure(entry.figure.mean / below.mean, math.nan))
-
-
-# Table 1 -----------------------------------------------------------------------------------------------
-
-_FACTS = {
-    "variables": ("Variables", "variables"),
-    "edges": ("Edges", "edges"),
-    "max_in": ("Max in-degree", "max_in_degree"),
-    "max_out": ("Max out-degree", "max_out_degree"),
-    "min_pc": ("Min PC set", "min_pc"),
-    "max_pc": ("Max PC set", "max_pc"),
-    "min_states": ("Min states", "min_states"),
-    "max_states": ("Max states", "max_states"),
-}
-"""What is known of a network: its head, and its name in the paper's table."""
-
-
-def _networks(cells: Cells) -> Table:
-    columns = tuple(Column(label, key, kind="count") for key, (label, _) in _FACTS.items())
-    blocks = []
-    for network, label in NETWORKS.items():
-        known: list[NetworkFacts | None] = [
-            facts for (name, _), facts in sorted(cells.facts.items()) if name == network
-        ]
-        block = []
-        for facts in known or [None]:
-            entries = []
-            for key, (_, printed) in _FACTS.items():
-                theirs = Figure(paper.networks()[network][printed], 0.0)
-                entry = Entry(paper_state="done", paper=theirs)
-                if facts is not None:
-                    ours = Figure(getattr(facts, key), math.nan)
-                    entry = replace(entry, state="done", figure=ours, star=ours.mean != theirs.mean)
-                entries.append(entry)
-            source = "" if facts is None else SOURCES.get(facts.source, facts.source)
-            block.append(Row((label, source), tuple(entries)))
-        blocks.append(tuple(block))
-    notes = (
-        "In brackets the paper's, and ours less the paper's. *: not the same. "
-        "PC set: parents and children of a variable.",
-    )
-    return Table(1, "networks", "The networks", ("Network", "Data"), columns, tuple(blocks), notes)
