@@ -10,11 +10,9 @@ from datetime import timedelta
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     SpinnerColumn,
     TextColumn,
-    TimeElapsedColumn,
 )
 
 from f2sl.experiments.progress import Standing, Watch
@@ -36,10 +34,8 @@ class RunDisplay(Watch):
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
             SpinnerColumn("line"),
+            BarColumn(16),
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
             console=console,
             transient=True,
         )
@@ -75,13 +71,12 @@ def described(standing: Standing) -> str:
     >>> from f2sl.experiments.store import Unit
     >>> running = (Unit("mildew", 500, 1, "gsbn", "paper"),)
     >>> described(Standing(9, Counter(done=3, failed=1), running, 75.2))
-    '3 done, 1 running (gsbn on mildew), 1 failed, about 0:01:16 left'
+    '3 of 9 done, 1 running, 1 failed, about 0:01:16 left: gsbn on mildew'
     """
     ended = standing.ended
-    busy = ", ".join(dict.fromkeys(f"{unit.learner} on {unit.network}" for unit in standing.running))
     parts = [
-        f"{ended['done']} done",
-        f"{len(standing.running)} running ({busy})",
+        f"{ended['done']} of {standing.total} done",
+        f"{len(standing.running)} running",
         f"{ended['failed']} failed",
     ]
     over = ended["time"] + ended["memory"] + ended["skipped"]
@@ -89,4 +84,5 @@ def described(standing: Standing) -> str:
         parts.append(f"{over} over limits")
     if standing.seconds_left is not None:
         parts.append(f"about {timedelta(seconds=round(standing.seconds_left + 0.5))} left")
-    return ", ".join(parts)
+    busy = ", ".join(dict.fromkeys(f"{unit.learner} on {unit.network}" for unit in standing.running))
+    return f"{', '.join(parts)}: {busy}"
