@@ -80,8 +80,8 @@ TIED_TO_ROWS = (
     ),
     Difference(
         "Hailfinder sampled",
-        "Data sampled from the published network do belong to its graph: all figures are much better "
-        "than the paper's, and cannot be compared with them.",
+        "Data sampled from the published network do belong to its graph (F2SL-c has an F1 of about 0.6 "
+        "at 500 rows), so that figures cannot be compared with the paper's.",
         networks=("hailfinder",),
         sources=("sampled",),
     ),
@@ -113,7 +113,8 @@ TIED_TO_ROWS = (
         "and dropping all. Runs as in the paper keep them (the strict > of its text); f2sl drops them (Yu "
         "and Liu 2004), with far fewer extra edges.",
         learners=("fcbf", "f2sl-c", "f2sl-s"),
-        networks=("hailfinder", "munin", "link"),
+        networks=("hailfinder", "munin"),
+        sources=("paper",),
     ),
     Difference(
         "F2SL-s joins sets by OR",
@@ -127,6 +128,7 @@ TIED_TO_ROWS = (
         "later, and these networks list causes first. So fewer edges are turned round than in the paper; "
         "with names dealt out at random the distances come near the paper's.",
         learners=("mmhc", "f2sl-c", "f2sl-s"),
+        sources=("paper",),
     ),
     Difference(
         "MMHC-c's skeleton",
@@ -164,12 +166,12 @@ TIED_TO_ROWS = (
         sizes=(1000,),
     ),
     Difference(
-        "Over the paper's limit, not over ours",
-        "SLL, S2TMB and GGSL score sets of variables once for all targets, and so finish where the "
-        "paper's programs took more than 48 hours; PC-simple, NOTEARS and DAG-GNN finish where they fit "
-        "the limit given.",
-        learners=("sll-pc", "s2tmb-pc", "sll+c", "sll+g", "ggsl", "pc-simple", "notears", "dag-gnn"),
-        networks=("munin", "pigs", "link", "gene"),
+        "Over the paper's limit",
+        "The paper's programs took more than 48 hours on Munin. Here sets of variables are scored once "
+        "for all targets, which takes from 15 seconds to two minutes for each data set.",
+        learners=("sll-pc", "s2tmb-pc", "sll+c", "sll+g", "ggsl"),
+        networks=("munin",),
+        sources=("paper",),
     ),
 )
 """What is about some rows; the tables refer to these by number."""
