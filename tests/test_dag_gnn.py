@@ -14,7 +14,7 @@ from sklearn.base import clone
 import f2sl
 from cli_process import ENVIRONMENT, learned, small_table, write_csv
 from f2sl.cli.app import main
-from f2sl.errors import DataError, Interrupted, OptionError
+from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.structure.by_weights import heaviest_edges
 from naive_dag_gnn import cycles, network, objective
 
@@ -253,11 +253,12 @@ class TestNothingButDataAndSeedMatter:
 @needs_torch
 class TestEndingEarly:
     def test_time_limit(self):
-        model = f2sl.DAGGNN(time_limit=0.05).fit(linear())
+        with pytest.warns(F2SLWarning, match="incomplete: the time limit of 0.05 s was reached"):
+            model = f2sl.DAGGNN(time_limit=0.05).fit(linear())
         assert not model.complete_
         assert model.graph_.is_dag()
         assert 0 < model.n_steps_ < 300 * 5
-        assert any(note.startswith("the time limit of 0.05 s was reached") for note in model.notes_)
+        assert any(note.startswith("incomplete: the time limit of 0.05 s") for note in model.notes_)
 
     def test_interrupt(self, monkeypatch):
         from f2sl.search.deep.dag_gnn import Adam
@@ -277,7 +278,7 @@ class TestEndingEarly:
         assert model.n_steps_ == 700
         assert model.graph_ == caught.value.finished
         assert model.graph_.n_edges > 0
-        assert any(note.startswith("interrupted; ") for note in model.notes_)
+        assert any(note.startswith("incomplete: interrupted; ") for note in model.notes_)
 
     def test_too_long_steps_are_told(self):
         model = f2sl.DAGGNN(**SHORTER)
@@ -334,15 +335,17 @@ class TestByName:
         assert copy.epochs == 4
         assert not hasattr(copy, "graph_")
 
-    def test_on_the_command_line(self, model, tmp_path):
+    def test_on_the_command_line(self, begun, tmp_path):
         path, out = write_csv(tmp_path / "t.csv", linear().to_dict("list")), tmp_path / "g.json"
-        told = json.loads(learned("learn", path, "-a", "dag-gnn", "--epochs", "60", "--json", "-o", out))
-        assert told["graph"] == {"directed": [[*edge] for edge in TRUTH.directed_edges], "undirected": []}
+        short = ["--epochs", "4", "--max-iter", "3"]
+        told = json.loads(learned("learn", path, "-a", "dag-gnn", *short, "--json", "-o", out))
+        edges = [[*edge] for edge in begun.graph_.directed_edges]
+        assert told["graph"] == {"directed": edges, "undirected": []}
         assert told["options"]["graph_threshold"] == 0.3
         assert told["complete"]
         sizes = [abs(edge["weight"]) for edge in told["strongest"]]
         assert sizes == sorted(sizes, reverse=True)
-        assert f2sl.load_graph(out) == model.graph_
+        assert f2sl.load_graph(out) == begun.graph_
 
     def test_options_on_the_command_line(self, tmp_path, capsys):
         path = str(write_csv(tmp_path / "t.csv", small_table()))

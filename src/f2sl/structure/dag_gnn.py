@@ -11,12 +11,12 @@ and a distribution over the states from the decoder. It was measured, found wors
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
 
 from f2sl import _options
+from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
@@ -152,7 +152,7 @@ class DAGGNN(ByWeights):
     def _learn(self, engine: Matrix, names: tuple[str, ...]) -> DAG:
         from f2sl.search.deep.dag_gnn import Settings, train
 
-        until = None if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = Deadline(self.time_limit)
         settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
         # A variable that is always the same explains nothing and needs no explanation.
         varying = np.flatnonzero(engine.any(axis=1))
@@ -161,7 +161,7 @@ class DAGGNN(ByWeights):
         interrupted = False
         if len(varying) > 1:
             with self._timed("training"), stage("training the autoencoder") as advance:
-                trained = train(self._scaled(engine[varying]), settings, until, advance)
+                trained = train(self._scaled(engine[varying]), settings, deadline, advance)
             weights[np.ix_(varying, varying)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps
             self.complete_ = not (trained.out_of_time or trained.interrupted)
@@ -184,9 +184,9 @@ class DAGGNN(ByWeights):
         """Add a note where the training ended before the weights were those of a DAG."""
         how_far = f"the measure of cycles was {self.h_:.3g} then, and was to fall to {self.h_tol:g}"
         if interrupted:
-            self.notes_.append(f"interrupted; {how_far}")
+            self.notes_.append(f"incomplete: interrupted; {how_far}")
         elif not self.complete_:
-            self.notes_.append(f"the time limit of {self.time_limit:g} s was reached; {how_far}")
+            self.notes_.append(f"incomplete: the time limit of {self.time_limit:g} s was reached; {how_far}")
         elif self.h_ > self.h_tol:
             self.notes_.append(
                 f"the training ended without convergence: the measure of cycles is {self.h_:.3g} and was "
