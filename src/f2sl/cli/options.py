@@ -92,6 +92,13 @@ LEARNER_OPTIONS = (
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
     LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),
+    LearnerOption("lambda1", float, "Price of each unit of weight, in units of squared error."),
+    LearnerOption("constraint", str, "What keeps cycles out: expm (NOTEARS) or logdet (DAGMA, faster)."),
+    LearnerOption("max_iter", int, "Most steps of the constraint's multiplier (expm)."),
+    LearnerOption("h_tol", float, "The constraint is met where it is at most this (expm)."),
+    LearnerOption("rho_max", float, "Most weight of the constraint (expm)."),
+    LearnerOption("w_threshold", float, "Smaller weights are no edges."),
+    LearnerOption("standardize", bool, "Divide columns by their deviations, so that units decide nothing."),
 )
 
 FLAGS = {

@@ -33,7 +33,7 @@ class Edge:
 
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
-    """Return the edges with the largest weights, equals in the order of their names.
+    """Return the edges with the largest weights, without their signs, equals in the order of their names.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
     import heapq
 
     weights = graph.weights or {}
-    first = heapq.nsmallest(most, weights.items(), key=lambda item: (-item[1], item[0]))
+    first = heapq.nsmallest(most, weights.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [Edge(a, b, graph.has_directed_edge(a, b), weight) for (a, b), weight in first]
 
 

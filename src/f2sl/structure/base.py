@@ -97,6 +97,12 @@ STRUCTURE.add(
     "Silander and Myllymaki 2006",
 )
 STRUCTURE.add(
+    "notears",
+    "f2sl.structure.notears:NOTEARS",
+    "linear equations by least squares, cycles kept out by a smooth constraint",
+    "Zheng and others 2018",
+)
+STRUCTURE.add(
     "local-to-global",
     "f2sl.structure.local_to_global:LocalToGlobal",
     "any learner of neighbours, either way of orienting",
