@@ -11,7 +11,7 @@ where there is no cycle and above 0 elsewhere. Two such functions, with their wa
 
 ``notears`` (Zheng, Aragam, Ravikumar and Xing 2018)
     h(W) = trace(exp(W * W)) - d, with an augmented Lagrangian: for a growing weight rho and a multiplier
-    alpha, minimise the objective + alpha h + rho/2 h^2 by L-BFGS-B over the positive and negative parts of W.
+    alpha, minimise the objective + alpha h + rho/2 h^2 by L-BFGS-B.
 ``dagma`` (Bello, Aragam and Ravikumar 2022)
     h(W) = -log det(s I - W * W) + d log s, which is finite only where all cycles are weak, with a central
     path: minimise mu times the objective + h by Adam, for a falling mu, each time from the last minimum.
@@ -44,10 +44,10 @@ PROGRESS_RATE = 0.25
 RHO_FACTOR = 10.0
 TOO_FAR = 1e100
 """What L-BFGS-B is told where the exponential cannot be computed: a step to there was too long."""
-TIE_BREAK = 0.01
-"""By how much weights from later to earlier variables are made smaller before each minimisation. Where two
-directions are equally good the search would stay between them and lose the edge; so it has the earlier name
-first. The objective is not changed by it, only where its minimisation begins."""
+TIE, TIE_BREAK = 1e-3, 0.01
+"""Two directions whose weights differ by no more than the first share are equally good. The search would stay
+between them and lose the edge; so the weight from the later to the earlier variable is made smaller by the
+second share before the next minimisation. The objective is not changed by it, only where that begins."""
 
 STAGES = ((1.0, 1.0), (0.1, 0.9), (0.01, 0.8), (0.001, 0.7), (0.0001, 0.6))
 """DAGMA's central path: mu and s of each stage."""
@@ -145,43 +145,54 @@ def notears(
         Told of every step of L-BFGS-B.
     """
     search = _Lagrangian(covariance, lambda1, watch)
+    weights = np.zeros_like(covariance)
     rho, alpha, h = 1.0, 0.0, np.inf
-    halves = np.zeros((2, *covariance.shape))
     for _ in range(max_iter):
         while rho < rho_max:
-            found, found_h = search.minimise(halves, rho, alpha)
+            found, found_h = search.minimise(weights, rho, alpha)
             if found_h <= PROGRESS_RATE * h:
                 break
             rho *= RHO_FACTOR
-        halves, h = found, found_h
+        weights, h = found, found_h
         alpha += rho * h
         search.share_done = min(1.0, max(0.0, float(np.log(max(h, h_tol)) / np.log(h_tol))))
         if h <= h_tol or rho >= rho_max:
             break
-    return np.asarray(halves[0] - halves[1])
+    return weights
 
 
-def _nudge(n: int) -> Floats:
-    """Give the factors that tip ties in favour of the earlier variable as the parent."""
-    return np.asarray(1 - TIE_BREAK * np.tril(np.ones((n, n)), -1))
+def without_ties(weights: Floats) -> Floats:
+    """Tip the pairs whose two directions are equally good in favour of the earlier variable as the parent.
+
+    Examples
+    --------
+    >>> without_ties(np.array([[0.0, 0.5], [-0.5, 0.0]])).tolist()
+    [[0.0, 0.5], [-0.495, 0.0]]
+    """
+    size = np.abs(weights)
+    tied = np.tril(np.abs(size - size.T) <= TIE * size, -1)
+    return np.where(tied, (1 - TIE_BREAK) * weights, weights)
 
 
 class _Lagrangian:
-    """The augmented Lagrangian as a function of the positive and the negative parts of W."""
+    """The augmented Lagrangian as a function of the positive and the negative parts of W.
+
+    With both above 0, the sum of the parts is smooth where the sum of |W| is not. Without a price for weights
+    there is no need of parts, and they could grow together without end: then it is a function of W.
+    """
 
     def __init__(self, covariance: Floats, lambda1: float, watch: Watch) -> None:
         self.covariance = covariance
         self.lambda1 = lambda1
         self.watch = watch
-        self.shape = (2, *covariance.shape)
+        self.signs = np.array([1.0, -1.0] if lambda1 else [1.0])[:, None, None]
         # No variable is its own parent.
-        upper = np.where(np.eye(len(covariance), dtype=np.bool_), 0.0, np.inf)
-        self.nudge = _nudge(len(covariance))
-        self.bounds = [(0.0, most) for most in [*upper.ravel(), *upper.ravel()]]
+        most = np.where(np.eye(len(covariance), dtype=np.bool_), 0.0, np.inf).ravel()
+        self.bounds = [(0.0 if lambda1 else -end, end) for end in most] * len(self.signs)
         self.share_done = 0.0
 
-    def minimise(self, halves: Floats, rho: float, alpha: float) -> tuple[Floats, float]:
-        """Find the minimum for one rho and alpha, beginning at `halves`; give it with its h."""
+    def minimise(self, weights: Floats, rho: float, alpha: float) -> tuple[Floats, float]:
+        """Find the minimum for one rho and alpha, beginning at `weights`; give it with its h."""
         from scipy.optimize import minimize
 
         def lagrangian(point: Floats) -> tuple[float, Floats]:
@@ -191,23 +202,23 @@ class _Lagrangian:
             value = loss + (0.5 * rho * h + alpha) * h + self.lambda1 * float(point.sum())
             if value < TOO_FAR:
                 gradient = gradient + (rho * h + alpha) * slope
-            both = np.concatenate([gradient + self.lambda1, self.lambda1 - gradient], axis=None)
-            return min(value, TOO_FAR), both
+            return min(value, TOO_FAR), (self.signs * gradient + self.lambda1).ravel()
 
+        start = self.signs * without_ties(weights)
         result = minimize(
             lagrangian,
-            (halves * self.nudge).ravel(),
+            (np.maximum(start, 0.0) if self.lambda1 else start).ravel(),
             jac=True,
             method="L-BFGS-B",
             bounds=self.bounds,
             callback=lambda point: self.watch(self._weights(point), self.share_done),
         )
-        found = result.x.reshape(self.shape)
-        return found, trace_exponential(found[0] - found[1])[0]
+        found = self._weights(result.x)
+        return found, trace_exponential(found)[0]
 
     def _weights(self, point: Floats) -> Floats:
-        positive, negative = point.reshape(self.shape)
-        return np.asarray(positive - negative)
+        parts = point.reshape(-1, *self.covariance.shape)
+        return np.asarray((self.signs * parts).sum(axis=0))
 
 
 def dagma(covariance: Floats, *, lambda1: float, watch: Watch) -> Floats:
@@ -228,9 +239,8 @@ def dagma(covariance: Floats, *, lambda1: float, watch: Watch) -> Floats:
         share = number / len(STAGES)
         while log_determinant(weights, s) is None:
             s += STEP_OF_S  # the last minimum still has cycles too strong for this s; it was below 1
-        weights = weights * _nudge(len(weights))
         stage = _Stage(covariance, lambda1, mu, s, lambda found: watch(found, share))  # noqa: B023
-        weights = stage.minimise(weights, most)
+        weights = stage.minimise(without_ties(weights), most)
     return weights
 
 
