@@ -67,7 +67,7 @@ class TestWhatIsLearned:
         model = f2sl.NOTEARS(constraint=constraint).fit(frame[columns])
         for (parent, child), weight in model.graph_.weights.items():
             assert model.weights_[list(columns).index(parent), list(columns).index(child)] == weight
-        assert np.count_nonzero(model.weights_) == model.graph_.n_edges
+        assert np.count_nonzero(np.abs(model.weights_) >= 0.3) == model.graph_.n_edges
 
     def test_a_price_leaves_fewer_edges(self, frame):
         assert f2sl.NOTEARS(lambda1=1e4).fit(frame).graph_.n_edges == 0
@@ -80,7 +80,7 @@ class TestWhatIsLearned:
         b = np.clip(a + rng.integers(-1, 2, 500), 0, 3)
         labels = np.array(["k0", "k1", "k2", "k3"])
         by_label = f2sl.NOTEARS().fit({"a": labels[a], "b": labels[b]})
-        assert any("codes" in note for note in by_label.notes_)
+        assert any("states are taken for the numbers" in note for note in by_label.notes_)
         by_number = f2sl.NOTEARS(kind="gaussian").fit({"a": a, "b": b})
         assert (by_label.weights_ == by_number.weights_).all()
         assert by_label.graph_.n_edges == 1

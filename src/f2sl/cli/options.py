@@ -97,13 +97,14 @@ LEARNER_OPTIONS = (
     LearnerOption("max_iter", int, "Most steps of the constraint's multiplier."),
     LearnerOption("h_tol", float, "The constraint is met where it is at most this."),
     LearnerOption("rho_max", float, "Most weight of the constraint (expm)."),
-    LearnerOption("w_threshold", float, "Smaller weights are no edges."),
+    LearnerOption("w_threshold", float, "Smaller weights are no edges (NOTEARS)."),
     LearnerOption("standardize", bool, "Divide columns by their deviations, so that units decide nothing."),
-    LearnerOption("graph_threshold", float, "Weights up to this, without their signs, are no edges."),
+    LearnerOption("graph_threshold", float, "Smaller weights are no edges (DAG-GNN)."),
     LearnerOption("epochs", int, "How often all rows are gone through between two changes of the penalty."),
     LearnerOption("batch_size", int, "Rows for each step of the training."),
     LearnerOption("learning_rate", float, "Size of the steps of the training."),
-    LearnerOption("hidden", int, "Hidden units of the neural networks."),
+    LearnerOption("hidden", int, "Hidden units of a neural network."),
+    LearnerOption("tau", float, "Weight of the sum of all absolute weights: with more, fewer edges."),
 )
 
 FLAGS = {

@@ -33,7 +33,7 @@ class Edge:
 
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
-    """Return the edges with the largest weights, without their signs, equals in the order of their names.
+    """Return the edges with the largest weights, whatever their signs; equals in the order of their names.
 
     Examples
     --------

@@ -12,12 +12,14 @@ and a distribution over the states from the decoder. It was measured, found wors
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
+from f2sl.data import DiscreteTable, NumericTable
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
 from f2sl.structure.by_weights import ByWeights, Matrix
@@ -43,7 +45,7 @@ class DAGGNN(ByWeights):
     tau : float
         Weight of the sum of all absolute weights: with more, fewer edges.
     graph_threshold : float
-        Weights up to this in absolute value are no edges.
+        Weights below this, without their sign, are no edges.
     h_tol : float
         The training ends when the measure of cycles is down to this.
     max_iter : int
@@ -64,6 +66,8 @@ class DAGGNN(ByWeights):
         The graph learned; the weights of its edges are those of the matrix.
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
         ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too.
+    threshold_ : float
+        `graph_threshold`, or more where that left a cycle, and `notes_` say so.
     h_ : float
         The measure of cycles at the end: 0 for a DAG.
     loss_ : float
@@ -85,8 +89,6 @@ class DAGGNN(ByWeights):
     >>> model.fit(table).graph_.directed_edges  # doctest: +SKIP
     [('cause', 'effect')]
     """
-
-    n_jobs = None  # one thread is as fast for matrices of this size
 
     h_: float
     loss_: float
@@ -148,6 +150,19 @@ class DAGGNN(ByWeights):
             raise OptionError(
                 f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
             ) from None
+
+    def _open(self, table: DiscreteTable | NumericTable) -> AbstractContextManager[Matrix]:
+        """Give the numbers, each variable with a mean of 0, the rows in an order of their own.
+
+        Sums then come out the same to the last bit, whichever order the rows came in.
+        """
+        values = self._as_numbers(table).values
+        values = values[:, np.lexsort(values)]
+        centred = values - values.mean(axis=1, keepdims=True)
+        if self.standardize:
+            deviation = np.sqrt((centred**2).mean(axis=1, keepdims=True))
+            centred /= np.where(deviation > 0, deviation, 1.0)
+        return nullcontext(centred)
 
     def _learn(self, engine: Matrix, names: tuple[str, ...]) -> DAG:
         from f2sl.search.deep.dag_gnn import Settings, train

@@ -30,9 +30,8 @@ from f2sl.data import NumericTable
 from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG
 from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace_exponential
-from f2sl.search.threshold import acyclic_part
 from f2sl.stats.varsortability import path_share
-from f2sl.structure.base import StructureLearner
+from f2sl.structure.by_weights import ByWeights
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +42,7 @@ OTHER_SCALE = 1.5
 """Variances that differ by more than this factor are worth a note."""
 
 
-class NOTEARS(StructureLearner):
+class NOTEARS(ByWeights):
     """Learn a DAG of linear equations by continuous optimisation.
 
     Parameters
@@ -72,8 +71,8 @@ class NOTEARS(StructureLearner):
     ----------
     graph_ : DAG
         The graph learned; its edges have their weights.
-    weights_ : ndarray of shape (n_features, n_features)
-        The weights in the order of the columns: row i, column j is that of i -> j, 0 without an edge. With
+    weights_ : ndarray of shape (n_features_in_, n_features_in_)
+        ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too. With
         `standardize`, of the standardised columns.
     h_ : float
         How far from acyclic the weights were before small ones were dropped: the constraint's value, which is
@@ -97,13 +96,7 @@ class NOTEARS(StructureLearner):
     True
     """
 
-    kinds = ("discrete", "gaussian")
-    strength_unit = "weight"
-    n_jobs = None
-
-    weights_: Floats
     h_: float
-    threshold_: float
     n_iterations_: int
     varsortability_: float
 
@@ -151,7 +144,7 @@ class NOTEARS(StructureLearner):
             _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
-        numbers = table if isinstance(table, NumericTable) else NumericTable.from_codes(table)
+        numbers = self._as_numbers(table)
         # States may be one only, and then there is nothing to explain, or to explain with.
         varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
         names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
@@ -165,14 +158,11 @@ class NOTEARS(StructureLearner):
         with self._timed("optimisation"), stage("looking for the weights") as advance:
             search.run(self._optimise, advance)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
-        kept, self.threshold_ = acyclic_part(search.weights, self.w_threshold)
         weights = np.zeros((len(names), len(names)))
-        weights[np.ix_(members, members)] = kept
-        arrows = np.argwhere(weights)
-        graph = DAG.from_arrays(names, arrows, weights_directed=weights[tuple(arrows.T)])
-        order = [names.index(name) for name in self.feature_names_in_]
-        self.weights_ = weights[np.ix_(order, order)]
-        self.varsortability_ = path_share(engine.variances, kept != 0)
+        weights[np.ix_(members, members)] = search.weights
+        graph = self._graph_of(weights, self.w_threshold, names)
+        kept = (np.abs(search.weights) >= self.threshold_) & (search.weights != 0)
+        self.varsortability_ = path_share(engine.variances, kept)
         self.complete_ = search.ended is None
         self.notes_ += self._remarks(engine, search.ended)
         if search.interrupted:
@@ -206,17 +196,10 @@ class NOTEARS(StructureLearner):
     def _remarks(self, engine: Moments, ended: str | None) -> list[str]:
         """Say what a user should know about how the weights were found."""
         told = []
-        if self.kind_ == "discrete":
-            told.append("states are taken for numbers, by their codes")
         if ended is not None:
             told.append(f"incomplete: {ended} with cycles left of h = {self.h_:.1g}")
         elif self.constraint == "expm" and self.h_ > self.h_tol:
             told.append(f"max_iter or rho_max ended the search with cycles left of h = {self.h_:.1g}")
-        if self.threshold_ > self.w_threshold:
-            told.append(
-                f"weights below {self.threshold_:.3g} were dropped: a threshold of {self.w_threshold:g} "
-                "left a cycle"
-            )
         if not self.standardize:
             told += self._told_scales(engine.variances)
         return told
