@@ -9,6 +9,7 @@ then run all the same.
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -32,15 +33,19 @@ EXCEPTIONS: dict[type, dict[str, str]] = {
     f2sl.SLLC: WITH_SCORE,
     f2sl.SLLG: WITH_SCORE,
     f2sl.GGSL: WITH_SCORE,
+    f2sl.DAGGNN: {"check_fit2d_1feature": ONE_COLUMN},
 }
 """Checks that do not pass, for each learner, with the reason. Should one pass one day, the test fails."""
 
+LEARNERS = [
+    *(learner(bins=3) for learner in EXCEPTIONS if learner is not f2sl.DAGGNN),
+    f2sl.F2SLc(kind="gaussian"),
+    *([f2sl.DAGGNN(kind="gaussian", epochs=2, max_iter=2)] if find_spec("torch") else []),
+]
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*does not inherit from `sklearn.base.BaseEstimator`")
-    all_checks = parametrize_with_checks(
-        [*(learner(bins=3) for learner in EXCEPTIONS), f2sl.F2SLc(kind="gaussian")]
-    )
+    all_checks = parametrize_with_checks(LEARNERS)
 
 
 @all_checks

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
+    from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc_c import MMHCc as MMHCc
+    from f2sl.structure.notears import NOTEARS as NOTEARS
     from f2sl.structure.pc_stable import PCStable as PCStable
     from f2sl.structure.sll_c import SLLC as SLLC
     from f2sl.structure.sll_g import SLLG as SLLG
@@ -75,6 +77,7 @@ _HOMES = {
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
+    "NOTEARS": "structure.notears",
     "NumericTable": "data",
     "OptionError": "errors",
     "PDAG": "graph",
@@ -96,6 +99,7 @@ _HOMES = {
     "plot": "graph.plot",
     "random_network": "network",
     "tile": "network",
+    "varsortability": "stats.varsortability",
 }
 
 __all__ = ["__version__", *_HOMES]

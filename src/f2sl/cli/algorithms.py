@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples("f2sl algorithms", "f2sl algorithms --json")
 
 PLAIN_WIDTH = 120
-_COMMON = ("n_jobs", "bins", "binning", "missing")
+_COMMON = ("bins", "binning", "missing")
 
 
 def algorithms(as_json: AsJson = False) -> None:
@@ -39,9 +39,11 @@ def algorithms(as_json: AsJson = False) -> None:
         headings = ("name", "what it does", "reference", "options, with defaults")
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
-    single = [entry.name for entry in STRUCTURE if "n_jobs" not in _defaults(STRUCTURE.load(entry.name))]
-    taken = ", ".join(FLAGS[name] for name in _COMMON)
-    output.show(f"All of them take {taken}, but {', '.join(single)} no {FLAGS['n_jobs']}.")
+    alone = [
+        entry.name for entry in STRUCTURE if "n_jobs" not in STRUCTURE.load(entry.name).option_defaults()
+    ]
+    common = ", ".join(FLAGS[name] for name in _COMMON)
+    output.show(f"All of them take {common}, and all but {', '.join(alone)} {FLAGS['n_jobs']}.")
 
 
 def _defaults(learner: Any) -> dict[str, Any]:
@@ -50,7 +52,7 @@ def _defaults(learner: Any) -> dict[str, Any]:
 
 
 def _options(learner: Any) -> list[str]:
-    own = {name: value for name, value in _defaults(learner).items() if name not in _COMMON}
+    own = {name: value for name, value in _defaults(learner).items() if name not in (*_COMMON, "n_jobs")}
     return [f"{FLAGS.get(name, name)}={value}" for name, value in own.items()]
 
 

@@ -97,6 +97,12 @@ STRUCTURE.add(
     "Silander and Myllymaki 2006",
 )
 STRUCTURE.add(
+    "notears",
+    "f2sl.structure.notears:NOTEARS",
+    "linear equations by least squares, cycles kept out by a smooth constraint",
+    "Zheng and others 2018",
+)
+STRUCTURE.add(
     "dag-gnn",
     "f2sl.structure.dag_gnn:DAGGNN",
     "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",

@@ -10,13 +10,15 @@ and a distribution over the states from the decoder. In first measurements it wa
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from f2sl import _options
+from f2sl._deadline import Deadline
 from f2sl._progress import stage
+from f2sl.data import DiscreteTable, NumericTable
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
 from f2sl.structure.by_weights import ByWeights, Matrix
@@ -42,7 +44,7 @@ class DAGGNN(ByWeights):
     tau : float
         Weight of the sum of all absolute weights: with more, fewer edges.
     graph_threshold : float
-        Weights up to this in absolute value are no edges.
+        Weights below this, without their sign, are no edges.
     h_tol : float
         The training ends when the measure of cycles is down to this.
     max_iter : int
@@ -63,6 +65,8 @@ class DAGGNN(ByWeights):
         The graph learned; the weights of its edges are those of the matrix.
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
         ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too.
+    threshold_ : float
+        `graph_threshold`, or more where that left a cycle, and `notes_` say so.
     h_ : float
         The measure of cycles at the end: 0 for a DAG.
     loss_ : float
@@ -84,8 +88,6 @@ class DAGGNN(ByWeights):
     >>> model.fit(table).graph_.directed_edges  # doctest: +SKIP
     [('cause', 'effect')]
     """
-
-    n_jobs = None  # one thread is as fast for matrices of this size
 
     h_: float
     loss_: float
@@ -148,10 +150,23 @@ class DAGGNN(ByWeights):
                 f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
             ) from None
 
+    def _open(self, table: DiscreteTable | NumericTable) -> AbstractContextManager[Matrix]:
+        """Give the numbers, each variable with a mean of 0, the rows in an order of their own.
+
+        Sums then come out the same to the last bit, whichever order the rows came in.
+        """
+        values = self._as_numbers(table).values
+        values = values[:, np.lexsort(values)]
+        centred = values - values.mean(axis=1, keepdims=True)
+        if self.standardize:
+            deviation = np.sqrt((centred**2).mean(axis=1, keepdims=True))
+            centred /= np.where(deviation > 0, deviation, 1.0)
+        return nullcontext(centred)
+
     def _learn(self, engine: Matrix, names: tuple[str, ...]) -> DAG:
         from f2sl.search.deep.dag_gnn import Settings, train
 
-        until = None if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = Deadline(self.time_limit)
         settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
         # A variable that is always the same explains nothing and needs no explanation.
         varying = np.flatnonzero(engine.any(axis=1))
@@ -160,7 +175,7 @@ class DAGGNN(ByWeights):
         interrupted = False
         if len(varying) > 1:
             with self._timed("training"), stage("training the autoencoder") as advance:
-                trained = train(self._scaled(engine[varying]), settings, until, advance)
+                trained = train(self._scaled(engine[varying]), settings, deadline, advance)
             weights[np.ix_(varying, varying)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps
             self.complete_ = not (trained.out_of_time or trained.interrupted)

@@ -26,7 +26,6 @@ differentiation spends more time on its books than on arithmetic.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from f2sl._deadline import Deadline
 from f2sl.errors import OptionError
 from f2sl.search.deep.curves import Curves
 
@@ -157,8 +157,8 @@ class Adam:
 class Training:
     """One run: the model, the optimiser, and how far they have come."""
 
-    def __init__(self, x: Tensor, settings: Settings, until: float | None) -> None:
-        self._x, self._settings, self._until = x, settings, until
+    def __init__(self, x: Tensor, settings: Settings, deadline: Deadline) -> None:
+        self._x, self._settings, self._deadline = x, settings, deadline
         self._rng = np.random.default_rng(settings.seed)
         self.model = Autoencoder(x.shape[1], settings.hidden, self._rng)
         self.optimiser = Adam(self.model.parameters, self.model.gradient)
@@ -204,7 +204,7 @@ class Training:
             for batch in torch.split(self._x[order], settings.batch_size):
                 total += model.differentiate(batch, multiplier, penalty, settings.tau) * len(batch)
                 optimiser.step(rate)
-                if self._until is not None and time.monotonic() >= self._until:
+                if self._deadline.passed:
                     self.out_of_time = True
                     return
             self.loss = total.item() / n_rows
@@ -218,8 +218,8 @@ class Training:
 def train(
     values: NDArray[np.float64],
     settings: Settings,
-    until: float | None = None,
-    advance: Callable[[float], None] = lambda share: None,
+    deadline: Deadline,
+    advance: Callable[[float], None],
 ) -> Trained:
     """Train DAG-GNN on a table of numbers.
 
@@ -229,14 +229,14 @@ def train(
         Best with a mean of 0 and of a size about 1.
     settings : Settings
         How.
-    until : float, optional
-        When to end at the latest, by ``time.monotonic()``.
+    deadline : Deadline
+        When to end at the latest.
     advance : callable
         Hears of finished shares of the work.
     """
     x = torch.from_numpy(np.ascontiguousarray(values.T))
     with _one_thread(), torch.inference_mode():
-        training = Training(x, settings, until)
+        training = Training(x, settings, deadline)
         interrupted = False
         try:
             training.run(advance)

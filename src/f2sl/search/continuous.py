@@ -1,0 +1,299 @@
+"""Directed acyclic graphs by continuous optimisation.
+
+A matrix W of *weights* (row: parent, column: child) says how much of each variable the others explain,
+X = X W + noise. The squared error is a function of the variables' covariance S alone,
+
+    loss(W) = 1/2 trace((I - W)' S (I - W)),
+
+so that no step costs more for more rows. What makes the graph of W acyclic is a smooth function h that is 0
+where there is no cycle and above 0 elsewhere. Two such functions, with their ways to the minimum of
+``loss(W) + lambda1 * sum |W|`` where h is 0:
+
+``notears`` (Zheng, Aragam, Ravikumar and Xing 2018)
+    h(W) = trace(exp(W * W)) - d, with an augmented Lagrangian: for a growing weight rho and a multiplier
+    alpha, minimise the objective + alpha h + rho/2 h^2 by L-BFGS-B.
+``dagma`` (Bello, Aragam and Ravikumar 2022)
+    h(W) = -log det(s I - W * W) + d log s, which is finite only where all cycles are weak, with a central
+    path: minimise mu times the objective + h by Adam, for a falling mu, each time from the last minimum.
+
+In trace(exp(.)) a cycle of k edges counts 1/(k-1)! as much as in the determinant, so that the second sees
+long cycles better.
+
+References
+----------
+X. Zheng, B. Aragam, P. Ravikumar, E. P. Xing. DAGs with NO TEARS: continuous optimization for structure
+learning. NeurIPS 2018.
+
+K. Bello, B. Aragam, P. Ravikumar. DAGMA: learning DAGs via M-matrices and a log-determinant acyclicity
+characterization. NeurIPS 2022.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Watch = Callable[[Floats, float], None]
+"""Told of the weights after each step, and of the share of the work that is done; may end it by raising."""
+
+PROGRESS_RATE = 0.25
+"""A step that leaves h above this share of what it was asks for a larger rho."""
+RHO_FACTOR = 10.0
+TOO_FAR = 1e100
+"""What L-BFGS-B is told where the exponential cannot be computed: a step to there was too long."""
+TIE, TIE_BREAK = 1e-3, 0.01
+"""Two directions whose weights differ by no more than the first share are equally good. The search would stay
+between them and lose the edge; so the weight from the later to the earlier variable is made smaller by the
+second share before the next minimisation. The objective is not changed by it, only where that begins."""
+
+STAGES = ((1.0, 1.0), (0.1, 0.9), (0.01, 0.8), (0.001, 0.7), (0.0001, 0.6))
+"""DAGMA's central path: mu and s of each stage."""
+STEP_OF_S = 0.1
+STEPS, LAST_STEPS = 30_000, 60_000
+"""Most steps of each stage, and of the last."""
+CHECK_EVERY, CHANGE = 1_000, 1e-6
+"""A stage is over when its objective changes by less than this share over so many steps."""
+ROUNDING = 1e-12
+"""Entries of an inverse that are below 0 by no more than this share of the largest are taken for 0."""
+RATE, LEAST_RATE = 3e-4, 1e-12
+BETA_1, BETA_2, EPSILON = 0.99, 0.999, 1e-8
+"""Adam's constants."""
+
+
+def least_squares(weights: Floats, covariance: Floats) -> tuple[float, Floats]:
+    """Give the loss and its gradient.
+
+    Examples
+    --------
+    >>> least_squares(np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([[1.0, 2.0], [2.0, 5.0]]))[0]
+    1.0
+    """
+    residual = weights - np.eye(len(weights))
+    gradient = covariance @ residual
+    return 0.5 * float(np.vdot(residual, gradient)), gradient
+
+
+def trace_exponential(weights: Floats) -> tuple[float, Floats]:
+    """Give NOTEARS' h and its gradient; h is infinite where it cannot be computed.
+
+    Examples
+    --------
+    >>> trace_exponential(np.array([[0.0, 2.0], [0.0, 0.0]]))[0]
+    0.0
+    """
+    from scipy.linalg import expm
+
+    with np.errstate(all="ignore"):
+        exponential = expm(weights * weights)
+    h = float(np.trace(exponential)) - len(weights)
+    if not np.isfinite(h):
+        return np.inf, np.zeros_like(weights)
+    return h, 2 * weights * exponential.T
+
+
+def log_determinant(weights: Floats, s: float) -> tuple[float, Floats] | None:
+    """Give DAGMA's h and its gradient; None where it is not defined.
+
+    It is defined where s I - W * W is an *M-matrix*: where its inverse exists and has no negative entry.
+
+    Examples
+    --------
+    >>> log_determinant(np.array([[0.0, 2.0], [0.0, 0.0]]), 1.0)[0]
+    0.0
+    >>> log_determinant(np.array([[0.0, 2.0], [2.0, 0.0]]), 1.0) is None
+    True
+    """
+    slope = _slope_of_determinant(weights, s)
+    if slope is None:
+        return None
+    log_det = float(np.linalg.slogdet(s * np.eye(len(weights)) - weights * weights)[1])
+    return len(weights) * float(np.log(s)) - log_det, slope
+
+
+def _slope_of_determinant(weights: Floats, s: float) -> Floats | None:
+    """Give the gradient of DAGMA's h, None where h is not defined."""
+    try:
+        inverse = np.linalg.inv(s * np.eye(len(weights)) - weights * weights)
+    except np.linalg.LinAlgError:
+        return None
+    if not inverse.min() >= -ROUNDING * inverse.max():
+        return None
+    return np.asarray(2 * weights * inverse.T)
+
+
+def notears(
+    covariance: Floats, *, lambda1: float, max_iter: int, h_tol: float, rho_max: float, watch: Watch
+) -> Floats:
+    """Minimise by NOTEARS; gives weights that are not yet exactly acyclic.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (d, d)
+        Of the variables.
+    lambda1 : float
+        The price of each unit of absolute weight.
+    max_iter : int
+        Most steps of the multiplier.
+    h_tol : float
+        The search ends where h is at most this,
+    rho_max : float
+        or where rho is at least this.
+    watch : function
+        Told of every step of L-BFGS-B.
+    """
+    search = _Lagrangian(covariance, lambda1, watch)
+    weights = np.zeros_like(covariance)
+    rho, alpha, h = 1.0, 0.0, np.inf
+    for _ in range(max_iter):
+        while rho < rho_max:
+            found, found_h = search.minimise(weights, rho, alpha)
+            if found_h <= PROGRESS_RATE * h:
+                break
+            rho *= RHO_FACTOR
+        weights, h = found, found_h
+        alpha += rho * h
+        search.share_done = min(1.0, max(0.0, float(np.log(max(h, h_tol)) / np.log(h_tol))))
+        if h <= h_tol or rho >= rho_max:
+            break
+    return weights
+
+
+def without_ties(weights: Floats) -> Floats:
+    """Tip the pairs whose two directions are equally good in favour of the earlier variable as the parent.
+
+    Examples
+    --------
+    >>> without_ties(np.array([[0.0, 0.5], [-0.5, 0.0]])).tolist()
+    [[0.0, 0.5], [-0.495, 0.0]]
+    """
+    size = np.abs(weights)
+    tied = np.tril(np.abs(size - size.T) <= TIE * size, -1)
+    return np.where(tied, (1 - TIE_BREAK) * weights, weights)
+
+
+class _Lagrangian:
+    """The augmented Lagrangian as a function of the positive and the negative parts of W.
+
+    With both above 0, the sum of the parts is smooth where the sum of |W| is not. Without a price for weights
+    there is no need of parts, and they could grow together without end: then it is a function of W.
+    """
+
+    def __init__(self, covariance: Floats, lambda1: float, watch: Watch) -> None:
+        self.covariance = covariance
+        self.lambda1 = lambda1
+        self.watch = watch
+        self.signs = np.array([1.0, -1.0] if lambda1 else [1.0])[:, None, None]
+        # No variable is its own parent.
+        most = np.where(np.eye(len(covariance), dtype=np.bool_), 0.0, np.inf).ravel()
+        self.bounds = [(0.0 if lambda1 else -end, end) for end in most] * len(self.signs)
+        self.share_done = 0.0
+
+    def minimise(self, weights: Floats, rho: float, alpha: float) -> tuple[Floats, float]:
+        """Find the minimum for one rho and alpha, beginning at `weights`; give it with its h."""
+        from scipy.optimize import minimize
+
+        def lagrangian(point: Floats) -> tuple[float, Floats]:
+            weights = self._weights(point)
+            loss, gradient = least_squares(weights, self.covariance)
+            h, slope = trace_exponential(weights)
+            value = loss + (0.5 * rho * h + alpha) * h + self.lambda1 * float(point.sum())
+            if value < TOO_FAR:
+                gradient = gradient + (rho * h + alpha) * slope
+            return min(value, TOO_FAR), (self.signs * gradient + self.lambda1).ravel()
+
+        start = self.signs * without_ties(weights)
+        result = minimize(
+            lagrangian,
+            (np.maximum(start, 0.0) if self.lambda1 else start).ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=self.bounds,
+            callback=lambda point: self.watch(self._weights(point), self.share_done),
+        )
+        found = self._weights(result.x)
+        return found, trace_exponential(found)[0]
+
+    def _weights(self, point: Floats) -> Floats:
+        parts = point.reshape(-1, *self.covariance.shape)
+        return np.asarray((self.signs * parts).sum(axis=0))
+
+
+def dagma(covariance: Floats, *, lambda1: float, watch: Watch) -> Floats:
+    """Minimise by DAGMA, with its authors' settings; gives weights that are not yet exactly acyclic.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (d, d)
+        Of the variables.
+    lambda1 : float
+        The price of each unit of absolute weight.
+    watch : function
+        Told of every step of Adam.
+    """
+    weights = np.zeros_like(covariance)
+    for number, (mu, s) in enumerate(STAGES):
+        most = LAST_STEPS if number == len(STAGES) - 1 else STEPS
+        share = number / len(STAGES)
+        while log_determinant(weights, s) is None:
+            s += STEP_OF_S  # the last minimum still has cycles too strong for this s; it was below 1
+        stage = _Stage(covariance, lambda1, mu, s, lambda found: watch(found, share))  # noqa: B023
+        weights = stage.minimise(without_ties(weights), most)
+    return weights
+
+
+class _Stage:
+    """One stage of the central path: the minimum of mu times the objective + h, by Adam."""
+
+    def __init__(
+        self, covariance: Floats, lambda1: float, mu: float, s: float, watch: Callable[[Floats], None]
+    ) -> None:
+        self.covariance = covariance
+        self.lambda1 = lambda1
+        self.mu = mu
+        self.s = s
+        self.watch = watch
+
+    def value(self, weights: Floats) -> float:
+        """Give the objective of the stage."""
+        defined = log_determinant(weights, self.s)
+        loss, _ = least_squares(weights, self.covariance)
+        h = np.inf if defined is None else defined[0]
+        return self.mu * (loss + self.lambda1 * float(np.abs(weights).sum())) + h
+
+    def gradient(self, weights: Floats) -> Floats | None:
+        """Give the gradient of the objective; None where it is not defined."""
+        slope = _slope_of_determinant(weights, self.s)
+        if slope is None:
+            return None
+        gradient = self.covariance @ weights - self.covariance + self.lambda1 * np.sign(weights)
+        gradient = self.mu * gradient + slope
+        np.fill_diagonal(gradient, 0.0)  # no variable is its own parent
+        return gradient
+
+    def minimise(self, weights: Floats, most: int) -> Floats:
+        """Go down from `weights`; a step to where h is not defined is halved, and so are all after it."""
+        rate, before, steps = RATE, np.inf, 0
+        mean, square, step = (np.zeros_like(weights) for _ in range(3))
+        while steps < most:
+            gradient = self.gradient(weights)
+            if gradient is None:
+                weights, rate = weights + 0.5 * rate * step, 0.5 * rate
+                if rate < LEAST_RATE:
+                    break
+                continue
+            if steps % CHECK_EVERY == 0:
+                value = self.value(weights)
+                if abs(before - value) <= CHANGE * abs(before) < np.inf:
+                    break
+                before = value
+            steps += 1
+            mean = BETA_1 * mean + (1 - BETA_1) * gradient
+            square = BETA_2 * square + (1 - BETA_2) * gradient * gradient
+            first, second = mean / (1 - BETA_1**steps), square / (1 - BETA_2**steps)
+            step = first / (np.sqrt(second) + EPSILON)
+            weights = weights - rate * step
+            self.watch(weights)
+        return weights

@@ -1,0 +1,70 @@
+"""From weights that are nearly acyclic to a graph that is.
+
+Optimisers leave small weights on the edges that would close a cycle. Dropping all weights below a threshold
+takes them away; where it does not, the threshold is raised until no cycle is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def acyclic_part(weights: Floats, threshold: float) -> tuple[Floats, float]:
+    """Drop the weights below a threshold, and more if that leaves a cycle.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n, n)
+        Row i, column j is the weight of i -> j.
+    threshold : float
+        Smaller weights, without their sign, are dropped.
+
+    Returns
+    -------
+    weights : ndarray of shape (n, n)
+        What is left of them: the graph of those that are not 0 has no cycle.
+    threshold : float
+        Below which they were dropped: the one given, or the smallest larger one that leaves no cycle.
+
+    Examples
+    --------
+    >>> acyclic_part(np.array([[0.0, 0.9], [-0.4, 0.0]]), 0.5)[1]
+    0.5
+    >>> found, threshold = acyclic_part(np.array([[0.0, 0.9], [-0.4, 0.0]]), 0.3)
+    >>> found.tolist(), round(threshold, 6)
+    ([[0.0, 0.9], [0.0, 0.0]], 0.4)
+    """
+    kept = _at_least(weights, threshold)
+    if is_acyclic(kept):
+        return kept, threshold
+    # Fewer edges have fewer cycles, so the first size to drop that leaves none is found by halving.
+    sizes = np.unique(np.abs(kept[kept != 0]))
+    low, high = 0, len(sizes) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if is_acyclic(_above(kept, sizes[middle])):
+            high = middle
+        else:
+            low = middle + 1
+    return _above(kept, sizes[low]), float(np.nextafter(sizes[low], np.inf))
+
+
+def is_acyclic(weights: Floats) -> bool:
+    """Tell whether the graph of the weights that are not 0 has no directed cycle."""
+    from scipy.sparse.csgraph import connected_components
+
+    if weights.diagonal().any():
+        return False
+    n_components, _ = connected_components(weights != 0, directed=True, connection="strong")
+    return bool(n_components == len(weights))
+
+
+def _at_least(weights: Floats, size: float) -> Floats:
+    return np.asarray(np.where(np.abs(weights) >= size, weights, 0.0))
+
+
+def _above(weights: Floats, size: float) -> Floats:
+    return np.asarray(np.where(np.abs(weights) > size, weights, 0.0))

@@ -1,0 +1,250 @@
+"""NOTEARS: a linear network by continuous optimisation (Zheng and others 2018; DAGMA, Bello and others 2022).
+
+Every variable is a weighted sum of others and of noise. Of all matrices of weights whose graph is acyclic,
+the one with the least squared error plus `lambda1` times the sum of absolute weights is looked for, by a
+smooth function that is 0 where there is no cycle (:mod:`f2sl.search.continuous`). What is left of the cycles
+has small weights: those below `w_threshold` are dropped.
+
+States are taken for numbers, by their codes: that is what comparisons on discrete data do, and it gives
+their order a meaning that it may not have.
+
+Squared errors depend on units. In data where variances grow along the arrows this leads to the right order,
+and in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardised columns take that lead
+away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl import _options
+from f2sl._deadline import Deadline
+from f2sl._progress import stage
+from f2sl.counting.moments import Moments
+from f2sl.data import NumericTable
+from f2sl.errors import DataError, Interrupted
+from f2sl.graph import DAG
+from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace_exponential
+from f2sl.stats.varsortability import path_share
+from f2sl.structure.by_weights import ByWeights
+
+Floats = NDArray[np.float64]
+
+CONSTRAINTS = ("expm", "logdet")
+LEAST_DEVIATION, MOST_DEVIATION = 1e-20, 1e20
+"""Standard deviations beyond these are refused: squares of squares would overflow."""
+OTHER_SCALE = 1.5
+"""Variances that differ by more than this factor are worth a note."""
+
+
+class NOTEARS(ByWeights):
+    """Learn a DAG of linear equations by continuous optimisation.
+
+    Parameters
+    ----------
+    lambda1 : float
+        The price of each unit of absolute weight, in units of the squared error.
+    constraint : {"expm", "logdet"}
+        What keeps cycles out: the trace of an exponential, as NOTEARS has it, or a determinant, as
+        DAGMA has it, which is faster and sees long cycles better.
+    max_iter : int
+        Of "expm": most steps of the multiplier.
+    h_tol, rho_max : float
+        Of "expm": end where the constraint is at most `h_tol`, or where its weight is at least `rho_max`.
+    w_threshold : float
+        Weights below this, without their sign, are no edges.
+    standardize : bool
+        Divide the columns by their standard deviations, so that units decide nothing.
+    time_limit : float, optional
+        Seconds after which the search ends with the weights it has; None for no limit.
+    kind : {"auto", "discrete", "gaussian"}
+        Whether to take integers for states or for numbers: as in :class:`F2SLc`.
+    bins, binning, missing, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_ : DAG
+        The graph learned; its edges have their weights.
+    weights_ : ndarray of shape (n_features_in_, n_features_in_)
+        ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too. With
+        `standardize`, of the standardised columns.
+    h_ : float
+        How far from acyclic the weights were before small ones were dropped: the constraint's value, which is
+        0 without cycles.
+    threshold_ : float
+        Below which weights were dropped: `w_threshold`, or more where that left a cycle, and `notes_` say so.
+    n_iterations_ : int
+        Steps of L-BFGS-B ("expm") or of Adam ("logdet").
+    varsortability_ : float
+        How well the variances of the columns, as they came, sort the graph learned: see
+        :func:`f2sl.varsortability`. NaN without edges.
+    complete_ : bool
+        Whether the search came to its end; if not, `notes_` say why.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> network = f2sl.random_network(variables=5, edges=5, kind="gaussian", seed=1)
+    >>> model = f2sl.NOTEARS().fit(network.sample(1000, seed=1))
+    >>> model.graph_ == network.graph
+    True
+    """
+
+    h_: float
+    n_iterations_: int
+    varsortability_: float
+
+    def __init__(
+        self,
+        *,
+        lambda1: float = 0.1,
+        constraint: str = "expm",
+        max_iter: int = 100,
+        h_tol: float = 1e-8,
+        rho_max: float = 1e16,
+        w_threshold: float = 0.3,
+        standardize: bool = False,
+        time_limit: float | None = None,
+        kind: str = "auto",
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        verbose: bool = False,
+    ) -> None:
+        self.lambda1 = lambda1
+        self.constraint = constraint
+        self.max_iter = max_iter
+        self.h_tol = h_tol
+        self.rho_max = rho_max
+        self.w_threshold = w_threshold
+        self.standardize = standardize
+        self.time_limit = time_limit
+        self.kind = kind
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.verbose = verbose
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        _options.not_negative("lambda1", self.lambda1)
+        _options.choice("constraint", self.constraint, CONSTRAINTS)
+        _options.whole("max_iter", self.max_iter, least=1)
+        _options.positive("h_tol", self.h_tol, least=1e-100, most=0.1)
+        _options.positive("rho_max", self.rho_max, least=10.0, most=1e100)
+        _options.not_negative("w_threshold", self.w_threshold)
+        _options.flag("standardize", self.standardize)
+        if self.time_limit is not None:
+            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
+
+    def _open(self, table: Any) -> AbstractContextManager[Any]:
+        numbers = self._as_numbers(table)
+        # States may be one only, and then there is nothing to explain, or to explain with.
+        varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
+        names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
+        return super()._open(NumericTable(names, numbers.values[varies]))
+
+    def _learn(self, engine: Moments, names: tuple[str, ...]) -> DAG:
+        members = np.array([names.index(name) for name in engine.names], np.int64)
+        deviations = np.sqrt(engine.variances)
+        scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
+        search = _Search(engine.correlations * np.outer(scale, scale), self.time_limit)
+        with self._timed("optimisation"), stage("looking for the weights") as advance:
+            search.run(self._optimise, advance)
+        self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
+        weights = np.zeros((len(names), len(names)))
+        weights[np.ix_(members, members)] = search.weights
+        graph = self._graph_of(weights, self.w_threshold, names)
+        kept = (np.abs(search.weights) >= self.threshold_) & (search.weights != 0)
+        self.varsortability_ = path_share(engine.variances, kept)
+        self.complete_ = search.ended is None
+        self.notes_ += self._remarks(engine, search.ended)
+        if search.interrupted:
+            raise Interrupted(graph)
+        return graph
+
+    def _checked_scale(self, deviations: Floats) -> Floats:
+        """Refuse scales that cannot be computed with."""
+        if len(deviations) and not LEAST_DEVIATION <= deviations.min() <= deviations.max() <= MOST_DEVIATION:
+            raise DataError(
+                f"the columns' standard deviations, from {deviations.min():.3g} to {deviations.max():.3g}, "
+                "are too far from 1 to compute with; say standardize=True (--standardize)"
+            )
+        return deviations
+
+    def _optimise(self, covariance: Floats, watch: Watch) -> Floats:
+        if self.constraint == "logdet":
+            return dagma(covariance, lambda1=self.lambda1, watch=watch)
+        options = {name: getattr(self, name) for name in ("lambda1", "max_iter", "h_tol", "rho_max")}
+        return notears(covariance, **options, watch=watch)
+
+    def _constraint(self, weights: Floats) -> float:
+        """Measure how far from acyclic weights are."""
+        if not weights.size:
+            return 0.0
+        if self.constraint == "expm":
+            return trace_exponential(weights)[0]
+        defined = log_determinant(weights, 1.0)
+        return np.inf if defined is None else defined[0]
+
+    def _remarks(self, engine: Moments, ended: str | None) -> list[str]:
+        """Say what a user should know about how the weights were found."""
+        told = []
+        if ended is not None:
+            told.append(f"incomplete: {ended} with cycles left of h = {self.h_:.1g}")
+        elif self.constraint == "expm" and self.h_ > self.h_tol:
+            told.append(f"max_iter or rho_max ended the search with cycles left of h = {self.h_:.1g}")
+        if not self.standardize:
+            told += self._told_scales(engine.variances)
+        return told
+
+    def _told_scales(self, variances: Floats) -> list[str]:
+        """Say that units had a part in what was learned, where they may have had."""
+        if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
+            return []
+        found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"
+        if not np.isnan(self.varsortability_):
+            found += f" and rise along {self.varsortability_:.0%} of the paths of the graph (varsortability)"
+        return [f"{found}: units lead least squares; standardize=True (--standardize) takes that lead away"]
+
+
+class _OutOfTime(Exception):
+    """The time limit has passed."""
+
+
+class _Search:
+    """A search that can be ended early: it keeps the last weights that it was told of."""
+
+    def __init__(self, covariance: Floats, time_limit: float | None) -> None:
+        self.covariance = covariance
+        self.weights = np.zeros_like(covariance)
+        self.n_steps = 0
+        self.ended: str | None = None
+        self.interrupted = False
+        self._deadline = Deadline(time_limit)
+        self._done = 0.0
+
+    def run(self, optimise: Callable[[Floats, Watch], Floats], advance: Callable[[float], None]) -> None:
+        """Optimise until the end, the time limit or Ctrl-C."""
+
+        def watch(weights: Floats, done: float) -> None:
+            self.weights, self.n_steps = weights, self.n_steps + 1
+            if done > self._done:
+                advance(done - self._done)
+                self._done = done
+            if self._deadline.passed:
+                raise _OutOfTime
+
+        try:
+            if self.covariance.size:
+                self.weights = optimise(self.covariance, watch)
+        except _OutOfTime:
+            self.ended = f"the time limit of {self._deadline.seconds:g} s ended the search"
+        except KeyboardInterrupt:
+            self.ended, self.interrupted = "interrupted", True

@@ -1,0 +1,322 @@
+"""NOTEARS as a user meets it: what it finds, what it says, and what it makes of bad input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import Lasso
+
+import f2sl
+import naive_continuous as naive
+from cli_process import learned
+from f2sl.errors import F2SLWarning, Interrupted
+from f2sl.search import continuous
+
+CONSTRAINTS = ["expm", "logdet"]
+
+
+@pytest.fixture(params=CONSTRAINTS)
+def constraint(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def network():
+    return f2sl.random_network(variables=8, edges=9, max_in_degree=3, kind="gaussian", seed=3)
+
+
+@pytest.fixture(scope="module")
+def frame(network):
+    return network.sample(1000, seed=1)
+
+
+def chain(rows=400, seed=0):
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.normal(size=(3, rows))
+    return pd.DataFrame({"a": a, "b": a + b, "c": a + b + c})
+
+
+class TestWhatIsLearned:
+    def test_the_true_graph(self, network, frame, constraint):
+        model = f2sl.NOTEARS(constraint=constraint).fit(frame)
+        assert model.graph_ == network.graph
+        assert isinstance(model.graph_, f2sl.DAG)
+        assert model.complete_
+        assert 0 <= model.h_ < 1e-5
+        assert model.n_iterations_ > 10
+        assert model.threshold_ == 0.3
+        assert set(model.timings_) == {"read", "prepare", "optimisation", "total"}
+
+    def test_weights_are_those_of_the_lasso(self, frame, constraint):
+        """With the graph given, the objective falls apart into a lasso for each variable."""
+        graph = f2sl.NOTEARS(constraint=constraint, w_threshold=0.01).fit(frame).graph_
+        for child in graph.nodes:
+            parents = graph.parents(child)
+            if parents:
+                lasso = Lasso(alpha=0.1).fit(frame[parents], frame[child])
+                found = [graph.weights[parent, child] for parent in parents]
+                assert found == pytest.approx(lasso.coef_.tolist(), abs=0.05)
+
+    def test_weights_are_in_the_order_of_the_columns(self, frame, constraint):
+        columns = frame.columns[::-1]
+        model = f2sl.NOTEARS(constraint=constraint).fit(frame[columns])
+        for (parent, child), weight in model.graph_.weights.items():
+            assert model.weights_[list(columns).index(parent), list(columns).index(child)] == weight
+        assert np.count_nonzero(np.abs(model.weights_) >= 0.3) == model.graph_.n_edges
+
+    def test_a_price_leaves_fewer_edges(self, frame):
+        assert f2sl.NOTEARS(lambda1=1e4).fit(frame).graph_.n_edges == 0
+        few = f2sl.NOTEARS(lambda1=3.0).fit(frame)
+        assert few.graph_.n_edges < f2sl.NOTEARS().fit(frame).graph_.n_edges
+
+    def test_states_are_taken_by_their_codes(self):
+        rng = np.random.default_rng(0)
+        a = rng.integers(0, 4, 500)
+        b = np.clip(a + rng.integers(-1, 2, 500), 0, 3)
+        labels = np.array(["k0", "k1", "k2", "k3"])
+        by_label = f2sl.NOTEARS().fit({"a": labels[a], "b": labels[b]})
+        assert any("states are taken for the numbers" in note for note in by_label.notes_)
+        by_number = f2sl.NOTEARS(kind="gaussian").fit({"a": a, "b": b})
+        assert (by_label.weights_ == by_number.weights_).all()
+        assert by_label.graph_.n_edges == 1
+
+    def test_real_numbers_can_be_cut_into_states(self, frame):
+        model = f2sl.NOTEARS(bins=4).fit(frame)
+        assert model.kind_ == "discrete"
+        assert any("4 equal-frequency bins" in note for note in model.notes_)
+
+    def test_a_threshold_that_leaves_a_cycle_is_raised_and_said_to_be(self):
+        # One step of the multiplier leaves both directions of a strong link.
+        model = f2sl.NOTEARS(max_iter=1, w_threshold=0.0).fit(chain())
+        assert model.graph_.is_dag()
+        assert model.threshold_ > 0
+        assert any("left a cycle" in note for note in model.notes_)
+        assert any("max_iter or rho_max ended the search" in note for note in model.notes_)
+
+    def test_names_decide_where_nothing_else_does(self, constraint):
+        rng = np.random.default_rng(1)
+        x = rng.normal(size=300)
+        y = x + rng.normal(size=300)
+        model = f2sl.NOTEARS(standardize=True, constraint=constraint)
+        assert model.fit({"u": x, "v": y}).graph_.directed_edges == [("u", "v")]
+        assert model.fit({"v": x, "u": y}).graph_.directed_edges == [("u", "v")]
+
+
+class TestScale:
+    def test_units_matter_unless_columns_are_standardised(self, frame):
+        other = frame * np.array([1, 10, 0.1, 3, 1, 1, 0.3, 1])
+        model = f2sl.NOTEARS(standardize=True)
+        known, again = model.fit(frame).weights_, model.fit(other).weights_
+        assert np.abs(known - again).max() < 1e-3
+        assert f2sl.NOTEARS().fit(other).graph_ != f2sl.NOTEARS().fit(frame).graph_
+
+    def test_the_leak_is_measured_and_told(self, network, frame):
+        model = f2sl.NOTEARS().fit(frame)
+        assert model.varsortability_ == pytest.approx(f2sl.varsortability(frame, model.graph_))
+        assert any("varsortability" in note and "standardize=True" in note for note in model.notes_)
+        standard = f2sl.NOTEARS(standardize=True).fit(frame)
+        assert not any("standardize" in note for note in standard.notes_)
+        assert standard.varsortability_ == pytest.approx(f2sl.varsortability(frame, standard.graph_))
+
+    def test_no_edges_no_paths(self):
+        rng = np.random.default_rng(0)
+        model = f2sl.NOTEARS().fit(rng.normal(size=(200, 3)))
+        assert model.graph_.n_edges == 0
+        assert np.isnan(model.varsortability_)
+
+    def test_random_networks_are_sortable_and_standardised_data_are_not(self):
+        net = f2sl.random_network(variables=20, edges=40, kind="gaussian", seed=1)
+        rows = net.sample(1000, seed=1)
+        assert f2sl.varsortability(rows, net.graph) > 0.85
+        assert f2sl.varsortability(rows / rows.std(), net.graph) == pytest.approx(0.5, abs=1e-6)
+
+    @given(seed=st.integers(0, 10**6), size=st.integers(2, 6))
+    def test_varsortability_is_the_share_of_paths(self, seed, size):
+        rng = np.random.default_rng(seed)
+        place = rng.permutation(size)
+        pairs = [(i, j) for i in range(size) for j in range(i + 1, size) if rng.random() < 0.5]
+        edges = [(int(place[i]), int(place[j])) for i, j in pairs]
+        scales = rng.integers(1, 4, size)
+        table = np.outer([-1.0, 0.5, 1.5], scales)
+        names = [f"v{i}" for i in range(size)]
+        graph = f2sl.DAG(names, [(names[a], names[b]) for a, b in edges])
+        found = f2sl.varsortability(table, graph, names=names)
+        if edges:
+            assert found == pytest.approx(naive.varsortability(scales.tolist(), edges))
+        else:
+            assert np.isnan(found)
+
+    def test_varsortability_refuses(self):
+        data = {"a": [0.1, 0.2], "b": [0.5, 0.9]}
+        with pytest.raises(f2sl.GraphError, match="DAG"):
+            f2sl.varsortability(data, f2sl.PDAG(["a", "b"], undirected=[("a", "b")]))
+        with pytest.raises(f2sl.DataError, match="'x'"):
+            f2sl.varsortability(data, f2sl.DAG(["a", "x"]))
+
+
+class TestNothingButTheDataMatters:
+    @settings(max_examples=5)
+    @given(seed=st.integers(0, 10**6))
+    def test_order_of_rows_and_columns(self, frame, seed):
+        rng = np.random.default_rng(seed)
+        known = f2sl.NOTEARS().fit(frame)
+        other = f2sl.NOTEARS().fit(frame.sample(frac=1, random_state=seed)[rng.permutation(frame.columns)])
+        assert other.graph_ == known.graph_
+        assert other.graph_.reorder(frame.columns.tolist()).weights == known.graph_.weights
+
+    def test_a_second_fit_forgets_the_first(self, frame):
+        model = f2sl.NOTEARS(time_limit=1e-3)
+        with pytest.warns(F2SLWarning, match="incomplete"):
+            model.fit(frame)
+        model.set_params(time_limit=None).fit(frame)
+        assert model.complete_
+        assert not any("incomplete" in note for note in model.notes_)
+
+
+class TestEndedEarly:
+    def test_by_a_time_limit(self, frame, constraint):
+        model = f2sl.NOTEARS(time_limit=1e-3, constraint=constraint)
+        with pytest.warns(F2SLWarning, match="time limit of 0.001 s"):
+            model.fit(frame)
+        assert not model.complete_
+        assert model.graph_.is_dag()
+        assert 1 <= model.n_iterations_ < 1000
+
+    def test_by_an_interrupt(self, frame, monkeypatch):
+        calls = []
+        usual = continuous.trace_exponential
+
+        def impatient(weights):
+            calls.append(weights)
+            if len(calls) == 200:
+                raise KeyboardInterrupt
+            return usual(weights)
+
+        monkeypatch.setattr(continuous, "trace_exponential", impatient)
+        model = f2sl.NOTEARS()
+        with pytest.raises(Interrupted):
+            model.fit(frame)
+        assert not model.complete_
+        assert model.graph_.is_dag()
+        assert any("incomplete: interrupted" in note for note in model.notes_)
+
+
+@pytest.mark.filterwarnings("error")
+class TestBadInput:
+    """A stated behaviour for each; no warning of the linear algebra gets out."""
+
+    def test_a_constant_column_of_numbers_is_refused(self, constraint):
+        with pytest.raises(f2sl.DataError, match=r"'k'.*same number in every row"):
+            f2sl.NOTEARS(constraint=constraint).fit(chain().assign(k=2.5))
+
+    def test_a_constant_column_of_states_has_no_edges(self, constraint):
+        codes = (chain() > 0).astype(int)
+        model = f2sl.NOTEARS(constraint=constraint).fit(codes.assign(k=1))
+        assert model.graph_.adjacent("k") == []
+        assert any("'k'" in note for note in model.notes_)
+        rest = f2sl.NOTEARS(constraint=constraint).fit(codes)
+        assert model.graph_.directed_edges == rest.graph_.directed_edges
+
+    def test_nothing_but_constant_states(self, constraint):
+        model = f2sl.NOTEARS(constraint=constraint).fit({"a": [1, 1], "b": [0, 0]})
+        assert model.graph_.n_edges == 0
+        assert f2sl.NOTEARS(constraint=constraint).fit({"a": [1], "b": [0]}).graph_.n_edges == 0
+
+    def test_copies_are_linked_and_told(self, constraint):
+        frame = chain().assign(d=lambda t: t["c"])
+        model = f2sl.NOTEARS(constraint=constraint).fit(frame)
+        assert model.graph_.has_directed_edge("c", "d")
+        assert any("'c' and 'd'" in note for note in model.notes_)
+
+    def test_collinear_columns(self, constraint):
+        model = f2sl.NOTEARS(constraint=constraint).fit(chain().assign(s=lambda t: t["a"] + t["b"]))
+        assert model.graph_.is_dag()
+        assert {"a", "b"} <= set(model.graph_.adjacent("s"))
+
+    def test_fewer_rows_than_columns(self, constraint):
+        rows = np.random.default_rng(0).normal(size=(5, 10))
+        assert f2sl.NOTEARS(constraint=constraint).fit(rows).graph_.is_dag()
+        assert f2sl.NOTEARS(constraint=constraint).fit(rows[:2]).graph_.is_dag()
+
+    def test_infinity_and_gaps_are_refused(self):
+        for value, word in ((np.inf, "infinity"), (np.nan, "missing")):
+            frame = chain()
+            frame.loc[3, "b"] = value
+            with pytest.raises(f2sl.DataError, match=f"'b'.*{word}"):
+                f2sl.NOTEARS().fit(frame)
+        assert f2sl.NOTEARS(missing="drop").fit(frame).n_rows_ == 399
+
+    def test_scales_far_from_one(self, constraint):
+        frame = chain() * [1e40, 1.0, 1.0]
+        with pytest.raises(f2sl.DataError, match="standardize=True"):
+            f2sl.NOTEARS(constraint=constraint).fit(frame)
+        standard = f2sl.NOTEARS(constraint=constraint, standardize=True)
+        assert standard.fit(frame).graph_ == standard.fit(chain()).graph_
+        assert f2sl.NOTEARS(constraint=constraint).fit(chain() * [1e6, 1e-6, 1.0]).graph_.is_dag()
+
+    def test_labels_beside_numbers_are_refused(self):
+        with pytest.raises(f2sl.DataError, match="bins=5"):
+            f2sl.NOTEARS().fit(chain().assign(s="x"))
+
+    @pytest.mark.parametrize(
+        ("options", "word"),
+        [
+            ({"lambda1": -1}, "lambda1"),
+            ({"lambda1": float("nan")}, "lambda1"),
+            ({"constraint": "exp"}, "'logdet'"),
+            ({"max_iter": 0}, "max_iter"),
+            ({"h_tol": 0}, "h_tol"),
+            ({"rho_max": 1}, "rho_max"),
+            ({"w_threshold": -0.1}, "w_threshold"),
+            ({"standardize": "yes"}, "standardize"),
+            ({"time_limit": 0}, "time_limit"),
+            ({"kind": "linear"}, "kind"),
+        ],
+    )
+    def test_options(self, options, word):
+        with pytest.raises(f2sl.OptionError, match=word):
+            f2sl.NOTEARS(**options).fit(chain())
+
+
+class TestCommandLine:
+    def test_learn(self, frame, network, tmp_path):
+        data, truth, out = tmp_path / "floats.csv", tmp_path / "truth.json", tmp_path / "graph.json"
+        frame.to_csv(data, index=False)
+        network.graph.save(truth)
+        printed = learned(
+            "learn", data, "--algorithm", "notears", "--lambda1", "0.05", "--out", out, "--truth", truth
+        )
+        assert "variables of real numbers" in printed
+        assert "lambda1 0.05" in printed
+        assert f2sl.load_graph(out) == f2sl.NOTEARS(lambda1=0.05).fit(frame).graph_
+
+    def test_all_options_and_json(self, frame, tmp_path):
+        data = tmp_path / "floats.csv"
+        frame.to_csv(data, index=False)
+        options = (
+            "--constraint logdet --w-threshold 0.2 --standardize --max-iter 5 --h-tol 1e-6 --rho-max 1e9"
+        )
+        told = json.loads(learned("learn", data, "-a", "notears", *options.split(), "--json"))
+        assert told["options"]["constraint"] == "logdet"
+        assert told["options"]["standardize"] is True
+        assert told["states"] is None
+        model = f2sl.NOTEARS(constraint="logdet", w_threshold=0.2, standardize=True).fit(frame)
+        assert sorted(map(tuple, told["graph"]["directed"])) == sorted(model.graph_.directed_edges)
+        weights = [abs(edge["weight"]) for edge in told["strongest"]]
+        assert weights == sorted(weights, reverse=True)
+
+
+def test_importing_it_loads_no_optimiser():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from f2sl import NOTEARS; print('scipy.optimize' in sys.modules, 'numba' in sys.modules)"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["False", "False"]
