@@ -27,14 +27,20 @@ def report(
     beside the paper's figures, with a verdict on each claim of the paper's section 6. What has not been run
     is left empty.
     """
-    from f2sl.experiments.reporting import report as write_report
+    told = write_report(folder)
+    if not quiet:
+        print(told)
+
+
+def write_report(folder: Path) -> str:
+    """Write it all; say what was written."""
+    from f2sl.experiments.reporting import report as write
     from f2sl.graph import write_atomically
 
     def save(path: Path, content: str | bytes) -> None:
         with interrupts.saving(path):
             write_atomically(path, content)
 
-    written = write_report(folder, save)
-    if not quiet:
-        told = f"{output.count(len(written) - 1, 'file')} of tables and figures"
-        print(f"wrote {output.printable(written[-1])} and {told}")
+    written = write(folder, save)
+    told = f"{output.count(len(written) - 1, 'file')} of tables and figures"
+    return f"wrote {output.printable(written[-1])} and {told}"

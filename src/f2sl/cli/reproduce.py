@@ -14,7 +14,8 @@ from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import OUTPUT, Quiet, in_terms_of_flags
 from f2sl.cli.output import count
-from f2sl.errors import OptionError
+from f2sl.cli.report import write_report
+from f2sl.errors import F2SLError, OptionError
 
 if TYPE_CHECKING:
     from f2sl.experiments import Summary
@@ -133,7 +134,21 @@ def reproduce(
             )
     if not quiet:
         _show(summary)
+    told = _report(out)
+    if not quiet:
+        print(told)
     _tell_of_failures(summary)
+
+
+def _report(folder: Path) -> str:
+    """Show the results as ``f2sl report`` does; say what was written, or why nothing was."""
+    from f2sl.graph.plot import check_can_draw
+
+    try:
+        check_can_draw()
+    except F2SLError as error:
+        return f"no report: {error}; then f2sl report {output.printable(folder)} makes one"
+    return write_report(folder)
 
 
 def parse_bytes(text: str) -> int:

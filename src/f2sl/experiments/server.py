@@ -122,7 +122,8 @@ class Server:
         code = os.waitstatus_to_exitcode(status)
         if code == -signal.SIGKILL:
             return Ended(child.unit, OVER_MEMORY, "killed by the system, as is done where memory is short")
-        return Ended(child.unit, FAILED, f"the process ended with code {code} and no result")
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+        return Ended(child.unit, FAILED, f"the process ended {how}, without a result")
 
     def _patience(self) -> float | None:
         """Tell how long to wait before some unit's time is up."""

@@ -65,6 +65,8 @@ class Learner:
     """Whether it takes minutes on networks that others take seconds for; those come last."""
     needs: str = ""
     """A package that f2sl does without."""
+    compiled: bool = True
+    """Whether it has inner loops of f2sl's own, which are compiled on their first use."""
 
 
 _TESTS: dict[str, Any] = {"ci_test": "g2", "alpha": 0.01, "max_cond_vars": 3}
@@ -156,6 +158,7 @@ LEARNERS = {
         "Its figures come nearest without a price for weights; states are taken for numbers.",
         defaults_differ=True,
         slow=True,
+        compiled=False,
     ),
     "dag-gnn": Learner(
         "DAG-GNN",
@@ -172,6 +175,7 @@ LEARNERS = {
         "The values of its paper's program; states are taken for numbers.",
         slow=True,
         needs="torch",
+        compiled=False,
     ),
 }
 """Those that take seconds first."""

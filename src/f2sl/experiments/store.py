@@ -175,7 +175,7 @@ class Store:
                 raise
             advice = ""
             if verb == "write":
-                advice = "; what was finished before is kept: make room, then the same command goes on"
+                advice = "; what was finished is kept: make room, and the same command goes on"
             raise FileError(f"cannot {verb} {self.path}: {error}{advice}") from None
 
 

@@ -84,13 +84,13 @@ def measure(
 def warm_up(learners: Iterable[tuple[str, str]]) -> None:
     """Have learners, each with a setting, learn a small table, so that all their inner loops are compiled.
 
-    Those that need other packages are left out: these may start threads, which do not survive a fork.
+    Those without such loops are left out: they are slow, and may start threads, which do not survive a fork.
     """
     network, rows = WARM_UP
     source = SampledSource(network)
     table = source.table(rows, 1)
     for learner, setting in dict.fromkeys(learners):
-        if not LEARNERS[learner].needs:
+        if LEARNERS[learner].compiled:
             measure(Unit(network, rows, 1, learner, setting), table, source.truth, threads=1)
 
 
