@@ -1,9 +1,13 @@
 """Claims: verdicts from cases, each claim with figures that bear it out and figures that do not."""
 
+import csv
+import io
+
 import pytest
 
 from f2sl.experiments.claim_cases import Case, View
 from f2sl.experiments.claims import BORNE_OUT, IN_PART, NOT, UNKNOWN, Verdict, all_claims, findings
+from f2sl.experiments.claims_text import claims_csv, claims_markdown
 from f2sl.experiments.names import PC_LEARNERS
 from f2sl.experiments.results import Cells, cells_of, paper_cells
 from f2sl.experiments.settings import DELTAS, swept_setting
@@ -339,3 +343,19 @@ def test_every_claim_is_told_in_full():
         assert claim.text.endswith(".")
         assert claim.how.endswith(".")
         assert claim.section.startswith("6.")
+
+
+def test_claims_as_text():
+    """One row a claim in Markdown, one for each verdict in CSV; both say what the page says."""
+    asked = findings(cells_from(made("pigs", 500, f2sl_c={"seconds": 1.0}, f2sl_s={}, mmhc={"seconds": 3.0})))
+    rows = claims_markdown(asked).splitlines()
+    assert len(rows) == 4 + len(asked)
+    assert all(row.count(" | ") == 4 for row in rows[2:])
+    table = list(csv.DictReader(io.StringIO(claims_csv(asked))))
+    verdicts = [verdict for finding in asked for verdict in finding.verdicts if verdict is not None]
+    assert [(row["verdict"], int(row["held"]), int(row["judged"])) for row in table] == [
+        (verdict.word, verdict.held, len(verdict.judged)) for verdict in verdicts
+    ]
+    first = asked[0]
+    assert first.claim.text in rows[4]
+    assert f"{first.ours.word} ({first.ours.held} of {len(first.ours.judged)})" in rows[4]

@@ -188,7 +188,7 @@ def test_the_command(tmp_path):
     place = write_store(tmp_path / "results", [done("mildew", 500, 1, "fcbf", rates(0.5))])
     finished = f2sl("report", place, command=MODULE)
     assert (finished.returncode, finished.stderr) == (0, "")
-    assert finished.stdout == f"wrote {place / 'index.html'} and 45 files of tables and figures\n"
+    assert finished.stdout == f"wrote {place / 'index.html'} and 47 files of tables and figures\n"
 
 
 def test_the_command_refuses(tmp_path):

@@ -21,6 +21,9 @@ BORNE_OUT, IN_PART, NOT, UNKNOWN = (
     "cannot be said yet",
 )
 
+GROUPS = ("The paper's own tables", "Our runs, as in the paper", "Our runs, f2sl defaults")
+"""What a claim is asked of."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -128,6 +131,11 @@ class Finding:
     printed: Verdict
     ours: Verdict
     defaults: Verdict | None
+
+    @property
+    def verdicts(self) -> tuple[Verdict | None, ...]:
+        """One for each of `GROUPS`."""
+        return self.printed, self.ours, self.defaults
 
 
 def findings(cells: Cells) -> list[Finding]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from html import escape
 
-from f2sl.experiments.claims import BORNE_OUT, IN_PART, NOT, Finding, Verdict
+from f2sl.experiments.claims import BORNE_OUT, GROUPS, IN_PART, NOT, Finding, Verdict
 
 _LOOKS = {BORNE_OUT: "good", IN_PART: "part", NOT: "bad"}
-_GROUPS = ("The paper's own tables", "Our runs, as in the paper", "Our runs, f2sl defaults")
 
 
 def claims_html(findings: list[Finding]) -> str:
     """Write all claims."""
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Claim", *_GROUPS))
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Claim", *GROUPS))
     return (
         '<div class="scroll" role="region" tabindex="0" aria-label="Verdicts"><table class="overview">'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(_line, findings))}</tbody></table></div>"
@@ -20,14 +19,10 @@ def claims_html(findings: list[Finding]) -> str:
     )
 
 
-def _verdicts(finding: Finding) -> list[tuple[str, Verdict | None]]:
-    return list(zip(_GROUPS, (finding.printed, finding.ours, finding.defaults), strict=True))
-
-
 def _line(finding: Finding) -> str:
     """Write a claim with its verdicts in one row."""
     cells = []
-    for _, verdict in _verdicts(finding):
+    for verdict in finding.verdicts:
         if verdict is None:
             cells.append("<td></td>")
             continue
@@ -40,7 +35,11 @@ def _line(finding: Finding) -> str:
 def _claim(finding: Finding) -> str:
     """Write a claim with all that is known of it."""
     claim = finding.claim
-    known = [(group, verdict) for group, verdict in _verdicts(finding) if verdict is not None]
+    known = [
+        (group, verdict)
+        for group, verdict in zip(GROUPS, finding.verdicts, strict=True)
+        if verdict is not None
+    ]
     verdicts = "".join(
         f'<div class="{_LOOKS.get(verdict.word, "open")}"><dt>{group}</dt>'
         f"<dd><b>{verdict.word}</b>{'<br>'.join(map(escape, _said(verdict)))}</dd></div>"

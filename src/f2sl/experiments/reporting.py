@@ -38,6 +38,7 @@ def report(folder: str | os.PathLike[str], write: Write = write_atomically) -> l
         If there is no Matplotlib.
     """
     from f2sl.experiments.claims import findings
+    from f2sl.experiments.claims_text import claims_csv, claims_markdown
     from f2sl.experiments.figures import pictures
     from f2sl.experiments.page import Material, page
     from f2sl.experiments.results import cells_of
@@ -55,6 +56,8 @@ def report(folder: str | os.PathLike[str], write: Write = write_atomically) -> l
     for table in material.tables:
         for suffix, written in (("md", markdown), ("csv", comma_separated), ("tex", latex)):
             contents[place / "tables" / f"{table.stem}.{suffix}"] = written(table)
+    contents[place / "tables" / "claims.md"] = claims_markdown(material.findings)
+    contents[place / "tables" / "claims.csv"] = claims_csv(material.findings)
     for picture in material.pictures:
         contents[place / "figures" / f"{picture.name}.svg"] = picture.svg
         contents[place / "figures" / f"{picture.name}.png"] = picture.png

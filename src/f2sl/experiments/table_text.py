@@ -61,33 +61,33 @@ def markdown(table: Table) -> str:
     """Write a table as Markdown, its notes below."""
     heads = [*table.heads, *(column.head for column in table.columns)]
     aligned = ["---"] * len(table.heads) + ["---:"] * len(table.columns)
-    lines = [f"# Table {table.number}. {_in_markdown(table.title)}", ""]
-    lines += [_markdown_row(map(_in_markdown, heads)), _markdown_row(aligned)]
+    lines = [f"# Table {table.number}. {escaped_markdown(table.title)}", ""]
+    lines += [markdown_row(map(escaped_markdown, heads)), markdown_row(aligned)]
     for row in table.rows:
         entries = [
             _markdown_entry(column, entry) for column, entry in zip(table.columns, row.entries, strict=True)
         ]
-        lines.append(_markdown_row([*map(_in_markdown, row.heads), *entries]))
-    lines += [line for note in table.notes for line in ("", _in_markdown(note))]
+        lines.append(markdown_row([*map(escaped_markdown, row.heads), *entries]))
+    lines += [line for note in table.notes for line in ("", escaped_markdown(note))]
     return "\n".join(lines) + "\n"
 
 
-def _markdown_row(cells: Iterable[str]) -> str:
+def markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _markdown_entry(column: Column, entry: Entry) -> str:
-    ours, theirs = _in_markdown(spread(column, entry)), beside(column, entry)
+    ours, theirs = escaped_markdown(spread(column, entry)), beside(column, entry)
     ours = f"**{ours}**" if entry.best else ours
     return " ".join(filter(None, (ours + (r"\*" if entry.star else ""), f"({theirs})" if theirs else "")))
 
 
-def _in_markdown(text: str) -> str:
+def escaped_markdown(text: str) -> str:
     r"""Escape what Markdown would read as its own.
 
     Examples
     --------
-    >>> print(_in_markdown("a|b_c*"))
+    >>> print(escaped_markdown("a|b_c*"))
     a\|b\_c\*
     """
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", text)
