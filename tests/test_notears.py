@@ -320,3 +320,25 @@ def test_importing_it_loads_no_optimiser():
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False", "False"]
+
+
+def test_linear_algebra_has_one_thread_while_it_searches(frame, constraint, monkeypatch):
+    """More threads than one wait for each other on matrices of this size, and may sum in another order."""
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    f2sl.NOTEARS(constraint=constraint).fit(frame)  # all libraries are loaded by now
+    before, seen = threads(), []
+    usual = continuous.least_squares
+
+    def watched(weights, covariance):
+        if not seen:
+            seen.append(threads())
+        return usual(weights, covariance)
+
+    monkeypatch.setattr(continuous, "least_squares", watched)
+    f2sl.NOTEARS(constraint=constraint).fit(frame)
+    assert set(seen[0]) == {1}
+    assert threads() == before

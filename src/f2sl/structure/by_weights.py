@@ -30,7 +30,7 @@ class ByWeights(StructureLearner):
 
     strength_unit = "weight"
     kinds = ("discrete", "gaussian")
-    n_jobs = None  # one thread is as fast for matrices of this size
+    n_jobs = None  # one thread is fastest for matrices of this size
 
     weights_: Matrix
     threshold_: float

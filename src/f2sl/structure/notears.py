@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
+from f2sl._threads import one_blas_thread
 from f2sl.counting.moments import Moments
 from f2sl.data import NumericTable
 from f2sl.errors import DataError, Interrupted
@@ -155,7 +156,7 @@ class NOTEARS(ByWeights):
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale), self.time_limit)
-        with self._timed("optimisation"), stage("looking for the weights") as advance:
+        with one_blas_thread(), self._timed("optimisation"), stage("looking for the weights") as advance:
             search.run(self._optimise, advance)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
         weights = np.zeros((len(names), len(names)))
