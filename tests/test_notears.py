@@ -123,6 +123,12 @@ class TestScale:
         assert not any("standardize" in note for note in standard.notes_)
         assert standard.varsortability_ == pytest.approx(f2sl.varsortability(frame, standard.graph_))
 
+    def test_columns_too_small_to_be_seen_are_told(self):
+        told = "hardly sees the smallest columns"
+        for size, standardize, expected in ((100, False, False), (1e6, False, True), (1e6, True, False)):
+            model = f2sl.NOTEARS(standardize=standardize).fit(chain() * [1, 1, size])
+            assert any(told in note for note in model.notes_) == expected
+
     def test_no_edges_no_paths(self):
         rng = np.random.default_rng(0)
         model = f2sl.NOTEARS().fit(rng.normal(size=(200, 3)))

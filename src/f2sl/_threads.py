@@ -49,8 +49,8 @@ def resolve_jobs(n_jobs: int | None) -> int:
 def one_blas_thread() -> Iterator[None]:
     """Let the libraries of linear algebra use one thread for the length of a ``with`` block.
 
-    On matrices of some dozens of rows their threads wait for each other far longer than they compute; and with
-    one, sums are made in the same order on every machine.
+    On matrices of some dozens of rows their threads wait for each other far longer than they compute; and
+    with one, sums are made in the same order whatever the number of cores.
     """
     import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
     from threadpoolctl import threadpool_limits
