@@ -182,7 +182,9 @@ class TestWhatIsLearned:
 
     def test_copies_and_few_rows_do_no_harm(self):
         table = linear(4).assign(f=lambda t: t["a"], g=lambda t: t["a"] + t["b"])
-        assert f2sl.DAGGNN(epochs=3, max_iter=3).fit(table).graph_.is_dag()
+        model = f2sl.DAGGNN(epochs=3, max_iter=3).fit(table)
+        assert model.graph_.is_dag()
+        assert any("'a' and 'f'" in note for note in model.notes_)
 
 
 @needs_torch

@@ -156,6 +156,10 @@ class TestKinds:
         refused(lambda: as_either(data), "whole numbers stored as floats")
         assert isinstance(as_either(data, whole="gaussian"), NumericTable)
 
+    def test_floats_too_large_for_fractions_are_real_numbers(self):
+        assert isinstance(as_either(np.array([[0.5, 1.5], [1.2, 2.1]]) * 1e40), NumericTable)
+        refused(lambda: as_either({"a": [0.0, 1.0, np.inf], "b": [1.0, 0.0, 1.0]}), "'a'", "infinity")
+
     def test_codes_as_numbers(self):
         table = as_table({"b": ["y", "x", "y"], "a": [5, 9, 5]})
         assert NumericTable.from_codes(table).values.tolist() == [[1, 0, 1], [0, 1, 0]]

@@ -194,9 +194,12 @@ class TestBadInput:
             f2sl.learn_mb(frame[:7], algorithm="tc")
         assert f2sl.TC().fit(frame[:8]).n_rows_ == 8
 
-    def test_tc_is_not_cut(self, frame):
-        with pytest.raises(OptionError, match="bins"):
-            f2sl.TC(bins=3).fit(frame)
+    def test_tc_does_not_cut(self, frame, path):
+        with pytest.raises(OptionError, match="unknown option of tc 'bins'"):
+            f2sl.learn(frame, algorithm="tc", bins=3)
+        with pytest.raises(OptionError, match="bins cuts real numbers into states"):
+            f2sl.learn_mb(frame, algorithm="tc", bins=3)
+        assert "tc takes no --bins" in command("learn", path, "--algorithm", "tc", "--bins", "3").stderr
 
     @pytest.mark.parametrize("learner", BOTH_KINDS, ids=lambda learner: learner.__name__)
     @pytest.mark.parametrize("rows", [2, 3, 4, 5, 8])

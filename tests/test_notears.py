@@ -123,6 +123,12 @@ class TestScale:
         assert not any("standardize" in note for note in standard.notes_)
         assert standard.varsortability_ == pytest.approx(f2sl.varsortability(frame, standard.graph_))
 
+    def test_columns_too_small_to_be_seen_are_told(self):
+        told = "hardly sees the smallest columns"
+        for size, standardize, expected in ((100, False, False), (1e6, False, True), (1e6, True, False)):
+            model = f2sl.NOTEARS(standardize=standardize).fit(chain() * [1, 1, size])
+            assert any(told in note for note in model.notes_) == expected
+
     def test_no_edges_no_paths(self):
         rng = np.random.default_rng(0)
         model = f2sl.NOTEARS().fit(rng.normal(size=(200, 3)))
@@ -320,3 +326,25 @@ def test_importing_it_loads_no_optimiser():
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False", "False"]
+
+
+def test_linear_algebra_has_one_thread_while_it_searches(frame, constraint, monkeypatch):
+    """More threads than one wait for each other on matrices of this size, and may sum in another order."""
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    f2sl.NOTEARS(constraint=constraint).fit(frame)  # all libraries are loaded by now
+    before, seen = threads(), []
+    usual = continuous.least_squares
+
+    def watched(weights, covariance):
+        if not seen:
+            seen.append(threads())
+        return usual(weights, covariance)
+
+    monkeypatch.setattr(continuous, "least_squares", watched)
+    f2sl.NOTEARS(constraint=constraint).fit(frame)
+    assert set(seen[0]) == {1}
+    assert threads() == before

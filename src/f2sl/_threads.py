@@ -1,4 +1,4 @@
-"""Threads: one pool for all that an engine counts.
+"""Threads: one pool for all that an engine counts, and one thread for linear algebra on small matrices.
 
 Kernels run without Python's lock, so plain threads use all cores. Work is cut into pieces
 that do not depend on each other, and results come back in the order of the pieces: the answer is
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from numbers import Integral
 from typing import TypeVar
 
@@ -42,6 +43,20 @@ def resolve_jobs(n_jobs: int | None) -> int:
             f"n_jobs must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
         )
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let the libraries of linear algebra use one thread for the length of a ``with`` block.
+
+    On matrices of some dozens of rows their threads wait for each other far longer than they compute; and
+    with one, sums are made in the same order whatever the number of cores.
+    """
+    import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 class Threads:

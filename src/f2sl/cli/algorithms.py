@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples("f2sl algorithms", "f2sl algorithms --json")
 
 PLAIN_WIDTH = 120
-_COMMON = ("bins", "binning", "missing")
+_COMMON = ("missing", "bins", "binning", "n_jobs")
 
 
 def algorithms(as_json: AsJson = False) -> None:
@@ -39,11 +39,13 @@ def algorithms(as_json: AsJson = False) -> None:
         headings = ("name", "what it does", "reference", "options, with defaults")
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
-    alone = [
-        entry.name for entry in STRUCTURE if "n_jobs" not in STRUCTURE.load(entry.name).option_defaults()
-    ]
-    common = ", ".join(FLAGS[name] for name in _COMMON)
-    output.show(f"All of them take {common}, and all but {', '.join(alone)} {FLAGS['n_jobs']}.")
+    output.show(f"All of them take {'; '.join(_takers(STRUCTURE, name) for name in _COMMON)}.")
+
+
+def _takers(registry: Registry, option: str) -> str:
+    """Name the flag of an option that most learners have, with those that do not."""
+    without = [entry.name for entry in registry if option not in registry.load(entry.name).option_defaults()]
+    return f"{FLAGS[option]} (not {', '.join(without)})" if without else FLAGS[option]
 
 
 def _defaults(learner: Any) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def _defaults(learner: Any) -> dict[str, Any]:
 
 
 def _options(learner: Any) -> list[str]:
-    own = {name: value for name, value in _defaults(learner).items() if name not in (*_COMMON, "n_jobs")}
+    own = {name: value for name, value in _defaults(learner).items() if name not in _COMMON}
     return [f"{FLAGS.get(name, name)}={value}" for name, value in own.items()]
 
 

@@ -23,9 +23,9 @@ def report(
 ) -> None:
     """Write tables 1 to 7, the figures and one HTML page, from the results that are there.
 
-    FOLDER/tables has Markdown, CSV and LaTeX, and the claims of the paper's section 6 with a verdict on each, FOLDER/figures SVG and PNG, and FOLDER/index.html all of it
-    beside the paper's figures, with a verdict on each claim of the paper's section 6. What has not been run
-    is left empty.
+    FOLDER/tables has Markdown, CSV and LaTeX, and a verdict on each claim of the paper's section 6;
+    FOLDER/figures has SVG and PNG, and FOLDER/index.html all of it beside the paper's figures. What has not
+    been run is left empty.
     """
     told = write_report(folder)
     if not quiet:

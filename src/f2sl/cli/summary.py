@@ -198,7 +198,7 @@ def reliability(tests: int, unreliable: int) -> str:
     told = count(tests, "independence test")
     if not unreliable:
         return told
-    return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) had too few samples to answer"
+    return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) could not answer"
 
 
 def _seconds(timings: dict[str, float]) -> str:

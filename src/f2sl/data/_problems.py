@@ -26,7 +26,7 @@ MIXED_ADVICE = (
 COLUMN_REASONS = {
     "time": "dates and times are no states; convert them to categories or numbers, or leave the column out",
     "mixed": "values of different types; convert the column to one type, such as strings",
-    "complex": "Complex data not supported; a variable's values are integers or labels",
+    "complex": "Complex data not supported; a variable's values are real numbers or labels",
     "type": "values of a type that has no states; convert them to strings, integers or categories",
 }
 """Why a column is refused before anything is made of it."""

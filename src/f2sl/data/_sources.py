@@ -103,7 +103,7 @@ class ArraySource:
 
     def __init__(self, array: npt.NDArray[Any], names: Sequence[str] | None) -> None:
         if array.dtype.kind == "c":
-            raise DataError("Complex data not supported: a discrete variable's values are integers or labels")
+            raise DataError("Complex data not supported: a variable's values are real numbers or labels")
         if array.ndim != 2:
             raise DataError(_wrong_dimensions(array))
         mask = np.ma.getmask(array)

@@ -28,6 +28,9 @@ Kind = Literal["discrete", "gaussian", "whole"]
 
 READ_AS = ("auto", "discrete", "gaussian")
 
+LAST_EXACT = 2.0**53
+"""Above this all floats are whole numbers."""
+
 HOLDS = {"discrete": "states", "gaussian": "real numbers"}
 """What a table of each kind holds, in words."""
 
@@ -167,8 +170,9 @@ def _labels(source: Source, i: int) -> bool:
 
 
 def _is_whole(column: Column) -> bool:
+    """Tell whether all numbers are whole; those beyond `LAST_EXACT` cannot be otherwise, and tell nothing."""
     numbers = column.values
-    return bool((numbers == np.floor(numbers)).all())
+    return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= LAST_EXACT)).all())
 
 
 def _told(source: Source, columns: list[int], what: str) -> str:

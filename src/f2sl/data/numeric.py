@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl.data._columns import Mask, Refused
-from f2sl.data._problems import COLUMN_REASONS, MIXED_ADVICE, Problems
+from f2sl.data._problems import COLUMN_REASONS, Problems
 from f2sl.data._shape import check_size, complete_rows
 from f2sl.data._sources import Source, open_source
 from f2sl.data.table import DiscreteTable, NumericTable
@@ -35,7 +35,10 @@ REASONS = {
         "(on the command line --missing drop)"
     ),
     "infinite": "infinity is no number to learn from; replace it or leave out its rows",
-    "labels": f"labels are no real numbers; {MIXED_ADVICE}",
+    "labels": (
+        "labels are no real numbers; leave the column out, or have the real numbers cut into states with "
+        'bins=5, say (on the command line --bins 5), by a learner of states and without kind="gaussian"'
+    ),
     "constant": "the same number in every row, which is related to nothing; leave the column out",
     "spread": (
         f"numbers too far apart or too close together to compute with (more than {MOST_SPREAD:g} or less "

@@ -25,7 +25,7 @@ LOCAL = Registry("PC algorithm")
 LOCAL.add(
     "fcbf",
     "f2sl.local.fcbf:FCBF",
-    "relevant by SU, redundant by approximate blankets: the core of F2SL",
+    "relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL",
     "Yu and Liu 2004",
 )
 LOCAL.add(

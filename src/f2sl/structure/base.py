@@ -39,13 +39,13 @@ STRUCTURE.add(
 STRUCTURE.add(
     "f2sl-s",
     "f2sl.structure.f2sl_s:F2SLs",
-    "FCBF for each variable's neighbours, directions by BDeu and hill climbing",
+    "FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
     "Yu et al., Algorithm 1",
 )
 STRUCTURE.add(
     "mmhc",
     "f2sl.structure.mmhc:MMHC",
-    "MMPC for each variable's neighbours, directions by BDeu and hill climbing",
+    "MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
     "Tsamardinos and others 2006",
 )
 STRUCTURE.add(

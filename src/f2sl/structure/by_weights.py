@@ -30,7 +30,7 @@ class ByWeights(StructureLearner):
 
     strength_unit = "weight"
     kinds = ("discrete", "gaussian")
-    n_jobs = None  # one thread is as fast for matrices of this size
+    n_jobs = None  # one thread is fastest for matrices of this size
 
     weights_: Matrix
     threshold_: float
@@ -41,6 +41,13 @@ class ByWeights(StructureLearner):
             return table
         self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
         return NumericTable.from_codes(table)
+
+    @staticmethod
+    def _varying(numbers: NumericTable) -> NumericTable:
+        """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
+        varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
+        names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
+        return NumericTable(names, numbers.values[varies])
 
     def _graph_of(self, weights: Matrix, threshold: float, names: tuple[str, ...]) -> DAG:
         """Keep `weights_`, and make a graph of those at or above a threshold."""

@@ -155,7 +155,10 @@ class DAGGNN(ByWeights):
 
         Sums then come out the same to the last bit, whichever order the rows came in.
         """
-        values = self._as_numbers(table).values
+        numbers = self._as_numbers(table)
+        with super()._open(self._varying(numbers)):
+            pass  # correlations tell of copies, and are not needed otherwise
+        values = numbers.values
         values = values[:, np.lexsort(values)]
         centred = values - values.mean(axis=1, keepdims=True)
         if self.standardize:

@@ -54,7 +54,7 @@ class F2SLc(LocalToGlobal):
     v_structures_ : list of (str, str, str)
         The triples (A, C, D) found to be A -> C <- D.
     n_tests_, n_unreliable_ : int
-        Independence tests asked for, and how many of them had too few samples to answer.
+        Independence tests asked for, and how many of them could not answer.
 
     Examples
     --------

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
+from f2sl._threads import one_blas_thread
 from f2sl.counting.moments import Moments
-from f2sl.data import NumericTable
 from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG
 from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace_exponential
@@ -40,6 +40,8 @@ LEAST_DEVIATION, MOST_DEVIATION = 1e-20, 1e20
 """Standard deviations beyond these are refused: squares of squares would overflow."""
 OTHER_SCALE = 1.5
 """Variances that differ by more than this factor are worth a note."""
+FAR_SCALE = 1e6
+"""Beyond this factor what the smallest columns add to the error is within the tolerance of the search."""
 
 
 class NOTEARS(ByWeights):
@@ -144,18 +146,14 @@ class NOTEARS(ByWeights):
             _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
-        numbers = self._as_numbers(table)
-        # States may be one only, and then there is nothing to explain, or to explain with.
-        varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
-        names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
-        return super()._open(NumericTable(names, numbers.values[varies]))
+        return super()._open(self._varying(self._as_numbers(table)))
 
     def _learn(self, engine: Moments, names: tuple[str, ...]) -> DAG:
         members = np.array([names.index(name) for name in engine.names], np.int64)
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale), self.time_limit)
-        with self._timed("optimisation"), stage("looking for the weights") as advance:
+        with one_blas_thread(), self._timed("optimisation"), stage("looking for the weights") as advance:
             search.run(self._optimise, advance)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
         weights = np.zeros((len(names), len(names)))
@@ -211,7 +209,10 @@ class NOTEARS(ByWeights):
         found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"
         if not np.isnan(self.varsortability_):
             found += f" and rise along {self.varsortability_:.0%} of the paths of the graph (varsortability)"
-        return [f"{found}: units lead least squares; standardize=True (--standardize) takes that lead away"]
+        lead = "units lead least squares"
+        if variances.max() > FAR_SCALE * variances.min():
+            lead += ", and so far that the search hardly sees the smallest columns"
+        return [f"{found}: {lead}; standardize=True (--standardize) takes that lead away"]
 
 
 class _OutOfTime(Exception):

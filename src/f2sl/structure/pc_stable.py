@@ -63,7 +63,7 @@ class PCStable(StructureLearner):
     separating_sets_ : dict of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
     n_tests_, n_unreliable_ : int
-        Independence tests asked for, and how many of them had too few samples to answer.
+        Independence tests asked for, and how many of them could not answer.
 
     Examples
     --------

@@ -17,7 +17,7 @@ the neighbours of the end that has fewer of its own are taken (of equals, the ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -49,8 +49,8 @@ class TC(StructureLearner):
         Level of significance of the independence tests.
     max_left_out : int
         Most variables that are left out of a blanket to tell a spouse from a neighbour.
-    n_jobs, bins, binning, missing, verbose
-        As in :class:`F2SLc`; real numbers are never cut, so `bins` is refused.
+    n_jobs, missing, verbose
+        As in :class:`F2SLc`.
 
     Attributes
     ----------
@@ -72,6 +72,9 @@ class TC(StructureLearner):
 
     strength_unit = "-log10 p"
     kinds = ("gaussian",)
+    # Real numbers are not cut here.
+    bins = None
+    binning = "quantile"
 
     blankets_: dict[str, list[str]]
     skeleton_: PDAG
@@ -86,16 +89,12 @@ class TC(StructureLearner):
         alpha: float = 0.01,
         max_left_out: int = 3,
         n_jobs: int | None = None,
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
         missing: str = "error",
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
         self.max_left_out = max_left_out
         self.n_jobs = n_jobs
-        self.bins = bins
-        self.binning = binning
         self.missing = missing
         self.verbose = verbose
 
