@@ -73,6 +73,7 @@ def markdown(table: Table) -> str:
 
 
 def markdown_row(cells: Iterable[str]) -> str:
+    """Write a row of a table."""
     return f"| {' | '.join(cells)} |"
 
 
