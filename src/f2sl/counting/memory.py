@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from f2sl._threads import Threads
 from f2sl.counting import _kernels
 from f2sl.counting.protocol import (
+    CodedRows,
     CodeTiles,
     Floats,
     FoundPairs,
@@ -34,7 +35,6 @@ from f2sl.counting.tiles import (
     pairs_of,
     plane_columns,
 )
-from f2sl.data.table import DiscreteTable
 
 MOST_PLANES = 64
 """Variables with more states have no bit planes: they would take more memory than they save time."""
@@ -66,6 +66,9 @@ LARGEST_REFINING = 1 << 24
 class MemoryEngine:
     """Count the variables of a :class:`~f2sl.data.table.DiscreteTable` in this process.
 
+    Tables with more cells than `most_full_cells` (by default as many as there are samples) list only the
+    cells that occur.
+
     Examples
     --------
     >>> from f2sl.data.encode import as_table
@@ -74,10 +77,13 @@ class MemoryEngine:
     [1, 1, 0, 2]
     """
 
-    def __init__(self, table: DiscreteTable, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, table: CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
+    ) -> None:
         self._codes = table.codes
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
+        self._most_full_cells = self.n_rows if most_full_cells is None else most_full_cells
         self.threads = Threads(n_jobs)
         has_planes = self.cardinalities <= MOST_PLANES
         sizes = np.where(has_planes, self.cardinalities, 0)
@@ -179,7 +185,7 @@ class MemoryEngine:
         )
         refined = self.n_rows * widest <= LARGEST_REFINING
         large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
-        return np.where(cells > self.n_rows, large, method).astype(np.int64), cells
+        return np.where(cells > self._most_full_cells, large, method).astype(np.int64), cells
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
@@ -224,7 +230,7 @@ class MemoryEngine:
             found.append(part)
             if advance is not None:
                 advance(float(triangle.work[first:last].sum()) / total)
-        return _merge(found)
+        return merge_pairs(found)
 
     def _search_tiles(
         self, formula: PairFormula, order: Integers, tiles: Integers, method: int
@@ -240,7 +246,7 @@ class MemoryEngine:
             for pairs in (pairs_of(order, t) for t in tiles)
             for i in range(0, len(pairs), size)
         )
-        return _merge([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
+        return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
 
     def _choose_for_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
         """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
@@ -265,7 +271,7 @@ class MemoryEngine:
         return [piece for piece in pairwise(borders) if piece[1] > piece[0]]
 
 
-def _merge(found: list[FoundPairs]) -> FoundPairs:
+def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
     """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
     if not found:
         return FoundPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
-from f2sl.stats.information import LogTable
+from f2sl.stats.information import LOGARITHMS, LogTable
 from f2sl.stats.subsets import subsets
 
 DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
@@ -203,6 +203,8 @@ class TableTest:
             k_y,
             chi_squared,
             self._table.entries,
+            LOGARITHMS,
+            self._table.unit,
             unit,
             statistic,
             freedom,
