@@ -167,7 +167,11 @@ class StreamEngine:
         return self._joined(queries, full, sums.counts, [table.groups() for table in sparse])
 
     def _joined(
-        self, queries: Queries, full: NDArray[np.bool_], dense: Integers, sparse: list[tuple[Integers, Integers]]
+        self,
+        queries: Queries,
+        full: NDArray[np.bool_],
+        dense: Integers,
+        sparse: list[tuple[Integers, Integers]],
     ) -> Tables:
         """Put the tables of a batch together, in the order of the queries."""
         last = self.cardinalities[queries.variables[queries.start[1:] - 1]]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from f2sl.data.table import DiscreteTable, NumericTable, name_order, code_type
+from f2sl.data.table import DiscreteTable, NumericTable, code_type, name_order
 from f2sl.errors import FileError
 
 Block = npt.NDArray[Any]
@@ -85,7 +85,7 @@ class BlockFile:
         self._pending = self._pending[:, :0]
 
     def _write(self) -> None:
-        content = memoryview(np.ascontiguousarray(self._pending[:, : self._n_pending])).cast("B")
+        content = np.ascontiguousarray(self._pending[:, : self._n_pending]).data.cast("B")
         try:
             while content:
                 content = content[self._file.write(content) :]
@@ -105,7 +105,7 @@ class BlockFile:
         width = n_rows * self.kind.itemsize
         start = first * self.n_variables * self.kind.itemsize
         for row, first_variable, n_together in _runs(variables):
-            content = memoryview(found[row : row + n_together]).cast("B")
+            content = found[row : row + n_together].data.cast("B")
             with self._turn:
                 self._file.seek(start + first_variable * width)
                 while content:

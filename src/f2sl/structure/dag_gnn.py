@@ -56,7 +56,7 @@ class DAGGNN(ByWeights):
         more likely to come out as an effect.
     time_limit : float, optional
         Seconds after which to end with the weights of that moment.
-    kind, bins, binning, missing, verbose
+    kind, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -111,6 +111,8 @@ class DAGGNN(ByWeights):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.hidden = hidden
@@ -128,6 +130,8 @@ class DAGGNN(ByWeights):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -83,6 +83,8 @@ class F2SLc(LocalToGlobal):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.delta = delta
@@ -97,4 +99,6 @@ class F2SLc(LocalToGlobal):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose

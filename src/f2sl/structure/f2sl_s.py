@@ -24,7 +24,7 @@ class F2SLs(LocalToGlobal):
         How many of the last graphs the search may not return to.
     max_stall : int
         Steps without a new best after which the search ends.
-    kind, n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -70,6 +70,8 @@ class F2SLs(LocalToGlobal):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.delta = delta
@@ -85,4 +87,6 @@ class F2SLs(LocalToGlobal):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose

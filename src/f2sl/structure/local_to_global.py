@@ -43,7 +43,7 @@ class LocalToGlobal(StructureLearner):
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing: what is climbed, the weight of BDeu's prior, how many of the last graphs it may not
         return to, and after how many steps without a new best it ends.
-    kind, n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -111,6 +111,8 @@ class LocalToGlobal(StructureLearner):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.pc = pc
@@ -129,6 +131,8 @@ class LocalToGlobal(StructureLearner):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     @property

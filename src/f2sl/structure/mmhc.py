@@ -18,7 +18,7 @@ class MMHC(LocalToGlobal):
         Whether an edge needs both its ends to name each other, or one.
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`.
-    kind, n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -54,6 +54,8 @@ class MMHC(LocalToGlobal):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -69,4 +71,6 @@ class MMHC(LocalToGlobal):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose

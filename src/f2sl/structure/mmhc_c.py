@@ -16,7 +16,7 @@ class MMHCc(LocalToGlobal):
         Of the independence tests, in MMPC as in FindVstructure.
     symmetry : {"and", "or"}
         Whether an edge needs both its ends to name each other, or one.
-    kind, n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -46,6 +46,8 @@ class MMHCc(LocalToGlobal):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -57,4 +59,6 @@ class MMHCc(LocalToGlobal):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose

@@ -90,12 +90,16 @@ class TC(StructureLearner):
         max_left_out: int = 3,
         n_jobs: int | None = None,
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
         self.max_left_out = max_left_out
         self.n_jobs = n_jobs
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:
