@@ -114,6 +114,8 @@ FLAGS = {
     "binning": "--binning",
     "missing": "--missing",
     "kind": "--kind",
+    "engine": "--engine",
+    "memory": "--memory",
     "delimiter": "--delimiter",
     "rows": "--rows",
     "seed": "--seed",
@@ -128,7 +130,10 @@ FLAGS = {
 
 DataFile = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="A CSV (any delimiter, packed or not), Parquet or Arrow file."),
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV (any delimiter, packed or not), Parquet or Arrow file, or a folder of these.",
+    ),
 ]
 Jobs = Annotated[
     int | None,
@@ -161,6 +166,21 @@ Kind = Annotated[
     str,
     typer.Option(
         help="What the columns hold: states (discrete), numbers (gaussian), or what they look like (auto).",
+        rich_help_panel=READING,
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="Hold the table in memory (memory), go through it in blocks (stream), or what fits (auto).",
+        rich_help_panel=READING,
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="How much memory may be used, such as 256MB; half of what is free by default.",
         rich_help_panel=READING,
     ),
 ]

@@ -11,12 +11,12 @@ from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable, NumericTable
+    from f2sl.data.opening import Table
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "verbose")
+_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "engine", "memory", "verbose")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Learned:
 
     algorithm: str
     data: Path
-    table: DiscreteTable | NumericTable
+    table: Table
     learner: Any
     graph: PDAG
     dag: bool
@@ -146,8 +146,12 @@ class Learned:
 
     def _states(self) -> dict[str, int] | None:
         """Give the least and the greatest number of states of a variable; real numbers have none."""
-        numbers = getattr(self.table, "cardinalities", None)
-        return None if numbers is None else {"least": int(numbers.min()), "most": int(numbers.max())}
+        from f2sl.data.opening import has_states  # here, so that showing help does not load NumPy
+
+        if not has_states(self.table):
+            return None
+        numbers = self.table.cardinalities
+        return {"least": int(numbers.min()), "most": int(numbers.max())}
 
     def _holds(self) -> str:
         """Tell what the variables of the table are made of."""

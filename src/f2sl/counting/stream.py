@@ -1,12 +1,13 @@
 """Counting a table that stays on disk, block by block.
 
-Counts add up over blocks of rows. So each block is counted by a :class:`~f2sl.counting.memory.MemoryEngine` of
-its own, with only the variables that are asked for, and its tables are added to those of the blocks before;
-the formula is applied to the sums. The threads take one block after another. A batch of queries whose tables
-would not fit into memory all at once is cut into parts, each of which takes a pass over the blocks.
+Counts add up over blocks of rows. So each block is counted by a :class:`~f2sl.counting.memory.MemoryEngine`
+of its own, with only the variables that are asked for, and its tables are added to those of the blocks
+before; the formula is applied to the sums. The threads take one block after another. A batch of queries
+whose tables would not fit into memory all at once is cut into parts, each of which takes a pass over the
+blocks.
 
-A table with more cells than there are samples has only those that occur. Blocks then differ in which
-do, so cells are known by the number of their configuration until all are added up.
+A table with more cells than there are samples has only those that occur. Blocks then differ in which do, so
+cells are known by the number of their configuration until all are added up.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class StreamEngine:
         self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
         self.margins: Integers = np.concatenate([np.empty(0, np.int64), *table.margins])
         self.threads = Threads(n_jobs)
-        # Each thread has its block's tables beside the sums, and the formula makes as much of these once more.
+        # Each thread has its block's tables beside the sums, and the formula takes about as much once more.
         at_once = 8 * (self.threads.n_threads + 3)
         self._most_cells = max(1, int(SHARE_FOR_TABLES * table.memory / at_once))
 
@@ -264,9 +265,9 @@ class _Occurring:
         np.add.at(counts, where.reshape(-1), np.concatenate([n_one, n_other]))
         if len(keys) > self._most_cells:
             raise DataError(
-                f"a table of {len(self._query)} variables has more than {self._most_cells:,} configurations that "
-                "occur, which the memory allowed cannot hold; allow more with memory= (on the command line "
-                "--memory), or fewer parents or conditions"
+                f"a table of {len(self._query)} variables has more than {self._most_cells:,} configurations "
+                "that occur, which the memory allowed cannot hold; allow more with memory= (on the command "
+                "line --memory), or fewer parents or conditions"
             )
         self._parts[-2:] = [(keys, counts)]
 

@@ -54,7 +54,7 @@ class Agreement:
     >>> agreement.add(Path("2.csv"), pa.schema({"b": pa.string(), "a": pa.string()}))
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: 2.csv: column 'a' holds text, and integers in 1.csv; all files of a table must agree
+    f2sl.errors.DataError: 2.csv: column 'a' holds text, and integers in 1.csv; all files must agree
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Agreement:
             if others:
                 shown = listing([repr(name) for name in others])
                 raise DataError(
-                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files of a table must agree"
+                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files must agree"
                 )
 
     def types(self, place: Path, schema: pa.Schema) -> None:
@@ -98,7 +98,7 @@ class Agreement:
             if here != before and "nothing" not in (here, before) and not numbers:
                 raise DataError(
                     f"{place}: column {name!r} holds {here}, and {before} in {where.name}; "
-                    "all files of a table must agree"
+                    "all files must agree"
                 )
             if before == "nothing" or numbers:
                 self._seen[name] = ("real numbers", place) if numbers else (here, place)

@@ -1,7 +1,8 @@
 """The rows of a file, some at a time.
 
-The types of a CSV's columns are those that reading it as a whole would find. Mostly the first rows tell; where a
-later value does not fit, all are read as text once, and PyArrow is asked what it makes of the distinct values.
+The types of a CSV's columns are those that reading it as a whole would find. Mostly the first rows tell;
+where a later value does not fit, all are read as text once, and PyArrow is asked what it makes of the
+distinct values.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ Batches = Iterator[pa.RecordBatch]
 class BatchReader:
     """Reads one file in batches of at most `rows` rows, as often as asked.
 
-    `types` are those of a CSV's columns where the first rows do not tell; `line_breaks` says whether its values
-    may have line breaks in them.
+    `types` are those of a CSV's columns, once they are known; `line_breaks` says whether its values may have
+    line breaks in them.
     """
 
     file: DataFile
@@ -193,8 +194,8 @@ class BatchReader:
 class _TypeOfText:
     """The type that PyArrow finds for a column of text.
 
-    It depends on nothing but which values there are. Of a column with very many, each batch is asked for the type
-    that it has beside two values that stand for those before.
+    It depends on nothing but which values there are. Of a column with very many, each batch is asked for the
+    type that it has beside two values that stand for those before.
     """
 
     def __init__(self) -> None:

@@ -46,9 +46,9 @@ class DigestEncoder(Encoder):
         column = digest.column()
         if isinstance(self.bins, int) or self._bins_for(name) is not None:
             raise DataError(
-                f"column {name!r} has more than {MOST_DISTINCT:,} different numbers, which cannot be cut while "
-                "the table is read in blocks; round them, or cut them beforehand, or read the table into memory "
-                'with engine="memory" (on the command line --engine memory)'
+                f"column {name!r} has more than {MOST_DISTINCT:,} different numbers, which cannot be cut "
+                "while the table is read in blocks; round them, cut them beforehand, or read the table into "
+                'memory with engine="memory" (on the command line --engine memory)'
             )
         if column.missing is not None and self.missing == "error":
             self.problems.add("missing", name, f"{column.n_missing} of {self.source.n_rows} rows")
@@ -99,5 +99,4 @@ class Coder:
         if self._lookup is not None and column.values.dtype.kind in "iu":
             found: Codes = self._lookup[offsets(column.values, self._values[0].astype(column.values.dtype))]
             return found
-        found = self._codes[np.searchsorted(self._values, column.values)]
-        return found
+        return np.asarray(self._codes[np.searchsorted(self._values, column.values)])

@@ -32,6 +32,7 @@ class Digest:
 
     Examples
     --------
+    >>> from f2sl.data._arrow import arrow_column
     >>> digest = Digest()
     >>> for values in (["b", None], ["a", "b"]):
     ...     digest.add(arrow_column(pa.array(values)), pa.string(), None)

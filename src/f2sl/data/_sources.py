@@ -163,7 +163,7 @@ class ArrowSource:
 
 
 class DigestSource:
-    """The distinct values of each column of a table that is read in blocks; `n_rows` are those of the table."""
+    """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
 
     def __init__(self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest]) -> None:
         self.names = names

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from f2sl.data._files import DataFile, data_files, is_path
-from f2sl.data.io import read_table
+from f2sl.data.io import not_valid, read_table
 from f2sl.data.kinds import as_either
 from f2sl.data.streamed import StreamedTable
 from f2sl.data.table import DiscreteTable, NumericTable
@@ -15,13 +15,19 @@ from f2sl.errors import DataError, OptionError, unknown_name
 
 ENGINES = ("auto", "memory", "stream")
 
-Table = DiscreteTable | NumericTable | StreamedTable
+WithStates = DiscreteTable | StreamedTable
+Table = WithStates | NumericTable
 
 BYTES_OF_CELL = 8
 """What a cell takes in memory, in most types; its code, the planes and copies in between are far less."""
 
 UNPACKED = 8
 """How many times larger than a packed text its content is taken to be."""
+
+
+def has_states(table: Table) -> TypeGuard[WithStates]:
+    """Tell whether a table holds states, and not real numbers."""
+    return table.kind == "discrete"
 
 
 def check_engine(engine: Any) -> None:
@@ -102,9 +108,13 @@ def bytes_in_memory(file: DataFile) -> int:
     """Guess how much memory a file's table would take."""
     size = file.place.stat().st_size
     if file.kind == "Parquet" and file.packing is None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        described = pq.read_metadata(str(file.place))
+        try:
+            described = pq.read_metadata(str(file.place))
+        except (pa.ArrowException, OSError) as error:
+            raise not_valid(file, error) from None
         return int(described.num_rows * described.num_columns * BYTES_OF_CELL)
     if file.packing is not None:
         size *= UNPACKED

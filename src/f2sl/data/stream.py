@@ -1,8 +1,8 @@
 """From files larger than memory to a table of codes (or numbers) on disk.
 
-The files are gone through twice. The first time finds which values each column has, hence names, kinds and states,
-the same as if all were read into memory; the second time writes the codes. What cannot be learned from is
-refused in between, in the same words.
+The files are gone through twice. The first time finds which values each column has, hence names, kinds and
+states, the same as if all were read into memory; the second time writes the codes. What cannot be learned
+from is refused in between, in the same words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""
 
 SHARE_OF_BLOCK = 1 / 32
-"""Of the memory allowed, what one block of rows may take as it comes from a file; several are held at a time."""
+"""Of the memory allowed, what a block of rows may take as it comes from a file; several are held at once."""
 
 BYTES_OF_CELL = 16
 """What a cell takes while it is read, in Arrow's form and in NumPy's."""

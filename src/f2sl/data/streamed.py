@@ -1,9 +1,9 @@
 """Tables that stay on disk and are gone through in blocks of rows.
 
-What is read from files is kept once more, compactly: codes of one or two bytes (or plain floats), block after
-block, in each block variable after variable. So whoever counts reads the variables asked for and nothing else,
-and parses nothing twice. The place for it is a temporary file without a name, which the system removes with
-the process that has it open, however that ends. TMPDIR says where such files are made.
+What is read from files is kept once more, compactly: codes of one or two bytes (or plain floats), block
+after block, in each block variable after variable. So whoever counts reads the variables asked for and
+nothing else, and parses nothing twice. The place for it is a temporary file without a name, which the system
+removes with the process that has it open, however that ends. TMPDIR says where such files are made.
 """
 
 from __future__ import annotations

@@ -36,6 +36,13 @@ class F2SLc(LocalToGlobal):
         Threads; None for all cores. The result does not depend on it.
     bins, binning, missing
         How to read real numbers and missing values: see :func:`f2sl.as_table`.
+    engine : {"auto", "memory", "stream"}
+        Where the table is held: in memory, or on disk in blocks of rows that are counted one after another.
+        By default in memory, unless it comes from files and would take more than `memory`. The result does
+        not depend on it.
+    memory : int or str, optional
+        How much memory the table and learning from it may take, such as ``"256MB"``; by default half of what
+        is free. In memory it only decides what "auto" means.
     verbose : bool
         Show progress on the terminal.
 

@@ -49,7 +49,7 @@ class TC(StructureLearner):
         Level of significance of the independence tests.
     max_left_out : int
         Most variables that are left out of a blanket to tell a spouse from a neighbour.
-    n_jobs, missing, verbose
+    n_jobs, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
