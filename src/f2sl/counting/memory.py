@@ -273,5 +273,5 @@ def _merge(found: list[FoundPairs]) -> FoundPairs:
     second = np.concatenate([part.second for part in found])
     values = np.concatenate([part.values for part in found])
     low, high = np.minimum(first, second), np.maximum(first, second)
-    order = np.lexsort((high, low))
+    order = np.argsort(low * (high.max(initial=0) + 1) + high)
     return FoundPairs(low[order], high[order], values[order])
