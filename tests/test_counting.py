@@ -1,6 +1,7 @@
 """Counting: every way of counting a table gives the table that a dictionary gives."""
 
-from itertools import combinations, pairwise
+import tracemalloc
+from itertools import combinations, islice, pairwise
 
 import numpy as np
 import pytest
@@ -236,7 +237,7 @@ def test_mixed_numbers_of_states_span_all_ways_of_counting():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LARGEST_SCRATCH", 10_000)
         cut = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._choose_for_pair)
-    assert set(cut.method.tolist()) == {tiles.BY_PLANES, tiles.BY_CODES, tiles.BY_TABLES}
+    assert {piece.method for piece in cut.pieces(1.0)} == {tiles.BY_PLANES, tiles.BY_CODES, tiles.BY_TABLES}
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -275,14 +276,31 @@ def test_tiles_of_full_size_cover_each_pair_once(n_variables):
 
 
 def assert_each_pair_once(cut, n_variables):
-    seen = [
-        tuple(sorted((int(cut.order[row]), int(cut.order[column]))))
-        for top, bottom, left, right in cut.tiles.tolist()
-        for row in range(top, bottom)
-        for column in range(max(left, row + 1), right)
-    ]
-    assert sorted(seen) == list(combinations(range(n_variables), 2))
-    assert (cut.work > 0).all()
+    for share in (1.0, 300.0, cut.work):
+        pieces = list(cut.pieces(share))
+        seen = [
+            tuple(sorted((int(cut.order[row]), int(cut.order[column]))))
+            for piece in pieces
+            for top, bottom, left, right in piece.tiles.tolist()
+            for row in range(top, bottom)
+            for column in range(max(left, row + 1), right)
+        ]
+        assert sorted(seen) == list(combinations(range(n_variables), 2))
+        # A pair costs 1.
+        assert sum(piece.work for piece in pieces) == cut.work == len(seen)
+        assert all(piece.work >= share for piece in pieces[:-1])
+
+
+def test_tiles_of_many_variables_are_made_as_they_are_needed():
+    n = 1_000_000
+    triangle = tiles.cut_triangle(np.arange(n), np.full(n, 3), lambda *_: (tiles.BY_PLANES, 10.0))
+    tracemalloc.start()
+    first = list(islice(triangle.pieces(2e8), 20))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert triangle.work == 10.0 * n * (n - 1) / 2
+    assert all(2e8 <= piece.work < 5e8 for piece in first)
+    assert peak < 5e6
 
 
 def test_pairs_across_the_borders_of_tiles(small_tiles):

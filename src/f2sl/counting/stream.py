@@ -106,13 +106,12 @@ class StreamEngine:
             variables = np.arange(self.n_variables)
         triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
         found: list[FoundPairs] = []
-        if len(triangle.tiles):
-            for first, last in pairwise(_borders(triangle.work, self._most_cells)):
-                pairs = np.concatenate([pairs_of(triangle.order, t) for t in triangle.tiles[first:last]])
-                share = float(triangle.work[first:last].sum() / triangle.work.sum())
-                for queries in self._cut(Queries.of_matrix(pairs)):
-                    part = share * len(queries) / len(pairs)
-                    found.append(formula.of_tables(self.count(queries, advance, part)))
+        for piece in triangle.pieces(self._most_cells):
+            pairs = np.concatenate([pairs_of(triangle.order, tile) for tile in piece.tiles])
+            share = piece.work / triangle.work
+            for queries in self._cut(Queries.of_matrix(pairs)):
+                part = share * len(queries) / len(pairs)
+                found.append(formula.of_tables(self.count(queries, advance, part)))
         return merge_pairs(found)
 
     def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:

@@ -56,7 +56,7 @@ class F2SLc(LocalToGlobal):
         What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
     timings_ : dict of str to float
         Seconds for each stage, and in all.
-    separating_sets_ : dict of (str, str) to tuple of str
+    separating_sets_ : mapping of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
     v_structures_ : list of (str, str, str)
         The triples (A, C, D) found to be A -> C <- D.

@@ -54,7 +54,7 @@ class LocalToGlobal(StructureLearner):
         The parents and children found for each variable, strongest first, before the sets were joined.
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
-    separating_sets_ : dict of (str, str) to tuple of str
+    separating_sets_ : mapping of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
     n_tests_, n_unreliable_ : int
         Independence tests asked for in all, and how many of them could not answer.
@@ -84,7 +84,7 @@ class LocalToGlobal(StructureLearner):
 
     pc_: dict[str, list[str]]
     skeleton_: PDAG
-    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    separating_sets_: Mapping[tuple[str, str], tuple[str, ...]]
     n_tests_: int
     n_unreliable_: int
     v_structures_: list[tuple[str, str, str]]
@@ -196,7 +196,8 @@ class LocalToGlobal(StructureLearner):
 
         test = make_test(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars)
-        self.separating_sets_ |= named_sets(found.separating_sets, names)
+        named = found.separating_sets.named(names)
+        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
