@@ -13,7 +13,7 @@ from conftest import compiled_only, make_engine, make_table, random_codes, relat
 from f2sl.counting import _kernels, memory, tiles
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.protocol import Queries
-from f2sl.stats.information import Information
+from f2sl.stats.information import CellSums, Information, LogTable
 
 METHODS = {
     "planes": _kernels.BY_PLANES,
@@ -415,7 +415,7 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
     results = []
     for jobs in (1, n_jobs):
         with make_engine(codes, cardinalities, n_jobs=jobs) as engine:
-            formula = Information(engine)._cell_sums
+            formula = CellSums(LogTable(engine.n_rows))
             assert len(engine._pieces(queries)) > 1
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]

@@ -1,51 +1,27 @@
 """Counting a table that stays on disk, block by block.
 
-Counts add up over blocks of rows. So each block is counted by a :class:`~f2sl.counting.memory.MemoryEngine`
-of its own, with only the variables that are asked for, and its tables are added to those of the blocks
-before; the formula is applied to the sums. The threads take one block after another. A batch of queries
-whose tables would not fit into memory all at once is cut into parts, each of which takes a pass over the
-blocks.
-
-A table with more cells than there are samples has only those that occur. Blocks then differ in which do, so
-cells are known by the number of their configuration until all are added up.
+Counts add up over blocks of rows (:mod:`f2sl.counting.blocks`); the formula is applied to the sums. The
+threads take one block after another. A batch of queries whose tables would not fit into memory all at once is
+cut into parts, each of which takes a pass over the blocks.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 from threading import Lock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from f2sl._threads import Threads
-from f2sl.counting.memory import MemoryEngine, merge_pairs
+from f2sl.counting.blocks import Batch, BlockCounts, Occurring, cut, table_sizes
+from f2sl.counting.memory import merge_pairs
 from f2sl.counting.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula, Tables
 from f2sl.counting.tiles import BY_TABLES, cut_triangle, pairs_of
 from f2sl.data.streamed import StreamedTable
-from f2sl.errors import DataError
 
 SHARE_FOR_TABLES = 0.5
 """Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
-
-LARGEST_KEY = 2.0**62
-"""Configurations are numbered up to here; beyond, their codes are put side by side."""
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Some variables' codes in a block of rows."""
-
-    codes: NDArray[Any]
-    cardinalities: Integers
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.codes.shape[1])
 
 
 class StreamEngine:
@@ -90,8 +66,7 @@ class StreamEngine:
         """Count the tables of `queries` and apply `formula`, as many at a time as fit into memory."""
         if not len(queries):
             return np.empty((0, width))
-        parts = pairwise(_borders(np.minimum(self._sizes(queries), self.n_rows), self._most_cells))
-        results = (formula(self.count(queries.part(*part))) for part in parts)
+        results = (formula(self.count(part)) for part in self._cut(queries))
         return np.concatenate([result.reshape(-1, width) for result in results])
 
     def search_pairs(
@@ -119,14 +94,8 @@ class StreamEngine:
 
     def _cut(self, queries: Queries) -> Iterator[Queries]:
         """Cut a batch into parts that fit into memory."""
-        loads = np.minimum(self._sizes(queries), self.n_rows)
-        return (queries.part(*part) for part in pairwise(_borders(loads, self._most_cells)))
-
-    def _sizes(self, queries: Queries) -> Floats:
-        """The cells of each query's full table."""
-        return np.multiply.reduceat(
-            self.cardinalities[queries.variables].astype(np.float64), queries.start[:-1]
-        )
+        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
+        return cut(queries, loads, self._most_cells)
 
     def count(
         self, queries: Queries, advance: Callable[[float], None] | None = None, share: float = 1.0
@@ -135,14 +104,8 @@ class StreamEngine:
 
         `advance` is told of finished blocks, which make up `share` of the whole.
         """
-        used, local = np.unique(queries.variables, return_inverse=True)
-        full = self._sizes(queries) <= self.n_rows
-        dense = _some(Queries(local.reshape(-1), queries.start), full)
-        sums = _Sums(self._table, used, dense, self.n_rows)
-        sparse = [
-            _Occurring(local[a:b], self.cardinalities[queries.variables[a:b]], self._most_cells)
-            for a, b in zip(queries.start[:-1][~full], queries.start[1:][~full], strict=True)
-        ]
+        batch = Batch(queries, self.cardinalities, self.n_rows, self._most_cells)
+        sums = _Sums(batch)
         left = deque(range(self._table.blocks.n_blocks))
         step = share / max(1, len(left))
 
@@ -152,10 +115,7 @@ class StreamEngine:
                     block = left.popleft()
                 except IndexError:  # another thread has taken the last
                     return
-                codes = self._table.read(block, used)
-                sums.add(codes)
-                for table in sparse:
-                    table.add(codes)
+                sums.add(batch.count(self._table.read(block, batch.used)))
                 if advance is not None:
                     advance(step)
 
@@ -164,146 +124,37 @@ class StreamEngine:
                 pass
         finally:
             left.clear()  # after Ctrl-C in one thread, the others end with their blocks
-        return self._joined(queries, full, sums.counts, [table.groups() for table in sparse])
-
-    def _joined(
-        self,
-        queries: Queries,
-        full: NDArray[np.bool_],
-        dense: Integers,
-        sparse: list[tuple[Integers, Integers]],
-    ) -> Tables:
-        """Put the tables of a batch together, in the order of the queries."""
-        last = self.cardinalities[queries.variables[queries.start[1:] - 1]]
-        cells = np.where(full, self._sizes(queries), 0.0).astype(np.int64)
-        n_groups = cells // last
-        cells[~full] = [len(counts) for counts, _ in sparse]
-        n_groups[~full] = [len(borders) - 1 for _, borders in sparse]
-        cell_start = np.concatenate([[0], np.cumsum(cells)])
-        slots = np.concatenate([[0], np.cumsum(n_groups + 1)])
-        within = np.arange(slots[-1]) - np.repeat(slots[:-1], n_groups + 1)
-        group_start = np.repeat(cell_start[:-1], n_groups + 1) + within * np.repeat(last, n_groups + 1)
-        counts = dense
-        if sparse:
-            counts = np.empty(int(cell_start[-1]), np.int64)
-            counts[np.repeat(full, cells)] = dense
-            for t, (some, borders) in zip(np.flatnonzero(~full), sparse, strict=True):
-                counts[cell_start[t] : cell_start[t + 1]] = some
-                group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
-        return Tables(
-            queries,
-            self.cardinalities,
-            counts,
-            cell_start,
-            group_start,
-            slots[:-1],
-            n_groups,
-            full,
-            self.n_rows,
-        )
+        return batch.tables(sums.total())
 
 
 class _Sums:
-    """Full tables, added up over blocks."""
+    """Counts of a batch, added up over blocks by several threads."""
 
-    def __init__(self, table: StreamedTable, used: Integers, queries: Queries, n_rows: int) -> None:
-        self._queries = queries
-        self._cardinalities = table.cardinalities[used]
-        self._most_full_cells = n_rows
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
         self._turn = Lock()
-        self.counts: Integers = np.zeros(0, np.int64)
+        self._full: Integers = np.zeros(0, np.int64)
+        self._occurring: list[list[Occurring]] = []
 
-    def add(self, codes: NDArray[Any]) -> None:
-        """Count a block and add it."""
-        if not len(self._queries):
-            return
-        rows = _Rows(codes, self._cardinalities)
-        counts = MemoryEngine(rows, 1, most_full_cells=self._most_full_cells).count(self._queries).counts
+    def add(self, counts: BlockCounts) -> None:
+        """Add the counts of a block."""
         with self._turn:
-            if len(self.counts):
-                self.counts += counts
-            else:
-                self.counts = counts
+            if not self._occurring and not len(self._full):
+                self._full, self._occurring = counts.full, [[table] for table in counts.occurring]
+                return
+            self._full += counts.full
+            for parts, table in zip(self._occurring, counts.occurring, strict=True):
+                parts.append(table)
+                # As in merge sort: parts of like length are joined, so that each cell is moved few times.
+                while len(parts) > 1 and len(parts[-2][0]) <= 2 * len(parts[-1][0]):
+                    self._join_last_two(parts)
 
+    def _join_last_two(self, parts: list[Occurring]) -> None:
+        parts[-2:] = [self._batch.join(*parts[-2:])]
 
-class _Occurring:
-    """One table of which only the cells that occur are kept, added up over blocks."""
-
-    def __init__(self, query: Integers, cardinalities: Integers, most_cells: int) -> None:
-        self._query = query
-        self._cardinalities = cardinalities
-        self._numbered = float(np.prod(cardinalities.astype(np.float64))) <= LARGEST_KEY
-        self._most_cells = most_cells
-        self._parts: list[tuple[NDArray[Any], Integers]] = []
-        self._turn = Lock()
-
-    def add(self, codes: NDArray[Any]) -> None:
-        """Count a block and keep what occurs in it."""
-        keys, counts = np.unique(self._keys(codes), return_counts=True)
-        with self._turn:
-            self._parts.append((keys, counts.astype(np.int64)))
-            # As in merge sort: parts of like length are joined, so that each cell is moved few times.
-            while len(self._parts) > 1 and len(self._parts[-2][0]) <= 2 * len(self._parts[-1][0]):
-                self._join_last_two()
-
-    def _keys(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Name each row's configuration: by a number, or by its codes if there are too many."""
-        if not self._numbered:
-            side_by_side = np.ascontiguousarray(codes[self._query].T.astype(codes.dtype.newbyteorder(">")))
-            return side_by_side.view(f"S{side_by_side.shape[1] * side_by_side.itemsize}").reshape(-1)
-        keys = np.zeros(codes.shape[1], np.int64)
-        for v, k in zip(self._query, self._cardinalities, strict=True):
-            keys *= k
-            keys += codes[v]
-        return keys
-
-    def _join_last_two(self) -> None:
-        (one, n_one), (other, n_other) = self._parts[-2:]
-        keys, where = np.unique(np.concatenate([one, other]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where.reshape(-1), np.concatenate([n_one, n_other]))
-        if len(keys) > self._most_cells:
-            raise DataError(
-                f"a table of {len(self._query)} variables has more than {self._most_cells:,} configurations "
-                "that occur, which the memory allowed cannot hold; allow more with memory= (on the command "
-                "line --memory), or fewer parents or conditions"
-            )
-        self._parts[-2:] = [(keys, counts)]
-
-    def groups(self) -> tuple[Integers, Integers]:
-        """Give the counts of the cells that occur, and where each group of them begins and the last ends."""
-        while len(self._parts) > 1:
-            self._join_last_two()
-        [(keys, counts)] = self._parts
-        if self._numbered:
-            changes = np.diff(keys // self._cardinalities[-1]) != 0
-        else:
-            width = keys.itemsize // len(self._query)
-            leading = keys.view(np.uint8).reshape(len(keys), -1)[:, :-width]
-            changes = (leading[1:] != leading[:-1]).any(axis=1)
-        return counts, np.concatenate([[0], np.flatnonzero(changes) + 1, [len(keys)]])
-
-
-def _some(queries: Queries, chosen: NDArray[np.bool_]) -> Queries:
-    """Give some of the queries as a batch of their own."""
-    if chosen.all():
-        return queries
-    lengths = np.diff(queries.start)
-    start = np.concatenate([[0], np.cumsum(lengths[chosen])])
-    return Queries(queries.variables[np.repeat(chosen, lengths)], start)
-
-
-def _borders(loads: Floats, most: float) -> list[int]:
-    """Cut a list of loads into stretches of at most `most` each, or of one that is larger.
-
-    Examples
-    --------
-    >>> _borders(np.array([3.0, 3.0, 5.0, 9.0, 1.0]), 8.0)
-    [0, 2, 3, 4, 5]
-    """
-    ends = np.cumsum(loads)
-    borders = [0]
-    while borders[-1] < len(loads):
-        before = ends[borders[-1] - 1] if borders[-1] else 0.0
-        borders.append(max(borders[-1] + 1, int(np.searchsorted(ends, before + most, side="right"))))
-    return borders
+    def total(self) -> BlockCounts:
+        """Give the sum."""
+        for parts in self._occurring:
+            while len(parts) > 1:
+                self._join_last_two(parts)
+        return BlockCounts(self._full, tuple(part for [part] in self._occurring))

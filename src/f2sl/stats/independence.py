@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -120,7 +121,7 @@ class TableTest:
         self.without_freedom = without_freedom
         self.n_tests = 0
         self.n_unreliable = 0
-        self._table = LogTable(engine.n_rows)
+        self._formula = Statistic(ci_test, LogTable(engine.n_rows))
 
     @property
     def n_variables(self) -> int:
@@ -183,7 +184,16 @@ class TableTest:
         p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
         return statistic, freedom, p_values
 
-    def _formula(self, tables: Tables) -> Floats:
+
+@dataclass(frozen=True)
+class Statistic:
+    """Formula for the statistic of a test and its degrees of freedom."""
+
+    ci_test: str
+    table: LogTable
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Give both for each table."""
         if not tables.full.all():
             raise ValueError("a test's table has more cells than there are samples: nothing can be said")
         width = tables.queries.start[1]
@@ -195,16 +205,16 @@ class TableTest:
         chi_squared = self.ci_test == "x2"
         # X2 is at most N (min(k_x, k_y) - 1), and no table has more than N cells: below N^1.5.
         x2_unit = 2.0 ** (math.ceil(1.5 * math.log2(tables.n_rows + 1)) - 61)
-        unit = x2_unit if chi_squared else self._table.unit
+        unit = x2_unit if chi_squared else self.table.unit
         _kernels.stratified_tests(
             tables.counts,
             tables.cell_start,
             k_x,
             k_y,
             chi_squared,
-            self._table.entries,
+            self.table.entries,
             LOGARITHMS,
-            self._table.unit,
+            self.table.unit,
             unit,
             statistic,
             freedom,

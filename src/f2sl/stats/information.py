@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -69,6 +70,10 @@ class LogTable:
         self.entries: Integers = np.rint(n * np.log(n) / self.unit).astype(np.int64)
         self.n_rows = n_rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process makes its own, once, rather than receive eight megabytes with each question.
+        return _table_for, (self.n_rows,)
+
     @cached_property
     def all_entries(self) -> Integers:
         """The terms of all n."""
@@ -86,6 +91,11 @@ class LogTable:
     def of_all(self) -> int:
         """N log N."""
         return int(self.terms(np.array([self.n_rows]))[0])
+
+
+@lru_cache(maxsize=4)
+def _table_for(n_rows: int) -> LogTable:
+    return LogTable(n_rows)
 
 
 class Information:
@@ -114,8 +124,9 @@ class Information:
     def mutual_information(self, queries: Queries) -> Floats:
         """I(X; Y | Z) for queries listed as (Z..., X, Y): the last two given the ones before, in nats."""
         starts, ends = queries.start[:-1], queries.start[1:]
+        formula = CellSums(self.table)
         parts = [queries, _without(queries, ends - 2), _without(queries, ends - 1)]
-        xyz, yz, xz = (self.engine.evaluate(part, self._cell_sums)[:, 0] for part in parts)
+        xyz, yz, xz = (self.engine.evaluate(part, formula)[:, 0] for part in parts)
         z = np.full(len(queries), float(self.table.of_all))
         has_z = ends - starts > 2
         if has_z.any():
@@ -125,11 +136,8 @@ class Information:
                     for a, b in zip(starts[has_z], ends[has_z], strict=True)
                 ]
             )
-            z[has_z] = self.engine.evaluate(given, self._cell_sums)[:, 0]
+            z[has_z] = self.engine.evaluate(given, formula)[:, 0]
         return np.asarray(np.maximum(0.0, (xyz - yz - xz + z) * (self.table.unit / self.engine.n_rows)))
-
-    def _cell_sums(self, tables: Tables) -> Floats:
-        return sums_of_tables(tables, self.table)[0].astype(np.float64)
 
 
 def _without(queries: Queries, places: Integers) -> Queries:
@@ -153,6 +161,17 @@ def sums_of_tables(tables: Tables, table: LogTable) -> tuple[Integers, Integers]
         groups,
     )
     return cells, groups
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """Formula for the sum of n log n over a table's cells, in fixed point."""
+
+    table: LogTable
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Give one sum for each table."""
+        return sums_of_tables(tables, self.table)[0].astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,8 +47,7 @@ class FamilyScore:
             raise OptionError(unknown_name("score", score, SCORES))
         self.engine = engine
         self.equivalent_sample_size = equivalent_sample_size
-        self._formula = SCORES[score]
-        self._table = LogTable(engine.n_rows)
+        self._formula = FamilyFormula(score, equivalent_sample_size, LogTable(engine.n_rows))
         self._known: dict[Hashable, float] = {}
 
     @property
@@ -60,9 +60,22 @@ class FamilyScore:
         new = list(dict.fromkeys(family for family in families if family not in self._known))
         if new:
             queries = Queries.of([(*parents, child) for child, parents in new])
-            values = self.engine.evaluate(queries, lambda tables: self._formula(self, tables))[:, 0]
+            values = self.engine.evaluate(queries, self._formula)[:, 0]
             self._known.update(zip(new, values.tolist(), strict=True))
         return np.array([self._known[family] for family in families])
+
+
+@dataclass(frozen=True)
+class FamilyFormula:
+    """Formula for a score: from the tables of families, the parents first, to their scores."""
+
+    score: str
+    equivalent_sample_size: float
+    table: LogTable
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Give one score for each table."""
+        return SCORES[self.score](self, tables)
 
     def _bdeu(self, tables: Tables) -> Floats:
         ess = self.equivalent_sample_size
@@ -90,8 +103,8 @@ class FamilyScore:
         return scores
 
     def _log_likelihood(self, tables: Tables) -> Floats:
-        cells, groups = sums_of_tables(tables, self._table)
-        return np.asarray((cells - groups) * self._table.unit)
+        cells, groups = sums_of_tables(tables, self.table)
+        return np.asarray((cells - groups) * self.table.unit)
 
     def _bic(self, tables: Tables) -> Floats:
         r, q = _shapes(tables)
@@ -109,11 +122,11 @@ def _shapes(tables: Tables) -> tuple[Floats, Floats]:
     return r, np.multiply.reduceat(cardinalities, tables.queries.start[:-1]) / r
 
 
-SCORES: dict[str, Callable[[FamilyScore, Tables], Floats]] = {
-    "bdeu": FamilyScore._bdeu,
-    "k2": FamilyScore._k2,
-    "bic": FamilyScore._bic,
-    "aic": FamilyScore._aic,
-    "loglik": FamilyScore._log_likelihood,
+SCORES: dict[str, Callable[[FamilyFormula, Tables], Floats]] = {
+    "bdeu": FamilyFormula._bdeu,
+    "k2": FamilyFormula._k2,
+    "bic": FamilyFormula._bic,
+    "aic": FamilyFormula._aic,
+    "loglik": FamilyFormula._log_likelihood,
 }
 """Scores by the name they are asked for."""

@@ -109,12 +109,14 @@ class SetScores:
         self._tree = _SetTree()
         self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
         self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
-        self._table = LogTable(engine.n_rows)
         self._penalty = 0.5 * math.log(engine.n_rows)
         self._largest_table = self._find_largest_table()
         # Values have to fit into the 53 bits of a float, which is what engines return.
         self.unit = 2.0 ** (math.ceil(math.log2(max(self._largest_value(), 1.0))) - 52)
-        self._values[0] = int(SET_SCORES[score](self, _everything(engine))[0, 0])
+        self._formula = SetFormula(
+            score, equivalent_sample_size, self.unit, self._penalty, LogTable(engine.n_rows)
+        )
+        self._values[0] = int(self._formula(_everything(engine))[0, 0])
 
     def _find_largest_table(self) -> float:
         """Say how many configurations a set may have before BIC punishes it more than it can explain.
@@ -207,10 +209,25 @@ class SetScores:
                 self._values[batch[~possible]] = IMPOSSIBLE
                 batch = batch[possible]
                 queries = self._tree.queries(batch)
-            sums = self.engine.evaluate(queries, lambda tables: SET_SCORES[self.score](self, tables), 2)
+            sums = self.engine.evaluate(queries, self._formula, 2)
             self._values[batch] = sums[:, 0].astype(np.int64)
             self._occupied[batch] = sums[:, 1].astype(np.int32)
             self.n_sets += len(batch)
+
+
+@dataclass(frozen=True)
+class SetFormula:
+    """Formula for G in units, beside it the number of cells that are not empty (0 where nobody asks)."""
+
+    score: str
+    equivalent_sample_size: float
+    unit: float
+    penalty: float
+    table: LogTable
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Give both for each table."""
+        return SET_SCORES[self.score](self, tables)
 
     def _bdeu(self, tables: Tables) -> Floats:
         queries = tables.queries
@@ -233,14 +250,14 @@ class SetScores:
     def _bic(self, tables: Tables) -> Floats:
         queries = tables.queries
         sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
-        cells, _ = sums_of_tables(tables, self._table)
-        fit = np.rint(cells * (self._table.unit / self.unit))
-        return np.column_stack([fit - np.rint(self._penalty * sizes / self.unit), np.zeros(len(queries))])
+        cells, _ = sums_of_tables(tables, self.table)
+        fit = np.rint(cells * (self.table.unit / self.unit))
+        return np.column_stack([fit - np.rint(self.penalty * sizes / self.unit), np.zeros(len(queries))])
 
 
-SET_SCORES: dict[str, Callable[[SetScores, Tables], Floats]] = {
-    "bdeu": SetScores._bdeu,
-    "bic": SetScores._bic,
+SET_SCORES: dict[str, Callable[[SetFormula, Tables], Floats]] = {
+    "bdeu": SetFormula._bdeu,
+    "bic": SetFormula._bic,
 }
 """Scores that are differences, by the name they are asked for."""
 
