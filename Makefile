@@ -19,7 +19,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test-installed: $(VENV)/.installed
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot,deep]"
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot,deep,cluster]"
 	touch $@
 
 demo: $(VENV)/.installed

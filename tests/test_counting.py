@@ -1,6 +1,7 @@
 """Counting: every way of counting a table gives the table that a dictionary gives."""
 
 import tracemalloc
+from functools import partial
 from itertools import combinations, islice, pairwise
 
 import numpy as np
@@ -236,7 +237,9 @@ def test_mixed_numbers_of_states_span_all_ways_of_counting():
     engine = make_engine(random_codes(0, 333, MIXED), MIXED)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LARGEST_SCRATCH", 10_000)
-        cut = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._choose_for_pair)
+        cut = tiles.cut_triangle(
+            np.arange(len(MIXED)), engine.cardinalities, partial(memory.choose_for_pair, engine.n_rows)
+        )
     assert {piece.method for piece in cut.pieces(1.0)} == {tiles.BY_PLANES, tiles.BY_CODES, tiles.BY_TABLES}
 
 
@@ -331,7 +334,7 @@ def test_pairs_of_many_states_over_many_rows_are_counted_by_codes():
     cardinalities = [40, 64, 50, 2]
     codes = random_codes(5, 6000, cardinalities)
     engine = make_engine(codes, cardinalities)
-    assert engine._choose_for_pair(64, 50)[0] == tiles.BY_CODES
+    assert memory.choose_for_pair(engine.n_rows, 64, 50)[0] == tiles.BY_CODES
     assert_close(su_pairs(engine), naive_su_pairs(codes, cardinalities, combinations(range(4), 2)))
 
 

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from f2sl._memory import memory_limit
 from f2sl._registry import Registry
+from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
@@ -63,6 +64,7 @@ def learn_pc(
     kind: str = "auto",
     engine: str = "auto",
     memory: int | str | None = None,
+    scheduler: object = None,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the parents and children of one variable, or of all.
@@ -83,10 +85,12 @@ def learn_pc(
         How to read real numbers and missing values: see :func:`f2sl.as_table`.
     kind : {"auto", "discrete", "gaussian"}
         What the table holds, as in :class:`f2sl.F2SLc`.
-    engine : {"auto", "memory", "stream"}
-        Where it is held: in memory, or on disk in blocks, as in :class:`f2sl.F2SLc`.
+    engine : {"auto", "memory", "stream", "dask"}
+        Where it is held: in memory, on disk in blocks, or by a cluster, as in :class:`f2sl.F2SLc`.
     memory : int or str, optional
         How much memory may be used, such as ``"256MB"``; by default half of what is free.
+    scheduler : str or dask.distributed.Client, optional
+        Where the cluster is, as in :class:`f2sl.F2SLc`.
     **options
         Options of the learner, such as ``delta`` and ``ties``.
 
@@ -113,7 +117,7 @@ def learn_pc(
     ['either']
     """
     reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
-    reading |= {"engine": engine, "memory": memory}
+    reading |= {"engine": engine, "memory": memory, "scheduler": scheduler}
     return find_sets(LOCAL, algorithm, options, data, target, n_jobs, reading)
 
 
@@ -138,6 +142,7 @@ def learn_mb(
     kind: str = "auto",
     engine: str = "auto",
     memory: int | str | None = None,
+    scheduler: object = None,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
@@ -146,7 +151,7 @@ def learn_mb(
 
     Parameters
     ----------
-    data, target, names, n_jobs, bins, binning, missing, kind, engine, memory
+    data, target, names, n_jobs, bins, binning, missing, kind, engine, memory, scheduler
         As in :func:`learn_pc`.
     algorithm : str
         A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
@@ -166,7 +171,7 @@ def learn_mb(
     ['bronc', 'either']
     """
     reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
-    reading |= {"engine": engine, "memory": memory}
+    reading |= {"engine": engine, "memory": memory, "scheduler": scheduler}
     return find_sets(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
 
 
@@ -190,7 +195,8 @@ def find_sets(
     with stage("reading the table"):
         kind = kind_for(reading.get("kind", "auto"), learner.kinds, algorithm)
         memory = memory_limit(reading.get("memory"))
-        table = open_table(data, min_variables=2, **(reading | {"kind": kind, "memory": memory}))
+        opened = {"kind": kind, "memory": memory, "n_workers": resolve_jobs(n_jobs)}
+        table = open_table(data, min_variables=2, **(reading | opened))
         ordered = table.in_name_order()
     learner = learner.settled(table.kind)
     warn_of_identifiers(table, stacklevel=4)

@@ -33,6 +33,10 @@ class FileError(F2SLError, OSError):
     """A file cannot be read or written; the message names the path."""
 
 
+class ClusterError(F2SLError, OSError):
+    """A cluster does not answer, cannot be used, or was lost; the message names its address."""
+
+
 class Interrupted(KeyboardInterrupt):
     """The user stopped the work with Ctrl-C; `finished` is what was done by then.
 

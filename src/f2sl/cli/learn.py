@@ -28,6 +28,7 @@ from f2sl.cli.options import (
     Missing,
     NoHeader,
     Quiet,
+    Scheduler,
     create_learner,
     in_terms_of_flags,
     with_learner_options,
@@ -43,6 +44,7 @@ EXAMPLES = examples(
     "f2sl learn alarm.csv --truth alarm",
     "f2sl learn data.csv --out graph.json --plot graph.svg",
     "f2sl learn folder/ --engine stream --memory 256MB",
+    "f2sl learn folder/ --engine dask --scheduler tcp://host:8786",
     "f2sl learn people.csv --drop id --bins age=4 --bins income=5 --missing state --json",
 )
 
@@ -62,6 +64,7 @@ def learn(
     kind: Kind = "auto",
     engine: Engine = "auto",
     memory: Memory = None,
+    scheduler: Scheduler = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -108,7 +111,18 @@ def learn(
     """
     with in_terms_of_flags():
         reading = Reading(
-            data, delimiter, not no_header, bins, binning, missing, kind, engine, memory, drop or []
+            data,
+            delimiter,
+            not no_header,
+            bins,
+            binning,
+            missing,
+            kind,
+            engine,
+            memory,
+            scheduler,
+            jobs,
+            drop or [],
         )
         _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare

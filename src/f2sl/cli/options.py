@@ -116,6 +116,7 @@ FLAGS = {
     "kind": "--kind",
     "engine": "--engine",
     "memory": "--memory",
+    "scheduler": "--scheduler",
     "delimiter": "--delimiter",
     "rows": "--rows",
     "seed": "--seed",
@@ -172,7 +173,8 @@ Kind = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        help="Hold the table in memory (memory), go through it in blocks (stream), or what fits (auto).",
+        help="Hold the table in memory (memory), go through it in blocks (stream), let a cluster hold it "
+        "(dask), or what fits (auto).",
         rich_help_panel=READING,
     ),
 ]
@@ -181,6 +183,14 @@ Memory = Annotated[
     typer.Option(
         metavar="SIZE",
         help="How much memory may be used, such as 256MB; half of what is free by default.",
+        rich_help_panel=READING,
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="With --engine dask, its scheduler: tcp://HOST:8786; by default processes of this machine.",
         rich_help_panel=READING,
     ),
 ]

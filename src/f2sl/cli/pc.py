@@ -23,6 +23,7 @@ from f2sl.cli.options import (
     Missing,
     NoHeader,
     Quiet,
+    Scheduler,
     with_learner_options,
 )
 from f2sl.cli.reading import Reading
@@ -56,6 +57,7 @@ def pc(
     kind: Kind = "auto",
     engine: Engine = "auto",
     memory: Memory = None,
+    scheduler: Scheduler = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -67,7 +69,18 @@ def pc(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     reading = Reading(
-        data, delimiter, not no_header, bins, binning, missing, kind, engine, memory, drop or []
+        data,
+        delimiter,
+        not no_header,
+        bins,
+        binning,
+        missing,
+        kind,
+        engine,
+        memory,
+        scheduler,
+        jobs,
+        drop or [],
     )
     asked = OneTarget(reading, target, algorithm, options, jobs)
     run_one_target("pc", asked, as_json=as_json, quiet=quiet)

@@ -27,14 +27,18 @@ class Reading:
     kind: str
     engine: str
     memory: str | None
+    scheduler: str | None
+    jobs: int | None
     drop: Sequence[str] = ()
 
     def check(self) -> None:
         """Refuse what is no option, and a file that is not there, at once: reading takes a while to load."""
         from f2sl._memory import memory_limit
+        from f2sl._threads import resolve_jobs
 
         parse_bins(self.bins)
         memory_limit(self.memory)
+        resolve_jobs(self.jobs)
         try:
             there = self.path.exists()
         except OSError as error:
@@ -44,16 +48,20 @@ class Reading:
 
     def params(self) -> dict[str, Any]:
         """What learners call these options, those left at their defaults excepted."""
-        params = {name: getattr(self, name) for name in ("binning", "missing", "kind", "engine", "memory")}
+        params = {
+            name: getattr(self, name)
+            for name in ("binning", "missing", "kind", "engine", "memory", "scheduler")
+        }
         params["bins"] = parse_bins(self.bins)
         usual = {"bins": None, "binning": "quantile", "missing": "error", "kind": "auto"}
-        usual |= {"engine": "auto", "memory": None}
+        usual |= {"engine": "auto", "memory": None, "scheduler": None}
         return {name: value for name, value in params.items() if value != usual[name]}
 
     def read(self, learner: str, kinds: tuple[str, ...]) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
         from f2sl._memory import memory_limit
         from f2sl._progress import stage
+        from f2sl._threads import resolve_jobs
         from f2sl.data import kind_for
         from f2sl.data.opening import open_table
 
@@ -63,6 +71,8 @@ class Reading:
                 kind_for(self.kind, kinds, learner),
                 engine=self.engine,
                 memory=memory_limit(self.memory),
+                scheduler=self.scheduler,
+                n_workers=resolve_jobs(self.jobs),
                 bins=parse_bins(self.bins),
                 binning=self.binning,
                 missing=self.missing,

@@ -7,6 +7,7 @@ samples, whichever is cheapest for its numbers of states and samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -219,11 +220,11 @@ class MemoryEngine:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(len(self.cardinalities))
-        triangle = cut_triangle(variables, self.cardinalities, self._choose_for_pair, target)
+        triangle = cut_triangle(variables, self.cardinalities, partial(choose_for_pair, self.n_rows), target)
         total = triangle.work
 
         def search(piece: Piece) -> tuple[float, FoundPairs]:
-            return piece.work, self._search_tiles(formula, triangle.order, piece.tiles, piece.method)
+            return piece.work, self.search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
         found: list[FoundPairs] = []
         for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
@@ -237,9 +238,8 @@ class MemoryEngine:
         threads = self.threads.n_threads
         return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
-    def _search_tiles(
-        self, formula: PairFormula, order: Integers, tiles: Integers, method: int
-    ) -> FoundPairs:
+    def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
+        """Apply `formula` to some tiles of places in `order`, here and now, in this thread."""
         if method == BY_PLANES:
             arrays = (self._planes, self._plane_start, self.margins, self.margin_start, self.cardinalities)
             return formula.of_tiles(PlaneTiles(*arrays, order, tiles))
@@ -253,17 +253,19 @@ class MemoryEngine:
         )
         return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
 
-    def _choose_for_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
-        cells = k_row * k_column
-        codes = PAIR_BY_CODES + min(PAIR_ROW * self.n_rows + PAIR_CELL * cells, PAIR_ROW_TWICE * self.n_rows)
-        if max(k_row, k_column) <= MOST_PLANES:
-            width = plane_columns(k_column)
-            word = PLANE_PAIR_WORD + PLANE_PAIR_WORD_OF_RUN / width
-            planes = (k_row - 1) * (k_column - 1) * (word * self._n_words + PLANE_PAIR_RUN / width)
-            if planes + PAIR_CELL * cells <= codes:
-                return BY_PLANES, planes + PAIR_CELL * cells
-        return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * self.n_rows)
+
+def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
+    """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
+    cells = k_row * k_column
+    codes = PAIR_BY_CODES + min(PAIR_ROW * n_rows + PAIR_CELL * cells, PAIR_ROW_TWICE * n_rows)
+    if max(k_row, k_column) <= MOST_PLANES:
+        width = plane_columns(k_column)
+        word = PLANE_PAIR_WORD + PLANE_PAIR_WORD_OF_RUN / width
+        n_words = (n_rows + 63) // 64
+        planes = (k_row - 1) * (k_column - 1) * (word * n_words + PLANE_PAIR_RUN / width)
+        if planes + PAIR_CELL * cells <= codes:
+            return BY_PLANES, planes + PAIR_CELL * cells
+    return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * n_rows)
 
 
 def merge_pairs(found: list[FoundPairs]) -> FoundPairs:

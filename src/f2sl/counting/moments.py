@@ -17,18 +17,20 @@ same places and scales, the sums of blocks of rows add up to those of the whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._memory import available_bytes
 from f2sl._threads import Threads
 from f2sl.counting.protocol import Floats, FoundPairs, Integers
 from f2sl.data.names import listing
-from f2sl.data.streamed import StreamedTable
+from f2sl.data.opening import BlockTable
+from f2sl.data.streamed import Summand
 from f2sl.data.table import NumericTable
 from f2sl.errors import DataError
 
@@ -40,6 +42,10 @@ VARIABLES_AT_ONCE = 512
 """Tiles of the matrix of correlations have this many rows and columns."""
 NUMBERS_AT_ONCE = 1 << 16
 """As many fit into a core's cache several times."""
+
+
+AddUp = Callable[[Summand], tuple[NDArray[Any], ...]]
+"""Sums what a function makes of each block of rows."""
 
 
 class CorrelationFormula(Protocol):
@@ -85,7 +91,7 @@ class Moments:
         self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
 
     @classmethod
-    def of_table(cls, table: NumericTable | StreamedTable, n_jobs: int | None = None) -> Moments:
+    def of_table(cls, table: NumericTable | BlockTable, n_jobs: int | None = None) -> Moments:
         """Sum up a table.
 
         Raises
@@ -94,11 +100,11 @@ class Moments:
             If a column is constant, or the matrix needs more memory than there is.
         """
         _check_memory(table)
-        low, high = (table.low, table.high) if isinstance(table, StreamedTable) else _ends(table.values)
+        low, high = (table.low, table.high) if not isinstance(table, NumericTable) else _ends(table.values)
         if (low == high).any():
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")
-        if isinstance(table, StreamedTable):
+        if not isinstance(table, NumericTable):
             numbers = _sums_of_blocks(table, low, high)
         else:
             numbers = _sums_of_values(table.values, low, high)
@@ -155,11 +161,11 @@ class Moments:
         self.threads.close()
 
 
-def _check_memory(table: NumericTable | StreamedTable) -> None:
+def _check_memory(table: NumericTable | BlockTable) -> None:
     """Refuse a table whose matrix of correlations does not fit into memory."""
-    n, streamed = table.n_variables, isinstance(table, StreamedTable)
+    n, streamed = table.n_variables, not isinstance(table, NumericTable)
     needed = 8 * n * (5 * n if streamed else n + 2 * table.n_rows)
-    available = table.memory if isinstance(table, StreamedTable) else available_bytes()
+    available = table.memory if not isinstance(table, NumericTable) else available_bytes()
     if available is not None and needed > available:
         raise DataError(
             f"{n:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
@@ -176,12 +182,10 @@ class _Scaling:
     Columns are moved near their means and divided by a power of two above their deviation. Place and scale
     need not be exact, but must not depend on the order of the rows: they come from sums of whole numbers,
     too.
-    `blocks` gives the rows, some at a time, as often as it is called.
+    `add_up` sums what a function makes of blocks of rows, over all of them.
     """
 
-    def __init__(
-        self, n_rows: int, low: Floats, high: Floats, blocks: Callable[[], Iterable[Floats]]
-    ) -> None:
+    def __init__(self, n_rows: int, low: Floats, high: Floats, add_up: AddUp) -> None:
         self.n_rows = n_rows
         coarse_bits = math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
         self.coarse_unit = 2.0 ** (coarse_bits + 1)
@@ -190,8 +194,8 @@ class _Scaling:
         self._half = high / 2 - low / 2
         self._centre = low + self._half
         self._mean = np.zeros(len(low))
-        self._mean = self._rough_means(self._relative(values) for values in blocks())
-        deviation = np.sqrt(self._rough_means(self._relative(values) ** 2 for values in blocks()))
+        self._mean = self._rough_means(add_up, 1)
+        deviation = np.sqrt(self._rough_means(add_up, 2))
         self._scale = np.ldexp(1.0, np.frexp(deviation)[1] + 1)
         self.unit = self._scale * self._half / self._units_per_scale
         """What a unit of the fine half is in the column's own numbers."""
@@ -201,13 +205,18 @@ class _Scaling:
         relative -= self._mean[:, None]
         return np.asarray(relative)
 
-    def _rough_means(self, parts: Iterable[Floats]) -> Floats:
-        """Means of numbers of at most 4, by absolute value, to some forty bits."""
-        unit = 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
-        sums = np.zeros(len(self._half), np.int64)
-        for part in parts:
-            sums += np.rint(part / unit).astype(np.int64).sum(axis=1)
-        return np.asarray(sums * (unit / self.n_rows))
+    @property
+    def _rough_unit(self) -> float:
+        return 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
+
+    def _rough_sums(self, power: int, values: Floats) -> tuple[Integers]:
+        numbers = self._relative(values) ** power / self._rough_unit
+        return (np.rint(numbers).astype(np.int64).sum(axis=1),)
+
+    def _rough_means(self, add_up: AddUp, power: int) -> Floats:
+        """Means of powers of numbers of at most 2, by absolute value, to some forty bits."""
+        [sums] = add_up(partial(self._rough_sums, power))
+        return np.asarray(sums * (self._rough_unit / self.n_rows))
 
     def halves(self, values: Floats) -> tuple[Floats, Floats]:
         """Cut some rows' numbers into their halves."""
@@ -275,7 +284,7 @@ def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
     step = max(1, NUMBERS_AT_ONCE // n_rows)
     for start in range(0, n, step):
         part = slice(start, start + step)
-        scaling = _Scaling(n_rows, low[part], high[part], partial(_one_block, values[part]))
+        scaling = _Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part]))
         coarse[part], fine[part] = scaling.halves(values[part])
         unit[part] = scaling.unit
     coarse_unit = scaling.coarse_unit
@@ -288,29 +297,16 @@ def _ends(values: Floats) -> tuple[Floats, Floats]:
     return values.min(axis=1), values.max(axis=1)
 
 
-def _one_block(values: Floats) -> list[Floats]:
-    return [values]
+def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]:
+    return function(values)
 
 
-def _sums_of_blocks(table: StreamedTable, low: Floats, high: Floats) -> _Sums:
+def _sums_of_blocks(table: BlockTable, low: Floats, high: Floats) -> _Sums:
     """Sum up columns block by block."""
-
-    def blocks() -> Iterator[Floats]:
-        return (table.read(block).astype(np.float64) for block in range(table.blocks.n_blocks))
-
-    n = table.n_variables
-    scaling = _Scaling(table.n_rows, low, high, blocks)
-    total = _Products(np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)))
-    coarse_sums, fine_sums = np.zeros(n), np.zeros(n)
-    for values in blocks():
-        coarse, fine = scaling.halves(values)
-        coarse_sums += coarse.sum(axis=1)
-        fine_sums += fine.sum(axis=1)
-        products = _multiplied(coarse, fine, slice(None), slice(None))
-        for name in ("coarse", "mixed", "fine"):
-            sums = getattr(total, name)
-            sums += getattr(products, name)
-    own = _Products(*(np.diagonal(part) for part in (total.coarse, total.mixed, total.fine)))
+    scaling = _Scaling(table.n_rows, low, high, table.add_up)
+    coarse_sums, fine_sums, *products = table.add_up(partial(_sums_of_block, scaling))
+    total = _Products(*products)
+    own = _Products(*map(np.diagonal, products))
     sums = coarse_sums * scaling.coarse_unit + fine_sums
     return _Sums(
         table.n_rows,
@@ -320,6 +316,13 @@ def _sums_of_blocks(table: StreamedTable, low: Floats, high: Floats) -> _Sums:
         own,
         lambda a, b: _Products(total.coarse[a, b], total.mixed[a, b], total.fine[a, b]),
     )
+
+
+def _sums_of_block(scaling: _Scaling, values: Floats) -> tuple[Floats, ...]:
+    """Sum up a block: coarse and fine halves, and their products."""
+    coarse, fine = scaling.halves(values)
+    products = _multiplied(coarse, fine, slice(None), slice(None))
+    return coarse.sum(axis=1), fine.sum(axis=1), products.coarse, products.mixed, products.fine
 
 
 def _multiplied(coarse: Floats, fine: Floats, a: slice, b: slice) -> _Products:

@@ -94,7 +94,9 @@ class Digest:
             ends = np.array([values.min(), values.max()])
             self._values = np.array([min(self._values[0], ends[0]), max(self._values[-1], ends[1])])
             return
-        found, counts = _distinct(values)
+        self._add_distinct(*_distinct(values))
+
+    def _add_distinct(self, found: npt.NDArray[Any], counts: Counts) -> None:
         if self._real:
             found = found.astype(np.float64)
         if np.array_equal(found, self._values):
@@ -109,6 +111,31 @@ class Digest:
             self.too_many = True
             self._values = self._values[[0, -1]]
             self._counts = np.zeros(2, np.int64)
+
+    def join(self, later: Digest) -> None:
+        """Add what is known of rows that come after all these."""
+        self.n_missing += later.n_missing
+        self.refused = self.refused or later.refused
+        self._is_labels |= later._is_labels
+        self._declared = later._declared if later._is_labels else self._declared
+        for label, n in later._labels.items():
+            self._labels[label] = self._labels.get(label, 0) + n
+        if len(self._labels) > MAX_STATES and self.refused is None:
+            self.refused = Refused("many", f"more than {MAX_STATES:,}")
+        self._real |= later._real
+        self._whole &= later._whole
+        self._fraction = later._fraction if self._fraction is None else self._fraction
+        if not len(later._values):
+            return
+        if later.too_many and not self.too_many:
+            self.too_many = True
+            self._values = np.concatenate([self._values.astype(later._values.dtype), later._values])
+            self._values = np.array([self._values.min(), self._values.max()])
+            self._counts = np.zeros(2, np.int64)
+        elif self.too_many:
+            self._add_numbers(later._values)
+        else:
+            self._add_distinct(later._values, later._counts)
 
     def column(self) -> Column:
         """Give the distinct values as a column, a missing one last."""

@@ -7,15 +7,20 @@ from dataclasses import replace
 from typing import Any, Literal, TypeGuard
 
 from f2sl.data._files import DataFile, data_files, is_path
+from f2sl.data.cluster import Cluster
+from f2sl.data.clustered import ClusteredTable
 from f2sl.data.io import not_valid, read_table
 from f2sl.data.kinds import as_either
 from f2sl.data.streamed import StreamedTable
 from f2sl.data.table import DiscreteTable, NumericTable
 from f2sl.errors import DataError, OptionError, unknown_name
 
-ENGINES = ("auto", "memory", "stream")
+ENGINES = ("auto", "memory", "stream", "dask")
 
-WithStates = DiscreteTable | StreamedTable
+BlockTable = StreamedTable | ClusteredTable
+"""A table that is gone through in blocks of rows."""
+
+WithStates = DiscreteTable | BlockTable
 Table = WithStates | NumericTable
 
 BYTES_OF_CELL = 8
@@ -42,6 +47,8 @@ def open_table(
     *,
     engine: str = "auto",
     memory: int,
+    scheduler: Any = None,
+    n_workers: int = 1,
     names: Sequence[str] | None = None,
     bins: int | Mapping[str, int] | None = None,
     binning: str = "quantile",
@@ -52,17 +59,20 @@ def open_table(
     header: bool = True,
     drop: Sequence[str] = (),
 ) -> Table:
-    """Read a table of states or of real numbers, into memory or into blocks on disk.
+    """Read a table of states or of real numbers, into memory, into blocks on disk, or into a cluster.
 
     Parameters
     ----------
-    data : anything that :func:`f2sl.as_table` takes, or a StreamedTable
-        A path may be that of a folder of files, and there may be a list of paths.
-    engine : {"auto", "memory", "stream"}
+    data : anything that :func:`f2sl.as_table` takes, or a table that this function has opened
+        A path may be that of a folder of files, and there may be a list of paths. With a cluster, it may be
+        a Dask DataFrame.
+    engine : {"auto", "memory", "stream", "dask"}
         Where to hold it; by default in memory, unless it comes from files and would take more than `memory`.
         A note says so.
     memory : int
         Bytes that the table, and learning from it, may take.
+    scheduler : str or dask.distributed.Client, optional
+        Where the cluster is; without it, `n_workers` processes of this machine are one.
     delimiter, header
         How to read text: see :func:`f2sl.data.read_table`.
     drop : sequence of str
@@ -73,8 +83,12 @@ def open_table(
     check_engine(engine)
     reading: dict[str, Any] = {"names": names, "bins": bins, "binning": binning, "missing": missing}
     reading |= {"min_variables": min_variables, "whole": whole}
-    if isinstance(data, StreamedTable):
+    if isinstance(data, StreamedTable | ClusteredTable):
         return _as_it_is(data, kind, engine)
+    check_scheduler(engine, scheduler)
+    if engine == "dask":
+        reading |= {"delimiter": delimiter, "header": header, "drop": drop}
+        return _on_cluster(data, kind, Cluster.connect(scheduler, n_workers, memory), memory, reading)
     if not is_path(data):
         if engine == "stream":
             raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
@@ -96,9 +110,33 @@ def open_table(
     return as_either(content.drop_columns(list(dict.fromkeys(drop))) if drop else content, kind, **reading)
 
 
-def _as_it_is(table: StreamedTable, kind: str, engine: str) -> StreamedTable:
-    if engine == "memory":
-        raise OptionError('engine="memory": a table on disk was handed over; name the files it came from')
+def _on_cluster(
+    data: Any, kind: str, cluster: Cluster, memory: int, reading: dict[str, Any]
+) -> ClusteredTable:
+    """Let a cluster read files; what is in memory here is sent to it."""
+    try:
+        files = {name: reading.pop(name) for name in ("delimiter", "header", "drop")}
+        if is_path(data):
+            from f2sl.data.parts import read_files
+
+            found = data_files(data, files["delimiter"], files["header"])
+            return read_files(found, cluster, memory, kind=kind, drop=files["drop"], **reading)
+        return ClusteredTable.of_table(as_either(data, kind, **reading), cluster, memory)
+    except BaseException:
+        cluster.close()
+        raise
+
+
+def check_scheduler(engine: str, scheduler: Any) -> None:
+    """Refuse a cluster's address where no cluster is asked for."""
+    if scheduler is not None and engine != "dask":
+        raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
+
+
+def _as_it_is(table: BlockTable, kind: str, engine: str) -> BlockTable:
+    own = "stream" if isinstance(table, StreamedTable) else "dask"
+    if engine not in ("auto", own):
+        raise OptionError(f"engine={engine!r}: a table opened with {own!r} was handed over")
     if kind not in ("auto", table.kind):
         raise DataError(f"a table of another kind was handed over where a {kind} one is needed")
     return table

@@ -7,7 +7,7 @@ from is refused in between, in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,7 +32,7 @@ from f2sl.data.kinds import read_as_numbers, settled_kind
 from f2sl.data.names import chosen_names
 from f2sl.data.numeric import REASONS as NUMERIC_REASONS
 from f2sl.data.numeric import check_missing, numbers_of, too_few_complete
-from f2sl.data.streamed import BlockFile, StreamedTable, block_type
+from f2sl.data.streamed import BlockFile, StreamedTable, block_type, ends_of
 from f2sl.errors import DataError, unknown_name
 
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
@@ -46,14 +46,44 @@ BYTES_OF_CELL = 16
 
 
 @dataclass(frozen=True)
-class _Contents:
+class Scanned:
+    """What the first pass has found in one file."""
+
+    reader: BatchReader
+    stamp: tuple[int, int]
+    schema: pa.Schema
+
+
+@dataclass(frozen=True)
+class Contents:
     """What the first pass over some files has found."""
 
-    readers: list[BatchReader]
-    stamps: list[tuple[int, int]]
+    files: list[Scanned]
     columns: list[str]
     source: DigestSource
     n_kept: int
+    drop_rows: bool
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What the second pass makes of the values: by `coders` codes of `states`, or numbers as they are."""
+
+    kind: str
+    states: tuple[tuple[object, ...], ...]
+    coders: Sequence[Coder]
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    notes: tuple[str, ...]
+
+    @property
+    def type(self) -> np.dtype[Any]:
+        """The type of what is written."""
+        return block_type(self.states) if self.kind == "discrete" else np.dtype(np.float64)
+
+    def convert(self, i: int, column: Column) -> npt.NDArray[Any]:
+        """Give what is written for some values of column `i`."""
+        return self.coders[i].codes(column) if self.kind == "discrete" else column.values
 
 
 def read_streamed(
@@ -88,24 +118,16 @@ def read_streamed(
     first = BatchReader(files[0], 1).schema()
     rows = rows_per_block or _rows_per_block(len(first), memory)
     contents = _first_pass(files, rows, drop, names, missing == "drop")
-    source, n_rows = contents.source, contents.source.n_rows
-    n_dropped = n_rows - contents.n_kept
-    found = settled_kind(source, kind, bins, whole)
-    if found == "discrete":
-        check_size(source.names, n_rows, min_variables)
-        encoder = DigestEncoder(source, bins_for(bins, source.names), binning, missing)
-        states, coders, notes = encoder.encode(n_dropped)
-        if not contents.n_kept:
-            raise nothing_complete(n_rows)
-        return _write_codes(contents, rows, states, coders, memory, notes, missing == "drop")
-    check_missing(missing)
-    check_size(source.names, n_rows, min_variables, min_rows=2)
-    if n_dropped and contents.n_kept < 2:
-        raise too_few_complete(n_dropped, n_rows)
-    notes = (read_as_numbers(len(source.names)),) if kind == "auto" else ()
-    if n_dropped:
-        notes = (*notes, f"dropped {n_dropped} of {n_rows} rows with missing values")
-    return _write_numbers(contents, rows, memory, notes, missing == "drop")
+    prepared = prepare(
+        contents,
+        kind=kind,
+        bins=bins,
+        binning=binning,
+        missing=missing,
+        min_variables=min_variables,
+        whole=whole,
+    )
+    return _write(contents, prepared, rows, memory)
 
 
 def _rows_per_block(n_columns: int, memory: int) -> int:
@@ -116,33 +138,55 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
 
 def _first_pass(
     files: Sequence[DataFile], rows: int, drop: Sequence[str], names: Sequence[str] | None, drop_rows: bool
-) -> _Contents:
+) -> Contents:
     """Find out which values the columns have."""
     readers = [BatchReader(file, rows) for file in files]
-    stamps = [_stamp(file) for file in files]
+    columns = columns_of(readers, drop)
+    found: list[Scanned] = []
+    scan = Scan.of_nothing(len(columns), drop_rows)
+    for reader in readers:
+        one, scan = scan_file(reader, columns, scan)
+        found.append(one)
+    return gathered(found, scan, columns, names, drop_rows)
+
+
+def columns_of(readers: Sequence[BatchReader], drop: Sequence[str]) -> list[str]:
+    """List the columns that files have in common, without some; refuse files that have others."""
     agreement = Agreement()
     for reader in readers:
         agreement.columns(reader.file.place, reader.schema().names)
     for column in drop:
         if column not in agreement.names:
             raise DataError(unknown_name("column", column, agreement.names))
-    columns = [name for name in agreement.names if name not in drop]
-    scan = _Scan([Digest(drop_rows) for _ in columns])
-    for i, reader in enumerate(readers):
-        before = deepcopy(scan)
+    return [name for name in agreement.names if name not in drop]
 
-        def look(batches: Batches, before: _Scan = before) -> _Scan:
-            scan = deepcopy(before)
-            for batch in batches:
-                scan.add(batch, drop_rows)
-            return scan
 
-        readers[i], scan = reader.scan(columns, look)
-        if scan.n_rows == before.n_rows:
-            raise DataError(f"{reader.file.place}: the file has a header and no rows")
-        agreement.types(reader.file.place, _chosen(readers[i].schema(), columns))
+def scan_file(reader: BatchReader, columns: Sequence[str], before: Scan) -> tuple[Scanned, Scan]:
+    """Find out which values a file has, beside those known before."""
+    stamp = _stamp(reader.file)
+
+    def look(batches: Batches) -> Scan:
+        scan = deepcopy(before)
+        for batch in batches:
+            scan.add(batch)
+        return scan
+
+    settled, scan = reader.scan(columns, look)
+    if scan.n_rows == before.n_rows:
+        raise DataError(f"{reader.file.place}: the file has a header and no rows")
+    return Scanned(settled, stamp, _chosen(settled.schema(), columns)), scan
+
+
+def gathered(
+    found: Sequence[Scanned], scan: Scan, columns: list[str], names: Sequence[str] | None, drop_rows: bool
+) -> Contents:
+    """Put together what was found in all files; refuse those whose types disagree."""
+    agreement = Agreement()
+    for one in found:
+        agreement.types(one.reader.file.place, one.schema)
     called = chosen_names(names, len(columns)) or tuple(columns)
-    return _Contents(readers, stamps, columns, DigestSource(called, scan.n_rows, scan.digests), scan.n_kept)
+    source = DigestSource(called, scan.n_rows, scan.digests)
+    return Contents(list(found), columns, source, scan.n_kept, drop_rows)
 
 
 def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
@@ -150,16 +194,30 @@ def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
 
 
 @dataclass
-class _Scan:
-    """What is known of the rows seen so far."""
+class Scan:
+    """What is known of the rows seen so far; with `drop_rows`, those that miss something are not kept."""
 
     digests: list[Digest]
+    drop_rows: bool
     n_rows: int = 0
     n_kept: int = 0
 
-    def add(self, batch: pa.RecordBatch, drop_rows: bool) -> None:
+    @classmethod
+    def of_nothing(cls, n_columns: int, drop_rows: bool) -> Scan:
+        """Begin with no rows."""
+        return cls([Digest(drop_rows) for _ in range(n_columns)], drop_rows)
+
+    def join(self, later: Scan) -> None:
+        """Add what is known of rows that come after all these."""
+        self.n_rows += later.n_rows
+        self.n_kept += later.n_kept
+        for digest, other in zip(self.digests, later.digests, strict=True):
+            digest.join(other)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Look at some more rows."""
         columns = [_column_or_refusal(array) for array in batch.columns]
-        keep = _complete(columns, len(batch)) if drop_rows else None
+        keep = _complete(columns, len(batch)) if self.drop_rows else None
         self.n_rows += len(batch)
         self.n_kept += len(batch) if keep is None else int(keep.sum())
         for digest, column, array in zip(self.digests, columns, batch.columns, strict=True):
@@ -186,31 +244,94 @@ def _complete(columns: Sequence[Column | Refused], n_rows: int) -> Mask | None:
     return ~np.logical_or.reduce(gaps) if gaps else None
 
 
-def _write(
-    contents: _Contents,
-    rows: int,
-    kind: np.dtype[Any],
-    drop_rows: bool,
-    convert: Callable[[int, Column], npt.NDArray[Any]],
-    look: Callable[[npt.NDArray[Any]], None],
-) -> BlockFile:
-    """Go through the files once more and write what `convert` makes of each column; `look` sees it, too."""
-    BlockFile.check_space(contents.n_kept * len(contents.columns) * kind.itemsize)
-    blocks = BlockFile(len(contents.columns), kind, rows)
-    for reader, stamp in zip(contents.readers, contents.stamps, strict=True):
-        if _stamp(reader.file) != stamp:
-            raise DataError(f"{reader.file.place}: the file was changed while it was read; start again")
-        for batch in reader.batches(contents.columns):
-            columns = [arrow_column(array) for array in batch.columns]
-            keep = _complete(columns, len(batch)) if drop_rows else None
-            n_rows = len(batch) if keep is None else int(keep.sum())
-            block = np.empty((len(columns), n_rows), kind)
-            for i, column in enumerate(columns):
-                block[i] = convert(i, column if keep is None else column.rows(keep))
-            look(block)
+def prepare(
+    contents: Contents,
+    *,
+    kind: str,
+    bins: int | Mapping[str, int] | None,
+    binning: str,
+    missing: str,
+    min_variables: int,
+    whole: Literal["discrete", "gaussian"],
+) -> Prepared:
+    """Choose states, and codes for them, or refuse what cannot be learned from."""
+    source, n_rows = contents.source, contents.source.n_rows
+    n_dropped = n_rows - contents.n_kept
+    found = settled_kind(source, kind, bins, whole)
+    if found == "discrete":
+        check_size(source.names, n_rows, min_variables)
+        encoder = DigestEncoder(source, bins_for(bins, source.names), binning, missing)
+        states, coders, notes = encoder.encode(n_dropped)
+        if not contents.n_kept:
+            raise nothing_complete(n_rows)
+        nothing = np.zeros(len(states))
+        return Prepared(found, states, coders, nothing, nothing, notes)
+    check_missing(missing)
+    check_size(source.names, n_rows, min_variables, min_rows=2)
+    if n_dropped and contents.n_kept < 2:
+        raise too_few_complete(n_dropped, n_rows)
+    notes = (read_as_numbers(len(source.names)),) if kind == "auto" else ()
+    if n_dropped:
+        notes = (*notes, f"dropped {n_dropped} of {n_rows} rows with missing values")
+    return Prepared(found, (), (), *_ends_of_numbers(source), notes)
+
+
+def _ends_of_numbers(source: DigestSource) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Find the least and the greatest number of each column."""
+    problems = Problems(NUMERIC_REASONS)
+    low, high = np.zeros(len(source.names)), np.zeros(len(source.names))
+    for i, name in enumerate(source.names):
+        try:
+            numbers = numbers_of(source, i, None)
+            low[i], high[i] = numbers.min(), numbers.max()
+        except Refused as refused:
+            problems.add(refused.reason, name, refused.detail)
+    problems.raise_any()
+    return low, high
+
+
+def converted(
+    file: Scanned, columns: Sequence[str], prepared: Prepared, drop_rows: bool
+) -> Iterator[npt.NDArray[Any]]:
+    """Go through a file once more, and give what is to be written: matrices with a row for each variable."""
+    if _stamp(file.reader.file) != file.stamp:
+        raise DataError(f"{file.reader.file.place}: the file was changed while it was read; start again")
+    for batch in file.reader.batches(columns):
+        values = [arrow_column(array) for array in batch.columns]
+        keep = _complete(values, len(batch)) if drop_rows else None
+        block = np.empty((len(values), len(batch) if keep is None else int(keep.sum())), prepared.type)
+        for i, column in enumerate(values):
+            block[i] = prepared.convert(i, column if keep is None else column.rows(keep))
+        yield block
+
+
+def _write(contents: Contents, prepared: Prepared, rows: int, memory: int) -> StreamedTable:
+    """Go through the files once more and write blocks to disk."""
+    BlockFile.check_space(contents.n_kept * len(contents.columns) * prepared.type.itemsize)
+    blocks = BlockFile(len(contents.columns), prepared.type, rows)
+    margins = [np.zeros(len(labels), np.int64) for labels in prepared.states]
+    for file in contents.files:
+        for block in converted(file, contents.columns, prepared, contents.drop_rows):
+            if margins:
+                for counts, codes in zip(margins, block, strict=True):
+                    counts += np.bincount(codes, minlength=len(counts))
             blocks.append(block)
     blocks.finish()
-    return blocks
+    low, high = prepared.low, prepared.high
+    if margins:
+        low, high = ends_of(margins)
+    return StreamedTable(
+        prepared.kind,
+        contents.source.names,
+        blocks,
+        np.arange(len(contents.columns)),
+        prepared.states,
+        tuple(margins),
+        low,
+        high,
+        memory,
+        prepared.notes,
+    )
 
 
 def _stamp(file: DataFile) -> tuple[int, int]:
@@ -218,48 +339,3 @@ def _stamp(file: DataFile) -> tuple[int, int]:
     with naming(file.place):
         status = file.place.stat()
     return status.st_size, status.st_mtime_ns
-
-
-def _write_codes(
-    contents: _Contents,
-    rows: int,
-    states: tuple[tuple[object, ...], ...],
-    coders: Sequence[Coder],
-    memory: int,
-    notes: tuple[str, ...],
-    drop_rows: bool,
-) -> StreamedTable:
-    margins = [np.zeros(len(labels), np.int64) for labels in states]
-
-    def look(block: npt.NDArray[Any]) -> None:
-        for counts, codes in zip(margins, block, strict=True):
-            counts += np.bincount(codes, minlength=len(counts))
-
-    def convert(i: int, column: Column) -> npt.NDArray[Any]:
-        return coders[i].codes(column)
-
-    blocks = _write(contents, rows, block_type(states), drop_rows, convert, look)
-    low = np.array([np.flatnonzero(counts)[0] for counts in margins], np.float64)
-    high = np.array([np.flatnonzero(counts)[-1] for counts in margins], np.float64)
-    places = np.arange(len(states))
-    names = contents.source.names
-    return StreamedTable("discrete", names, blocks, places, states, tuple(margins), low, high, memory, notes)
-
-
-def _write_numbers(
-    contents: _Contents, rows: int, memory: int, notes: tuple[str, ...], drop_rows: bool
-) -> StreamedTable:
-    names = contents.source.names
-    problems = Problems(NUMERIC_REASONS)
-    low, high = np.zeros(len(names)), np.zeros(len(names))
-    for i, name in enumerate(names):
-        try:
-            numbers = numbers_of(contents.source, i, None)
-            low[i], high[i] = numbers.min(), numbers.max()
-        except Refused as refused:
-            problems.add(refused.reason, name, refused.detail)
-    problems.raise_any()
-    blocks = _write(
-        contents, rows, np.dtype(np.float64), drop_rows, lambda i, column: column.values, lambda block: None
-    )
-    return StreamedTable("gaussian", names, blocks, np.arange(len(names)), (), (), low, high, memory, notes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
@@ -24,6 +24,9 @@ from f2sl.data.table import DiscreteTable, NumericTable, code_type, name_order
 from f2sl.errors import FileError
 
 Block = npt.NDArray[Any]
+
+Summand = Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[Any], ...]]
+"""From a block of numbers to arrays that are to be added up over all blocks."""
 
 
 class BlockFile:
@@ -216,6 +219,18 @@ class StreamedTable:
         """Read a block's rows of some variables, or of all: a row of the matrix for each variable."""
         return self.blocks.read(block, self.places if variables is None else self.places[variables])
 
+    def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
+        """Sum what `function` makes of each block's numbers."""
+        total = function(self.read(0).astype(np.float64))
+        for block in range(1, self.blocks.n_blocks):
+            for sums, more in zip(total, function(self.read(block).astype(np.float64)), strict=True):
+                sums += more
+        return total
+
+    def read_all(self) -> npt.NDArray[np.float64]:
+        """Read all numbers, for who needs them in one place."""
+        return np.concatenate([self.read(i).astype(np.float64) for i in range(self.blocks.n_blocks)], axis=1)
+
     def some(self, variables: Sequence[int]) -> StreamedTable:
         """Give some of the variables, in this order, as a table of their own on the same blocks."""
         chosen = list(variables)
@@ -237,6 +252,21 @@ class StreamedTable:
     def as_numbers(self) -> StreamedTable:
         """Take the codes of states for numbers."""
         return replace(self, kind="gaussian", states=(), margins=())
+
+
+def ends_of(
+    margins: Sequence[npt.NDArray[np.int64]],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Find the least and the greatest code of each variable that occurs.
+
+    Examples
+    --------
+    >>> low, high = ends_of([np.array([0, 3, 1])])
+    >>> low.tolist(), high.tolist()
+    ([1.0], [2.0])
+    """
+    ends = np.array([np.flatnonzero(counts)[[0, -1]] for counts in margins], np.float64)
+    return ends[:, 0], ends[:, 1]
 
 
 def block_type(states: Sequence[Sequence[object]]) -> np.dtype[Any]:

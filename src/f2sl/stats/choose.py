@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl.counting.moments import Moments
 from f2sl.counting.protocol import CountingEngine, FoundPairs
+from f2sl.data.clustered import ClusteredTable
 from f2sl.data.kinds import HOLDS
+from f2sl.data.opening import Table
 from f2sl.data.streamed import StreamedTable
-from f2sl.data.table import DiscreteTable, NumericTable
+from f2sl.data.table import DiscreteTable
 from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
+    from f2sl.counting.cluster import ClusterEngine
     from f2sl.counting.memory import MemoryEngine
     from f2sl.counting.stream import StreamEngine
     from f2sl.stats.gaussian.scores import GaussianFamilyScore
@@ -41,13 +44,17 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def open_engine(
-    table: DiscreteTable | NumericTable | StreamedTable, n_jobs: int | None = None
-) -> Moments | MemoryEngine | StreamEngine:
+    table: Table, n_jobs: int | None = None
+) -> Moments | MemoryEngine | StreamEngine | ClusterEngine:
     """Open what counts a table's states or sums up its numbers; a ``with`` block closes it."""
     if isinstance(table, StreamedTable) and table.kind == "discrete":
         from f2sl.counting.stream import StreamEngine
 
         return StreamEngine(table, n_jobs)
+    if isinstance(table, ClusteredTable) and table.kind == "discrete":
+        from f2sl.counting.cluster import open_cluster_engine
+
+        return open_cluster_engine(table)
     if not isinstance(table, DiscreteTable):
         return Moments.of_table(table, n_jobs)
     from f2sl.counting.memory import MemoryEngine

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl.data import DiscreteTable, NumericTable
-from f2sl.data.opening import Table
-from f2sl.data.streamed import StreamedTable
+from f2sl.data.opening import BlockTable, Table
 from f2sl.graph import DAG
 from f2sl.search.threshold import acyclic_part
 from f2sl.structure.base import StructureLearner
@@ -37,18 +36,18 @@ class ByWeights(StructureLearner):
     weights_: Matrix
     threshold_: float
 
-    def _as_numbers(self, table: Table) -> NumericTable | StreamedTable:
+    def _as_numbers(self, table: Table) -> NumericTable | BlockTable:
         """Take states for numbers, and say so."""
         if isinstance(table, DiscreteTable) or table.kind == "discrete":
             self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
-        if isinstance(table, StreamedTable):
-            return table.as_numbers()
-        return NumericTable.from_codes(table) if isinstance(table, DiscreteTable) else table
+        if isinstance(table, DiscreteTable):
+            return NumericTable.from_codes(table)
+        return table if isinstance(table, NumericTable) else table.as_numbers()
 
     @staticmethod
-    def _varying(numbers: NumericTable | StreamedTable) -> NumericTable | StreamedTable:
+    def _varying(numbers: NumericTable | BlockTable) -> NumericTable | BlockTable:
         """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
-        if isinstance(numbers, StreamedTable):
+        if not isinstance(numbers, NumericTable):
             return numbers.some(np.flatnonzero(numbers.low < numbers.high).tolist())
         varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
         names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)

@@ -18,8 +18,8 @@ import numpy as np
 from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
-from f2sl.data.opening import Table
-from f2sl.data.streamed import StreamedTable
+from f2sl.data.opening import BlockTable, Table
+from f2sl.data.table import NumericTable
 from f2sl.errors import DataError, Interrupted, OptionError
 from f2sl.graph import DAG
 from f2sl.structure.by_weights import ByWeights, Matrix
@@ -60,7 +60,7 @@ class DAGGNN(ByWeights):
         more likely to come out as an effect.
     time_limit : float, optional
         Seconds after which to end with the weights of that moment.
-    kind, bins, binning, missing, engine, memory, verbose
+    kind, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -117,6 +117,7 @@ class DAGGNN(ByWeights):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.hidden = hidden
@@ -136,6 +137,7 @@ class DAGGNN(ByWeights):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:
@@ -166,7 +168,7 @@ class DAGGNN(ByWeights):
         numbers = self._as_numbers(table)
         with super()._open(self._varying(numbers)):
             pass  # correlations tell of copies, and are not needed otherwise
-        values = _in_memory(numbers) if isinstance(numbers, StreamedTable) else numbers.values
+        values = numbers.values if isinstance(numbers, NumericTable) else _in_memory(numbers)
         values = values[:, np.lexsort(values)]
         centred = values - values.mean(axis=1, keepdims=True)
         if self.standardize:
@@ -219,8 +221,8 @@ class DAGGNN(ByWeights):
             )
 
 
-def _in_memory(numbers: StreamedTable) -> Matrix:
-    """Read a table that is on disk: the training takes its rows in no order that blocks could have."""
+def _in_memory(numbers: BlockTable) -> Matrix:
+    """Read a table that is elsewhere: the training takes its rows in no order that blocks could have."""
     needed = COPIES * 8 * numbers.n_rows * numbers.n_variables
     if needed > numbers.memory:
         raise DataError(
@@ -228,5 +230,4 @@ def _in_memory(numbers: StreamedTable) -> Matrix:
             f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory= (on the command line "
             "--memory), or take another learner"
         )
-    blocks = [numbers.read(i).astype(np.float64) for i in range(numbers.blocks.n_blocks)]
-    return np.concatenate(blocks, axis=1)
+    return numbers.read_all()

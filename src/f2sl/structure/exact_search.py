@@ -47,7 +47,7 @@ class ExactSearch(StructureLearner):
         Seconds after which no more sets of parents are looked at. What was learned is then the best of
         the networks made of those looked at, and `notes_` says so. Putting it together takes some more time:
         a second for 20 variables, twice as much for each one more.
-    n_jobs, bins, binning, missing, engine, memory, verbose
+    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -98,6 +98,7 @@ class ExactSearch(StructureLearner):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -112,6 +113,7 @@ class ExactSearch(StructureLearner):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

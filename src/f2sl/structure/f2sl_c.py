@@ -36,13 +36,16 @@ class F2SLc(LocalToGlobal):
         Threads; None for all cores. The result does not depend on it.
     bins, binning, missing
         How to read real numbers and missing values: see :func:`f2sl.as_table`.
-    engine : {"auto", "memory", "stream"}
-        Where the table is held: in memory, or on disk in blocks of rows that are counted one after another.
-        By default in memory, unless it comes from files and would take more than `memory`. The result does
-        not depend on it.
+    engine : {"auto", "memory", "stream", "dask"}
+        Where the table is held: in memory, on disk in blocks of rows that are counted one after another, or
+        by the workers of a Dask cluster, who read files themselves. By default in memory, unless it comes
+        from files and would take more than `memory`. The result does not depend on it.
     memory : int or str, optional
         How much memory the table and learning from it may take, such as ``"256MB"``; by default half of what
         is free. In memory it only decides what "auto" means.
+    scheduler : str or dask.distributed.Client, optional
+        With ``engine="dask"``: the address of a scheduler, such as ``"tcp://host:8786"``, or a client.
+        Without it, processes on this machine are started for the time of the work, one for each of `n_jobs`.
     verbose : bool
         Show progress on the terminal.
 
@@ -92,6 +95,7 @@ class F2SLc(LocalToGlobal):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.delta = delta
@@ -108,4 +112,5 @@ class F2SLc(LocalToGlobal):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose

@@ -24,7 +24,7 @@ class F2SLs(LocalToGlobal):
         How many of the last graphs the search may not return to.
     max_stall : int
         Steps without a new best after which the search ends.
-    kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -72,6 +72,7 @@ class F2SLs(LocalToGlobal):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.delta = delta
@@ -89,4 +90,5 @@ class F2SLs(LocalToGlobal):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose

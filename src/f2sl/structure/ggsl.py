@@ -46,7 +46,7 @@ class GGSL(ByBestNetworks):
         The variable to start from; None to draw one.
     seed : int
         What it is drawn by.
-    n_jobs, bins, binning, missing, engine, memory, verbose
+    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -88,6 +88,7 @@ class GGSL(ByBestNetworks):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -105,6 +106,7 @@ class GGSL(ByBestNetworks):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -52,7 +52,7 @@ class GSBN(StructureLearner):
         The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
     symmetry : {"and", "or"}
         Whether two variables must both be in each other's blanket to be linked, or one.
-    kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -96,6 +96,7 @@ class GSBN(StructureLearner):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -109,6 +110,7 @@ class GSBN(StructureLearner):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -43,7 +43,7 @@ class LocalToGlobal(StructureLearner):
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing: what is climbed, the weight of BDeu's prior, how many of the last graphs it may not
         return to, and after how many steps without a new best it ends.
-    kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -113,6 +113,7 @@ class LocalToGlobal(StructureLearner):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.pc = pc
@@ -133,6 +134,7 @@ class LocalToGlobal(StructureLearner):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     @property

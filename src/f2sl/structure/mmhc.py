@@ -18,7 +18,7 @@ class MMHC(LocalToGlobal):
         Whether an edge needs both its ends to name each other, or one.
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`.
-    kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -56,6 +56,7 @@ class MMHC(LocalToGlobal):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -73,4 +74,5 @@ class MMHC(LocalToGlobal):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose

@@ -16,7 +16,7 @@ class MMHCc(LocalToGlobal):
         Of the independence tests, in MMPC as in FindVstructure.
     symmetry : {"and", "or"}
         Whether an edge needs both its ends to name each other, or one.
-    kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -48,6 +48,7 @@ class MMHCc(LocalToGlobal):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -61,4 +62,5 @@ class MMHCc(LocalToGlobal):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose

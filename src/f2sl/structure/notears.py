@@ -66,7 +66,7 @@ class NOTEARS(ByWeights):
         Seconds after which the search ends with the weights it has; None for no limit.
     kind : {"auto", "discrete", "gaussian"}
         Whether to take integers for states or for numbers: as in :class:`F2SLc`.
-    bins, binning, missing, engine, memory, verbose
+    bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -119,6 +119,7 @@ class NOTEARS(ByWeights):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.lambda1 = lambda1
@@ -135,6 +136,7 @@ class NOTEARS(ByWeights):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -50,7 +50,7 @@ class PCStable(StructureLearner):
         Largest conditioning set; None for as large as there are neighbours.
     ci_test : {"auto", "g2", "x2", "fisher-z"}
         The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
-    kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -93,6 +93,7 @@ class PCStable(StructureLearner):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -105,6 +106,7 @@ class PCStable(StructureLearner):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

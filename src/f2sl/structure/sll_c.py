@@ -38,7 +38,7 @@ class SLLC(ByBestNetworks):
         Most parents that a variable may have in such a network; None for any number.
     time_limit : float, optional
         Seconds after which the learning ends with what is finished; None for no limit.
-    n_jobs, bins, binning, missing, engine, memory, verbose
+    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -86,6 +86,7 @@ class SLLC(ByBestNetworks):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -101,6 +102,7 @@ class SLLC(ByBestNetworks):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def _local_learner(self) -> ByScore:

@@ -22,7 +22,7 @@ class SLLG(ByBestNetworks):
         As in :class:`SLLC`; score and prior also of hill climbing, which has no other limits.
     tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`; edges have no prior.
-    n_jobs, bins, binning, missing, engine, memory, verbose
+    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -63,6 +63,7 @@ class SLLG(ByBestNetworks):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -80,6 +81,7 @@ class SLLG(ByBestNetworks):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

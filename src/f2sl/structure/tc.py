@@ -49,7 +49,7 @@ class TC(StructureLearner):
         Level of significance of the independence tests.
     max_left_out : int
         Most variables that are left out of a blanket to tell a spouse from a neighbour.
-    n_jobs, missing, engine, memory, verbose
+    n_jobs, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -92,6 +92,7 @@ class TC(StructureLearner):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -100,6 +101,7 @@ class TC(StructureLearner):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -1,0 +1,316 @@
+"""A Dask cluster: how it is reached, how work is handed to it, and what happens when parts of it go away.
+
+Work is cut into pieces that do not depend on each other. A worker that is lost takes with it what it was
+doing and what it held. Dask does again what it knows how to do; what was sent from here is sent once more
+(:class:`Held`), and the pieces that had not come back are handed over again. So the answer is complete, or
+there is one error.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from f2sl._version import __version__
+from f2sl.errors import ClusterError, OptionError
+
+CONNECT_SECONDS = 10.0
+"""How long a scheduler has to answer, and its first worker to appear."""
+
+PATIENCE_SECONDS = 30.0
+"""How long a lost connection may take to come back, or a cluster be without workers."""
+
+LOOK_SECONDS = 2.0
+"""How often to look whether there are workers, while nothing comes back."""
+
+MOST_LOSSES = 5
+"""How often in a row something may be lost, without any piece coming back, before it is given up."""
+
+AHEAD = 4
+"""Pieces for each thread of the cluster that are handed over before the first results are taken."""
+
+Value = TypeVar("Value")
+Piece = TypeVar("Piece")
+
+
+class Cluster:
+    """A connection to a scheduler; `own` is what was started for it and ends with it.
+
+    Make one with :meth:`connect`.
+    """
+
+    def __init__(self, client: Any, address: str, own: list[Any]) -> None:
+        self.client = client
+        self.address = address
+        self.generation = 0
+        """How often things were lost: what was sent before is to be sent again."""
+        self._close = weakref.finalize(self, _close_all, own)
+
+    @classmethod
+    def connect(cls, scheduler: Any, n_workers: int, memory: int) -> Cluster:
+        """Reach a scheduler by its address or through a client; None starts workers on this machine.
+
+        `n_workers` and `memory` are for those: how many processes, and the bytes that they may take together.
+
+        Raises
+        ------
+        ClusterError
+            If nobody answers, there are no workers, or these run other versions.
+        """
+        try:
+            import distributed
+        except ImportError as error:
+            raise OptionError(
+                f'engine="dask" needs Dask, which cannot be imported ({error}): pip install "f2sl[cluster]"'
+            ) from None
+        if isinstance(scheduler, distributed.Client):
+            if scheduler.asynchronous:
+                raise OptionError("scheduler: a client with asynchronous=True; hand over one without")
+            if scheduler.status != "running":
+                raise ClusterError("scheduler: the client is not connected; make a new one")
+            cluster = cls(scheduler, str(scheduler.scheduler.address), [])
+        elif scheduler is None:
+            cluster = cls._local(distributed, n_workers, memory)
+        elif isinstance(scheduler, str):
+            client = _client(distributed, scheduler, scheduler)
+            cluster = cls(client, scheduler, [client])
+        else:
+            raise OptionError(
+                "scheduler takes an address such as tcp://host:8786, or a dask.distributed.Client, "
+                f"not {scheduler!r}"
+            )
+        try:
+            cluster._wait_for_workers(CONNECT_SECONDS)
+            cluster._check_versions()
+        except BaseException:
+            cluster.close()
+            raise
+        return cluster
+
+    @classmethod
+    def _local(cls, distributed: Any, n_workers: int, memory: int) -> Cluster:
+        """Start workers on this machine."""
+        import logging
+
+        local = distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            memory_limit=max(1, memory // n_workers),
+            dashboard_address=None,
+            silence_logs=logging.ERROR,
+        )
+        try:
+            client = _client(distributed, local, local.scheduler_address)
+        except BaseException:
+            local.close()
+            raise
+        return cls(client, local.scheduler_address, [client, local])
+
+    def close(self) -> None:
+        """End the connection, and what was started for it; a client that was handed over stays."""
+        self._close()
+
+    @property
+    def workers(self) -> dict[str, Any]:
+        """What is known of each worker, by its address."""
+        workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        return workers
+
+    @property
+    def n_threads(self) -> int:
+        """How many pieces of work can be under way at a time."""
+        return max(1, sum(int(worker["nthreads"]) for worker in self.workers.values()))
+
+    @property
+    def memory_of_worker(self) -> int | None:
+        """The bytes that the smallest worker may use; None if none has a limit."""
+        limits = (worker["memory_limit"] for worker in self.workers.values())
+        return min((int(limit) for limit in limits if limit), default=None)
+
+    def _wait_for_workers(self, seconds: float) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=seconds)
+        except TimeoutError:
+            raise ClusterError(
+                f"{self.address}: the scheduler has no workers; start some with dask worker {self.address}"
+            ) from None
+
+    def _check_versions(self) -> None:
+        """Refuse workers with which the answer may differ, or none come."""
+        import platform
+
+        # Functions are sent by name, and numbers in a form that all have in common; f2sl must be the same.
+        here = ".".join(platform.python_version_tuple()[:2])
+        for address, found in self.client.get_versions(check=False)["workers"].items():
+            there = ".".join(found["host"]["python"].split(".")[:2])
+            if there != here:
+                raise ClusterError(f"{address}: the worker runs Python {there}, and this is {here}")
+        for address, version in self.client.run(_version_maker()).items():
+            _check_version(version, address)
+
+    # Work
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Hand over one call of a function of f2sl's; gives what Dask calls its future."""
+        return self.client.submit(_run, __version__, function, *arguments, pure=False, **options)
+
+    def put(self, value: Any) -> Any:
+        """Send a value that several calls need; it must be small, for the scheduler keeps it as well."""
+        return self.submit(_itself, value)
+
+    def map(self, begin: Callable[[Piece], Any], pieces: Iterable[Piece]) -> Iterator[Any]:
+        """Yield what becomes of each piece, in order; `begin` hands a piece over and gives a future.
+
+        When something is lost, all that has not come back is begun again.
+        """
+        left = iter(pieces)
+        window: deque[list[Any]] = deque()
+        room = AHEAD * self.n_threads
+        losses = 0
+        try:
+            while True:
+                window.extend([piece, None] for piece in islice(left, room - len(window)))
+                if not window:
+                    return
+                try:
+                    for entry in window:
+                        if entry[1] is None:
+                            entry[1] = begin(entry[0])
+                    result = self._result(window[0][1])
+                except _losses() as error:
+                    losses += 1
+                    self._recover(error, losses)
+                    for entry in window:
+                        entry[1] = None
+                    continue
+                losses = 0
+                window.popleft()
+                yield result
+        finally:
+            begun = [future for _, future in window if future is not None]
+            if begun and self.client.status == "running":
+                with suppress(*_losses()):
+                    self.client.cancel(begun)
+
+    def _result(self, future: Any) -> Any:
+        """Wait for a result as long as there are workers that it may come from."""
+        from distributed import KilledWorker
+
+        deserted: float | None = None
+        while True:
+            try:
+                return future.result(timeout=LOOK_SECONDS)
+            except TimeoutError:
+                if future.done():
+                    raise
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"{self.address}: several workers died over the same work ({error}); start again, with "
+                    "more memory for each if that is what they lack"
+                ) from None
+            now = time.monotonic()
+            deserted = None if self.workers else deserted or now
+            if deserted is not None and now - deserted > PATIENCE_SECONDS:
+                raise ClusterError(f"{self.address}: all workers are gone; start some, and start again")
+
+    def _recover(self, error: BaseException, losses: int) -> None:
+        """Wait until there are a connection and a worker again, and let everything be sent once more."""
+        if losses > MOST_LOSSES:
+            raise ClusterError(f"{self.address}: the work was lost {losses} times ({error}); start again")
+        end = time.monotonic() + PATIENCE_SECONDS
+        while self.client.status != "running":
+            if self.client.status in ("closed", "closing") or time.monotonic() > end:
+                raise ClusterError(
+                    f"{self.address}: the connection to the scheduler was lost and did not come back; start "
+                    "again"
+                ) from None
+            time.sleep(0.1)
+        self._wait_for_workers(PATIENCE_SECONDS)
+        self.generation += 1
+
+
+class Held(Generic[Value]):
+    """Something that the cluster holds, made when it is first needed and again after it may be lost."""
+
+    def __init__(self, cluster: Cluster, make: Callable[[], Value]) -> None:
+        self._cluster = cluster
+        self._make = make
+        self._made: tuple[int, Value] | None = None
+
+    def get(self) -> Value:
+        """Give it."""
+        if self._made is None or self._made[0] != self._cluster.generation:
+            self._made = None
+            self._made = self._cluster.generation, self._make()
+        return self._made[1]
+
+    def release(self) -> None:
+        """Let the cluster forget it."""
+        self._made = None
+
+
+def _client(distributed: Any, target: Any, address: str) -> Any:
+    """Connect to a scheduler."""
+    try:
+        return distributed.Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, KeyError) as error:
+        told = str(error).strip().splitlines()
+        raise ClusterError(
+            f"{address}: no Dask scheduler answers at this address"
+            + (f" ({told[0][:200].rstrip(' .')})" if told else "")
+        ) from None
+
+
+def _losses() -> tuple[type[BaseException], ...]:
+    """List what tells that work, data or the connection were lost."""
+    from concurrent.futures import CancelledError
+
+    from distributed import CommClosedError
+    from distributed.client import ClosedClientError
+
+    return CancelledError, CommClosedError, ClosedClientError
+
+
+def _close_all(own: list[Any]) -> None:
+    """Close what was opened, the last first to go."""
+    for thing in own:
+        thing.close()
+
+
+def _version_maker() -> Callable[[], str | None]:
+    """Make a function that is sent as a whole, for where f2sl may be missing."""
+
+    def version() -> str | None:
+        try:
+            from importlib import import_module
+
+            return str(import_module("f2sl").__version__)
+        except ImportError:
+            return None
+
+    return version
+
+
+def _check_version(version: str | None, address: str) -> None:
+    if version != __version__:
+        there = "has no f2sl" if version is None else f"runs f2sl {version}"
+        raise ClusterError(f"{address}: the worker {there}, and this is f2sl {__version__}; install the same")
+
+
+def _run(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function, on a worker; workers that came later are looked at, too."""
+    if version != __version__:
+        from distributed import get_worker
+
+        told = f"the worker runs f2sl {__version__}, and was asked by f2sl {version}"
+        raise ClusterError(f"{get_worker().address}: {told}; install the same")
+    return function(*arguments)
+
+
+def _itself(value: Any) -> Any:
+    return value
