@@ -101,7 +101,7 @@ class Cluster:
             n_workers=n_workers,
             threads_per_worker=1,
             memory_limit=max(1, memory // n_workers),
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.ERROR,
         )
         try:
@@ -140,6 +140,16 @@ class Cluster:
                 f"{self.address}: the scheduler has no workers; start some with dask worker {self.address}"
             ) from None
 
+    @staticmethod
+    def current_client() -> Any:
+        """Give the client that Dask itself would use in this process, if there is one."""
+        try:
+            from distributed import default_client
+
+            return default_client()
+        except (ImportError, ValueError):
+            return None
+
     def _check_versions(self) -> None:
         """Refuse workers with which the answer may differ, or none come."""
         import platform
@@ -158,6 +168,12 @@ class Cluster:
     def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Hand over one call of a function of f2sl's; gives what Dask calls its future."""
         return self.client.submit(_run, __version__, function, *arguments, pure=False, **options)
+
+    def compute(self, function: Callable[..., Any], delayed: Any, *arguments: Any) -> Any:
+        """Hand over one call of a function on what Dask has yet to compute; gives a future."""
+        from dask import delayed as later
+
+        return self.client.compute(later(_run, pure=False)(__version__, function, delayed, *arguments))
 
     def put(self, value: Any) -> Any:
         """Send a value that several calls need; it must be small, for the scheduler keeps it as well."""
@@ -270,8 +286,8 @@ def _losses() -> tuple[type[BaseException], ...]:
     """List what tells that work, data or the connection were lost."""
     from concurrent.futures import CancelledError
 
-    from distributed import CommClosedError
     from distributed.client import ClosedClientError
+    from distributed.comm import CommClosedError
 
     return CancelledError, CommClosedError, ClosedClientError
 

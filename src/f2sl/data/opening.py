@@ -30,6 +30,11 @@ UNPACKED = 8
 """How many times larger than a packed text its content is taken to be."""
 
 
+def is_dask_frame(data: Any) -> bool:
+    """Tell whether data are a Dask DataFrame."""
+    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
 def has_states(table: Table) -> TypeGuard[WithStates]:
     """Tell whether a table holds states, and not real numbers."""
     return table.kind == "discrete"
@@ -85,7 +90,11 @@ def open_table(
     reading |= {"min_variables": min_variables, "whole": whole}
     if isinstance(data, StreamedTable | ClusteredTable):
         return _as_it_is(data, kind, engine)
-    check_scheduler(engine, scheduler)
+    if is_dask_frame(data):
+        if engine not in ("auto", "dask"):
+            raise OptionError(f'engine={engine!r}: a Dask DataFrame was handed over, which is for "dask"')
+        engine, scheduler = "dask", scheduler or Cluster.current_client()
+    _check_scheduler(engine, scheduler)
     if engine == "dask":
         reading |= {"delimiter": delimiter, "header": header, "drop": drop}
         return _on_cluster(data, kind, Cluster.connect(scheduler, n_workers, memory), memory, reading)
@@ -121,13 +130,17 @@ def _on_cluster(
 
             found = data_files(data, files["delimiter"], files["header"])
             return read_files(found, cluster, memory, kind=kind, drop=files["drop"], **reading)
+        if is_dask_frame(data):
+            from f2sl.data.parts import read_frame
+
+            return read_frame(data, cluster, memory, kind=kind, **reading)
         return ClusteredTable.of_table(as_either(data, kind, **reading), cluster, memory)
     except BaseException:
         cluster.close()
         raise
 
 
-def check_scheduler(engine: str, scheduler: Any) -> None:
+def _check_scheduler(engine: str, scheduler: Any) -> None:
     """Refuse a cluster's address where no cluster is asked for."""
     if scheduler is not None and engine != "dask":
         raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')

@@ -1,70 +1,110 @@
-"""From files to a table that a cluster holds: its workers read them, each file once for each of two passes.
+"""From files, or a Dask DataFrame, to a table that a cluster holds: its workers read the parts.
 
-Files must have the same path for all workers, as on a disk that they share. The first pass brings here which
-values each column has; the second makes blocks of codes (or numbers), which stay where they are made. A
-worker that is lost costs nothing but time: others read its files again.
+The first pass brings here which values each column has; the second makes blocks of codes (or numbers), which
+stay where they are made. A worker that is lost costs nothing but time: others read its parts again. Files
+must have the same path for all workers, as on a disk that they share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from f2sl.data._batches import BatchReader
 from f2sl.data._files import DataFile
 from f2sl.data.cluster import Cluster, Held
 from f2sl.data.clustered import ClusteredTable
-from f2sl.data.stream import Prepared, Scan, Scanned, columns_of, converted, gathered, prepare, scan_file
+from f2sl.data.names import column_names
+from f2sl.data.stream import (
+    Prepared,
+    Scan,
+    Scanned,
+    batches_of,
+    check_types,
+    columns_of,
+    converted,
+    gathered,
+    prepare,
+    scan_file,
+)
 from f2sl.data.streamed import ends_of
+from f2sl.errors import DataError
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a file that are read at a time."""
 
 
 def read_files(
-    files: Sequence[DataFile],
-    cluster: Cluster,
-    memory: int,
-    *,
-    kind: str = "auto",
-    names: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    bins: int | Mapping[str, int] | None = None,
-    binning: str = "quantile",
-    missing: str = "error",
-    min_variables: int = 1,
-    whole: Literal["discrete", "gaussian"] = "discrete",
+    files: Sequence[DataFile], cluster: Cluster, memory: int, drop: Sequence[str] = (), **reading: Any
 ) -> ClusteredTable:
-    """Let a cluster read files, as :func:`f2sl.data.as_either` would read them as a whole.
+    """Let a cluster read files; `reading` is how, as for :func:`f2sl.data.stream.read_streamed`.
 
-    Parameters are those of :func:`f2sl.data.stream.read_streamed`; each file becomes a block of rows.
+    Each file becomes a block of rows.
     """
-    drop_rows = missing == "drop"
+    drop_rows = reading["missing"] == "drop"
     readers = [BatchReader(file, ROWS_AT_ONCE) for file in files]
     columns = columns_of(readers, drop)
     scan = Scan.of_nothing(len(columns), drop_rows)
     found: list[Scanned] = []
-    for one, later in cluster.map(lambda reader: cluster.submit(_scan, reader, columns, drop_rows), readers):
+    n_kept: list[int] = []
+    for one, later in cluster.map(
+        lambda reader: cluster.submit(_scan_file, reader, columns, drop_rows), readers
+    ):
         scan.join(later)
         found.append(one)
-    contents = gathered(found, scan, columns, names, drop_rows)
-    prepared = prepare(
-        contents,
-        kind=kind,
-        bins=bins,
-        binning=binning,
-        missing=missing,
-        min_variables=min_variables,
-        whole=whole,
-    )
+        n_kept.append(later.n_kept)
+    check_types((one.place, one.schema) for one in found)
+
+    def begin(shared: Any, file: Scanned) -> Any:
+        return cluster.submit(_convert_file, file, shared)
+
+    return _held(scan, columns, cluster, memory, reading, _with_rows(found, n_kept), begin)
+
+
+def read_frame(frame: Any, cluster: Cluster, memory: int, **reading: Any) -> ClusteredTable:
+    """Take a Dask DataFrame, whose partitions become blocks of rows; `reading` as in :func:`read_files`."""
+    drop_rows = reading["missing"] == "drop"
+    columns = list(column_names(frame.columns))
+    partitions = list(enumerate(frame.to_delayed()))
+    scan = Scan.of_nothing(len(columns), drop_rows)
+    schemas: list[tuple[Path, pa.Schema]] = []
+    n_kept: list[int] = []
+    for number, (schema, later) in enumerate(
+        cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], drop_rows), partitions)
+    ):
+        scan.join(later)
+        schemas.append((_place(number), schema))
+        n_kept.append(later.n_kept)
+    check_types(schemas)
+
+    def begin(shared: Any, one: tuple[int, Any]) -> Any:
+        return cluster.compute(_convert_partition, one[1], one[0], shared)
+
+    return _held(scan, columns, cluster, memory, reading, _with_rows(partitions, n_kept), begin)
+
+
+def _held(
+    scan: Scan,
+    columns: list[str],
+    cluster: Cluster,
+    memory: int,
+    reading: dict[str, Any],
+    parts: Sequence[Any],
+    begin: Callable[[Any, Any], Any],
+) -> ClusteredTable:
+    """Choose states, and have `begin` make a block of each part."""
+    contents = gathered(scan, columns, reading.pop("names"))
+    prepared = prepare(contents, **reading)
 
     def read() -> list[Any]:
-        shared = cluster.put((columns, prepared, drop_rows))
-        return [cluster.submit(_convert, file, shared) for file in contents.files]
+        return list(map(partial(begin, cluster.put((columns, prepared))), parts))
 
     table = ClusteredTable(
         prepared.kind,
@@ -85,14 +125,44 @@ def read_files(
     return replace(table, low=low, high=high)
 
 
+def _with_rows(parts: Sequence[Any], n_kept: Sequence[int]) -> list[Any]:
+    """Leave out the parts of which no row is kept."""
+    return [part for part, n in zip(parts, n_kept, strict=True) if n]
+
+
+def _place(number: int) -> Path:
+    """Say in messages which partition it is."""
+    return Path(f"partition {number}")
+
+
 # What workers do
 
 
-def _scan(reader: BatchReader, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
+def _scan_file(reader: BatchReader, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
     return scan_file(reader, columns, Scan.of_nothing(len(columns), drop_rows))
 
 
-def _convert(file: Scanned, shared: tuple[Sequence[str], Prepared, bool]) -> npt.NDArray[Any]:
-    columns, prepared, drop_rows = shared
-    blocks = list(converted(file, columns, prepared, drop_rows))
-    return np.concatenate(blocks, axis=1)
+def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
+    columns, prepared = shared
+    return np.concatenate(list(converted(batches_of(file, columns), prepared)), axis=1)
+
+
+def _batch(frame: Any, number: int) -> pa.RecordBatch:
+    try:
+        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+    except pa.ArrowException as error:
+        raise DataError(f"{_place(number)}: {str(error).splitlines()[0]}") from None
+
+
+def _scan_partition(frame: Any, number: int, drop_rows: bool) -> tuple[pa.Schema, Scan]:
+    batch = _batch(frame, number)
+    scan = Scan.of_nothing(batch.num_columns, drop_rows)
+    if len(batch):
+        scan.add(batch)
+    return batch.schema, scan
+
+
+def _convert_partition(frame: Any, number: int, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
+    _, prepared = shared
+    [block] = converted([_batch(frame, number)], prepared)
+    return block

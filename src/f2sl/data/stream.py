@@ -7,9 +7,10 @@ from is refused in between, in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -47,22 +48,25 @@ BYTES_OF_CELL = 16
 
 @dataclass(frozen=True)
 class Scanned:
-    """What the first pass has found in one file."""
+    """What the first pass has found in one file; `schema` is that of the columns wanted."""
 
     reader: BatchReader
     stamp: tuple[int, int]
     schema: pa.Schema
 
+    @property
+    def place(self) -> Path:
+        """Where the file is."""
+        return self.reader.file.place
+
 
 @dataclass(frozen=True)
 class Contents:
-    """What the first pass over some files has found."""
+    """What the first pass has found in all rows."""
 
-    files: list[Scanned]
     columns: list[str]
     source: DigestSource
     n_kept: int
-    drop_rows: bool
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Prepared:
     low: npt.NDArray[np.float64]
     high: npt.NDArray[np.float64]
     notes: tuple[str, ...]
+    drop_rows: bool
 
     @property
     def type(self) -> np.dtype[Any]:
@@ -117,7 +122,7 @@ def read_streamed(
     """
     first = BatchReader(files[0], 1).schema()
     rows = rows_per_block or _rows_per_block(len(first), memory)
-    contents = _first_pass(files, rows, drop, names, missing == "drop")
+    found, contents = _first_pass(files, rows, drop, names, missing == "drop")
     prepared = prepare(
         contents,
         kind=kind,
@@ -127,7 +132,7 @@ def read_streamed(
         min_variables=min_variables,
         whole=whole,
     )
-    return _write(contents, prepared, rows, memory)
+    return _write(found, contents, prepared, rows, memory)
 
 
 def _rows_per_block(n_columns: int, memory: int) -> int:
@@ -138,7 +143,7 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
 
 def _first_pass(
     files: Sequence[DataFile], rows: int, drop: Sequence[str], names: Sequence[str] | None, drop_rows: bool
-) -> Contents:
+) -> tuple[list[Scanned], Contents]:
     """Find out which values the columns have."""
     readers = [BatchReader(file, rows) for file in files]
     columns = columns_of(readers, drop)
@@ -147,7 +152,8 @@ def _first_pass(
     for reader in readers:
         one, scan = scan_file(reader, columns, scan)
         found.append(one)
-    return gathered(found, scan, columns, names, drop_rows)
+    check_types((one.place, one.schema) for one in found)
+    return found, gathered(scan, columns, names)
 
 
 def columns_of(readers: Sequence[BatchReader], drop: Sequence[str]) -> list[str]:
@@ -177,16 +183,17 @@ def scan_file(reader: BatchReader, columns: Sequence[str], before: Scan) -> tupl
     return Scanned(settled, stamp, _chosen(settled.schema(), columns)), scan
 
 
-def gathered(
-    found: Sequence[Scanned], scan: Scan, columns: list[str], names: Sequence[str] | None, drop_rows: bool
-) -> Contents:
-    """Put together what was found in all files; refuse those whose types disagree."""
+def check_types(found: Iterable[tuple[Path, pa.Schema]]) -> None:
+    """Refuse files, or other parts of a table, whose columns hold different things."""
     agreement = Agreement()
-    for one in found:
-        agreement.types(one.reader.file.place, one.schema)
+    for place, schema in found:
+        agreement.types(place, schema)
+
+
+def gathered(scan: Scan, columns: list[str], names: Sequence[str] | None) -> Contents:
+    """Put together what was found in all rows."""
     called = chosen_names(names, len(columns)) or tuple(columns)
-    source = DigestSource(called, scan.n_rows, scan.digests)
-    return Contents(list(found), columns, source, scan.n_kept, drop_rows)
+    return Contents(columns, DigestSource(called, scan.n_rows, scan.digests), scan.n_kept)
 
 
 def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
@@ -265,7 +272,7 @@ def prepare(
         if not contents.n_kept:
             raise nothing_complete(n_rows)
         nothing = np.zeros(len(states))
-        return Prepared(found, states, coders, nothing, nothing, notes)
+        return Prepared(found, states, coders, nothing, nothing, notes, missing == "drop")
     check_missing(missing)
     check_size(source.names, n_rows, min_variables, min_rows=2)
     if n_dropped and contents.n_kept < 2:
@@ -273,7 +280,7 @@ def prepare(
     notes = (read_as_numbers(len(source.names)),) if kind == "auto" else ()
     if n_dropped:
         notes = (*notes, f"dropped {n_dropped} of {n_rows} rows with missing values")
-    return Prepared(found, (), (), *_ends_of_numbers(source), notes)
+    return Prepared(found, (), (), *_ends_of_numbers(source), notes, missing == "drop")
 
 
 def _ends_of_numbers(source: DigestSource) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -290,28 +297,33 @@ def _ends_of_numbers(source: DigestSource) -> tuple[npt.NDArray[np.float64], npt
     return low, high
 
 
-def converted(
-    file: Scanned, columns: Sequence[str], prepared: Prepared, drop_rows: bool
-) -> Iterator[npt.NDArray[Any]]:
-    """Go through a file once more, and give what is to be written: matrices with a row for each variable."""
+def batches_of(file: Scanned, columns: Sequence[str]) -> Batches:
+    """Go through a file once more."""
     if _stamp(file.reader.file) != file.stamp:
-        raise DataError(f"{file.reader.file.place}: the file was changed while it was read; start again")
-    for batch in file.reader.batches(columns):
+        raise DataError(f"{file.place}: the file was changed while it was read; start again")
+    return file.reader.batches(columns)
+
+
+def converted(batches: Iterable[pa.RecordBatch], prepared: Prepared) -> Iterator[npt.NDArray[Any]]:
+    """Give what is to be written: for each batch a matrix with a row for each variable."""
+    for batch in batches:
         values = [arrow_column(array) for array in batch.columns]
-        keep = _complete(values, len(batch)) if drop_rows else None
+        keep = _complete(values, len(batch)) if prepared.drop_rows else None
         block = np.empty((len(values), len(batch) if keep is None else int(keep.sum())), prepared.type)
         for i, column in enumerate(values):
             block[i] = prepared.convert(i, column if keep is None else column.rows(keep))
         yield block
 
 
-def _write(contents: Contents, prepared: Prepared, rows: int, memory: int) -> StreamedTable:
+def _write(
+    found: Sequence[Scanned], contents: Contents, prepared: Prepared, rows: int, memory: int
+) -> StreamedTable:
     """Go through the files once more and write blocks to disk."""
     BlockFile.check_space(contents.n_kept * len(contents.columns) * prepared.type.itemsize)
     blocks = BlockFile(len(contents.columns), prepared.type, rows)
     margins = [np.zeros(len(labels), np.int64) for labels in prepared.states]
-    for file in contents.files:
-        for block in converted(file, contents.columns, prepared, contents.drop_rows):
+    for file in found:
+        for block in converted(batches_of(file, contents.columns), prepared):
             if margins:
                 for counts, codes in zip(margins, block, strict=True):
                     counts += np.bincount(codes, minlength=len(counts))

@@ -25,7 +25,7 @@ from f2sl._threads import resolve_jobs
 from f2sl.counting.moments import Moments
 from f2sl.data import check_reading, kind_for
 from f2sl.data.names import listing
-from f2sl.data.opening import Table, check_engine, check_scheduler, open_table
+from f2sl.data.opening import Table, check_engine, open_table
 from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import PDAG
@@ -208,7 +208,6 @@ class StructureLearner(Estimator):
         _options.flag("verbose", self.verbose)
         check_reading(self.bins, self.binning, self.missing)
         check_engine(self.engine)
-        check_scheduler(self.engine, self.scheduler)
         memory_limit(self.memory)
         before = vars(self).copy()
         try:

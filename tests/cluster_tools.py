@@ -1,0 +1,113 @@
+"""Real clusters for tests: worker processes that can be killed, and a network that can be cut."""
+
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+from distributed import Client, LocalCluster
+
+from f2sl.data.cluster import Cluster
+
+
+@contextmanager
+def running(n_workers):
+    """Start a scheduler and worker processes, with a client; all end with the block."""
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            memory_limit=None,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def processes(client):
+    """Give the process ids of the workers."""
+    return list(client.run(os.getpid).values())
+
+
+def kill_workers(client, n=1):
+    """End some workers with SIGKILL, now."""
+    for process in processes(client)[:n]:
+        os.kill(process, signal.SIGKILL)
+
+
+def at_result(monkeypatch, number, action):
+    """Do something just before result `number` is waited for, with work under way; gives the calls so far."""
+    calls = []
+    wait = Cluster._result
+
+    def watched(self, future):
+        calls.append(future)
+        if len(calls) == number:
+            action()
+        return wait(self, future)
+
+    monkeypatch.setattr(Cluster, "_result", watched)
+    return calls
+
+
+class Proxy:
+    """Stands between a client and a scheduler, and can cut the connection for a time."""
+
+    def __init__(self, address):
+        host, _, port = address.removeprefix("tcp://").rpartition(":")
+        self._target = host, int(port)
+        self._open = []
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._port = self._server.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self._port}"
+        threading.Thread(target=self._listen, args=(self._server,), daemon=True).start()
+
+    def _listen(self, server):
+        while True:
+            try:
+                near, _ = server.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self._target)
+            self._open += [near, far]
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=_pass_on, args=(one, other), daemon=True).start()
+
+    def close(self):
+        """Cut all connections, and refuse new ones."""
+        _shut(self._server)
+        while self._open:
+            _shut(self._open.pop())
+
+    def cut(self, seconds):
+        """Cut all connections, and refuse new ones for a time; returns at once."""
+        self.close()
+
+        def again():
+            time.sleep(seconds)
+            self._server = socket.create_server(("127.0.0.1", self._port))
+            self._listen(self._server)
+
+        threading.Thread(target=again, daemon=True).start()
+
+
+def _pass_on(one, other):
+    try:
+        while data := one.recv(1 << 16):
+            other.sendall(data)
+    except OSError:
+        pass
+    finally:
+        _shut(one)
+        _shut(other)
+
+
+def _shut(connection):
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()

@@ -1,0 +1,348 @@
+"""A cluster of real processes learns what memory learns, to the last bit, whatever happens to it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import f2sl
+from cluster_tools import Proxy, at_result, kill_workers, running
+from conftest import make_table, random_codes, related_codes
+from f2sl.api import find_sets
+from f2sl.counting.cluster import RowSplitEngine, TileSplitEngine, open_cluster_engine
+from f2sl.counting.memory import MemoryEngine
+from f2sl.counting.moments import Moments
+from f2sl.counting.protocol import Queries
+from f2sl.data import cluster as connecting
+from f2sl.data.cluster import Cluster
+from f2sl.data.clustered import ClusteredTable
+from f2sl.data.opening import open_table
+from f2sl.errors import ClusterError, DataError, OptionError
+from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.stats.independence import TableTest
+from f2sl.stats.information import CellSums, Information, LogTable
+from f2sl.stats.scores import SCORES, FamilyScore
+from f2sl.structure.base import STRUCTURE
+from test_stream_engine import SMALL, described, numbers
+
+MEMORY = 1 << 28
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 worker", "3 workers"])
+def client(request):
+    with running(request.param) as client:
+        yield client
+        assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+
+
+@pytest.fixture
+def three():
+    """Give a cluster of its own to a test that kills workers."""
+    with running(3) as client:
+        yield client
+
+
+def clustered(table, client, n_blocks=2):
+    return ClusteredTable.of_table(table, Cluster.connect(client, 1, MEMORY), MEMORY, n_blocks)
+
+
+def answers(engine, n):
+    """Ask for margins, pairs, tests and scores of all kinds."""
+    families = [(v, tuple(u for u in range(n) if u != v)[:k]) for v in range(n) for k in range(n)]
+    x, y = np.triu_indices(n, 1)
+    with engine:
+        found = engine.search_pairs(Information(engine).pairs_above(0.0))
+        of_one = engine.search_pairs(Information(engine).pairs_above(0.01, "mi"), target=3)
+        asked = TableTest(engine).ask(x, y, np.full((len(x), 1), 5))
+        scores = [FamilyScore(engine, score).score(families).tolist() for score in SCORES]
+        pairs = [[part.tolist() for part in vars(one).values()] for one in (found, of_one)]
+        return repr([engine.margins.tolist(), pairs, [part.tolist() for part in asked[:2]], scores])
+
+
+# Counting
+
+
+@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
+@pytest.mark.parametrize("n_blocks", [1, 2, 20])
+def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(client, split, n_blocks):
+    table = make_table(related_codes(n_blocks, 210, 7))
+    assert answers(split(clustered(table, client, n_blocks)), 7) == answers(MemoryEngine(table, 1), 7)
+
+
+@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
+def test_large_tables_and_many_states(client, split):
+    cardinalities = [2, 3, 1, 300, 70]
+    table = make_table(random_codes(3, 120, cardinalities), cardinalities)
+    queries = Queries.of([(4, 3), (3, 4, 0), (2, 4, 1), (0, 1)])
+    formula = CellSums(LogTable(120))
+    with split(clustered(table, client)) as engine, MemoryEngine(table, 1) as other:
+        assert engine.evaluate(queries, formula).tolist() == other.evaluate(queries, formula).tolist()
+        assert engine.evaluate(Queries.of([]), formula, width=3).shape == (0, 3)
+        one, two = (e.search_pairs(Information(e).pairs_above(0.0)) for e in (engine, other))
+        assert [part.tolist() for part in vars(one).values()] == [
+            part.tolist() for part in vars(two).values()
+        ]
+
+
+@pytest.mark.parametrize(("n_rows", "split"), [(2100, RowSplitEngine), (1900, TileSplitEngine)])
+def test_the_shape_decides_how_to_split(client, n_rows, split):
+    table = clustered(make_table(random_codes(0, n_rows, [2, 2])), client)
+    assert type(open_cluster_engine(table)) is split
+
+
+def test_progress_of_pairs_adds_up_to_all(client):
+    shares = []
+    with TileSplitEngine(clustered(make_table(related_codes(2, 100, 9)), client)) as engine:
+        engine.search_pairs(Information(engine).pairs_above(0.0), advance=shares.append)
+    assert sum(shares) == pytest.approx(1.0)
+
+
+def test_moments_are_the_same_to_the_last_bit(client):
+    table = numbers(4)
+    one, other = Moments.of_table(table), Moments.of_table(clustered(table, client))
+    assert one.correlations.tolist() == other.correlations.tolist()
+    assert one.variances.tolist() == other.variances.tolist()
+
+
+# Learners
+
+
+@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
+@pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
+@pytest.mark.parametrize("n_blocks", [1, 2])
+def test_structures_are_the_same(client, name, kind, n_blocks):
+    learner = STRUCTURE.load(name)
+    if kind not in learner().kinds:
+        pytest.skip(f"{name} does not learn from {kind} data")
+    table = numbers(1) if kind == "gaussian" else make_table(related_codes(1, 200, 5, most_states=3))
+    one = learner(**SMALL.get(name, {})).fit(table)
+    other = learner(**SMALL.get(name, {})).fit(clustered(table, client, n_blocks))
+    assert one.graph_ == other.graph_
+    assert one.graph_.weights == other.graph_.weights
+    assert one.notes_ == other.notes_
+    assert one.n_rows_ == other.n_rows_
+
+
+@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
+@pytest.mark.parametrize(
+    ("registry", "name"),
+    [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry],
+)
+def test_local_sets_are_the_same(client, registry, name, kind):
+    if kind not in registry.load(name)().kinds:
+        pytest.skip(f"{name} does not learn from {kind} data")
+    table = numbers(2) if kind == "gaussian" else make_table(related_codes(2, 200, 5, most_states=3))
+    one = find_sets(registry, name, {}, table, None, 1, {})
+    assert described(one) == described(find_sets(registry, name, {}, clustered(table, client), None, 1, {}))
+
+
+# Files and frames
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write a table in three files, one of which has all the rows of one state."""
+    codes = related_codes(3, 300, 6)
+    frame = pd.DataFrame({f"c{i}": [f"s{code}" for code in row] for i, row in enumerate(codes)})
+    frame.insert(0, "id", range(300))
+    for i in range(3):
+        frame[i * 100 : (i + 1) * 100].to_parquet(tmp_path / f"{i}.parquet", index=False)
+    return tmp_path, frame.drop(columns="id")
+
+
+def test_workers_read_files(client, folder):
+    path, frame = folder
+    table = open_table(path, engine="dask", memory=MEMORY, scheduler=client, drop=["id"])
+    one, other = f2sl.F2SLc().fit(frame), f2sl.F2SLc().fit(table)
+    assert (one.graph_, one.graph_.weights) == (other.graph_, other.graph_.weights)
+    assert open_table(frame, memory=MEMORY).states == table.states
+
+
+def test_a_dask_frame(client, folder):
+    import dask.dataframe as dd
+
+    _, frame = folder
+    one = f2sl.F2SLc().fit(frame)
+    for n_partitions in (1, 2):
+        given = dd.from_pandas(frame, npartitions=n_partitions)
+        other = f2sl.F2SLc(engine="dask", scheduler=client).fit(given)
+        assert (one.graph_, one.graph_.weights) == (other.graph_, other.graph_.weights)
+
+
+def test_files_that_disagree_or_are_damaged_are_named(client, folder):
+    path, frame = folder
+    f2sl_learn = f2sl.F2SLc(engine="dask", scheduler=client)
+    pq.write_table(pa.table({name: pa.array([1]) for name in ["id", *frame.columns]}), path / "3.parquet")
+    with pytest.raises(DataError, match=r"3.parquet: column 'c0' holds integers, and text in 0.parquet"):
+        f2sl_learn.fit(path)
+    whole = (path / "1.parquet").read_bytes()
+    (path / "3.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(f2sl.F2SLError, match=r"3.parquet: not a valid Parquet file"):
+        f2sl_learn.fit(path)
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
+@pytest.mark.parametrize("n_killed", [1, 3])
+def test_workers_are_killed_in_each_stage(three, monkeypatch, split, n_killed):
+    table = make_table(related_codes(8, 300, 7))
+    expected = answers(MemoryEngine(table, 1), 7)
+    for number in (1, 2, 4):  # margins, pairs, tests
+        with monkeypatch.context() as patch:
+            calls = at_result(patch, number, lambda: kill_workers(three, n_killed))
+            assert answers(split(clustered(table, three, 6)), 7) == expected
+        assert len(calls) >= number
+
+
+def test_a_worker_is_killed_while_files_are_read(three, monkeypatch, folder):
+    path, frame = folder
+    expected = f2sl.F2SLc(engine="memory").fit(frame).graph_
+    for number in (1, 4):  # the first pass, the second
+        with monkeypatch.context() as patch:
+            calls = at_result(patch, number, lambda: kill_workers(three))
+            table = open_table(path, engine="dask", memory=MEMORY, scheduler=three, drop=["id"])
+            assert f2sl.F2SLc().fit(table).graph_ == expected
+        assert len(calls) >= number
+
+
+def test_the_network_is_cut(three, monkeypatch):
+    table = make_table(related_codes(9, 300, 7))
+    proxy = Proxy(three.scheduler.address)
+    at_result(monkeypatch, 2, lambda: proxy.cut(2.0))
+    cluster = Cluster.connect(proxy.address, 1, MEMORY)
+    engine = TileSplitEngine(ClusteredTable.of_table(table, cluster, MEMORY))
+    assert answers(engine, 7) == answers(MemoryEngine(table, 1), 7)
+    assert cluster.generation > 0
+    proxy.close()
+
+
+def test_the_scheduler_goes_away(three, monkeypatch):
+    monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 2.0)
+    proxy = Proxy(three.scheduler.address)
+    at_result(monkeypatch, 2, proxy.close)
+    with pytest.raises(ClusterError, match=rf"{proxy.address}: the connection to the scheduler was lost"):
+        f2sl.F2SLc(engine="dask", scheduler=proxy.address).fit(make_table(related_codes(9, 300, 7)))
+
+
+def test_all_workers_go_away(three, monkeypatch):
+    monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(connecting, "LOOK_SECONDS", 0.2)
+    at_result(monkeypatch, 2, lambda: three.cluster.scale(0))
+    with pytest.raises(ClusterError, match=r"tcp://.*(all workers are gone|has no workers)"):
+        f2sl.F2SLc(engine="dask", scheduler=three).fit(make_table(related_codes(9, 300, 7)))
+
+
+def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    at_result(monkeypatch, 2, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        f2sl.F2SLc(engine="dask", scheduler=client).fit(make_table(related_codes(9, 300, 7)))
+    monkeypatch.undo()
+    f2sl.F2SLc(engine="dask", scheduler=client).fit(make_table(related_codes(9, 300, 7)))
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("tcp://127.0.0.1:1", "tcp://127.0.0.1:1: no Dask scheduler answers"),
+        ("nonsense", "nonsense: no Dask scheduler answers"),
+        ("foo://127.0.0.1:1", "foo://127.0.0.1:1: no Dask scheduler answers"),
+    ],
+)
+def test_nobody_answers(monkeypatch, address, told):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    with pytest.raises(ClusterError, match=told):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=address)
+
+
+def test_a_scheduler_without_workers(three, monkeypatch):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    three.cluster.scale(0)
+    while three.scheduler_info()["workers"]:
+        pass
+    with pytest.raises(ClusterError, match=r"tcp://.*the scheduler has no workers"):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=three)
+
+
+def test_workers_of_another_version(client, monkeypatch):
+    monkeypatch.setattr(connecting, "__version__", "0.0.0")
+    told = r"tcp://.*: the worker runs f2sl .*, and this is f2sl 0\.0\.0; install the same"
+    with pytest.raises(ClusterError, match=told):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+    monkeypatch.setattr(Cluster, "_check_versions", lambda self: None)  # as if the worker came later
+    with pytest.raises(ClusterError, match=r"tcp://.*: the worker runs f2sl .*asked by f2sl 0\.0\.0"):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+
+
+def test_workers_of_another_python(client, monkeypatch):
+    found = client.get_versions(check=False)
+    for worker in found["workers"].values():
+        worker["host"]["python"] = "3.2.1.final.0"
+    monkeypatch.setattr(type(client), "get_versions", lambda self, check: found)
+    with pytest.raises(ClusterError, match=r"tcp://.*: the worker runs Python 3\.2, and this is"):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler is for engine=\"dask\", and engine is 'auto'"),
+        ({"engine": "dask", "scheduler": 7}, "scheduler takes an address such as"),
+        ({"engine": "spark"}, "engine must be one of 'auto', 'memory', 'stream', 'dask', not 'spark'"),
+    ],
+)
+def test_options_that_make_no_sense(options, told):
+    with pytest.raises(OptionError, match=told):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, **options)
+
+
+# Processes
+
+
+def test_without_an_address_processes_are_started_and_end(tmp_path):
+    """As a program of its own, so that what it leaves behind can be seen."""
+    f2sl.load_example("asia").to_csv(tmp_path / "asia.csv", index=False)
+    command = [
+        sys.executable,
+        "-m",
+        "f2sl",
+        "learn",
+        tmp_path / "asia.csv",
+        "--engine",
+        "dask",
+        "--jobs",
+        "2",
+    ]
+    place = tmp_path / "tmp"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "graph.json"], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f2sl.load_graph(tmp_path / "graph.json") == f2sl.learn(tmp_path / "asia.csv").graph_
+    assert list(place.rglob("*.*")) == []
+
+
+def test_dask_is_imported_only_when_asked_for():
+    code = (
+        "import sys, f2sl; f2sl.learn({'a': [0, 1, 1], 'b': [0, 1, 1]}); print('distributed' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(OptionError, match=r'needs Dask.*pip install "f2sl\[cluster\]"'):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask")
