@@ -1,5 +1,6 @@
 """Real clusters for tests: worker processes that can be killed, and a network that can be cut."""
 
+import gc
 import logging
 import os
 import signal
@@ -34,6 +35,17 @@ def processes(client):
     return list(client.run(os.getpid).values())
 
 
+def forgets_all(client, seconds=10.0):
+    """Tell whether the scheduler has nothing left to keep, or to do, within a time."""
+    gc.collect()  # a future's error may hold it in a circle
+    end = time.monotonic() + seconds
+    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def kill_workers(client, n=1):
     """End some workers with SIGKILL, now."""
     for process in processes(client)[:n]:
@@ -46,7 +58,7 @@ def at_result(monkeypatch, number, action):
     wait = Cluster._result
 
     def watched(self, future):
-        calls.append(future)
+        calls.append(number)  # not the future: who holds it makes the cluster hold the result
         if len(calls) == number:
             action()
         return wait(self, future)

@@ -195,10 +195,9 @@ class TileSplitEngine(ClusterEngine):
     def _copy(self) -> list[Any]:
         """Let each worker put the whole table together; where one is lost, another does it again."""
         facts, blocks = self._facts.get(), self._table.blocks.get()
-        return [
-            self._cluster.submit(_join, facts, *blocks, workers=[worker], allow_other_workers=True)
-            for worker in self._cluster.workers
-        ]
+        pinned = [{"workers": [worker], "allow_other_workers": True} for worker in self._cluster.workers]
+        # Without any worker, for the moment, one copy waits for the next that comes.
+        return [self._cluster.submit(_join, facts, *blocks, **where) for where in pinned or [{}]]
 
     def close(self) -> None:
         """Let the cluster forget the table."""

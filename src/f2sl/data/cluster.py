@@ -8,11 +8,12 @@ there is one error.
 
 from __future__ import annotations
 
+import tempfile
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -39,17 +40,17 @@ Piece = TypeVar("Piece")
 
 
 class Cluster:
-    """A connection to a scheduler; `own` is what was started for it and ends with it.
+    """A connection to a scheduler; `own` closes what was started for it.
 
     Make one with :meth:`connect`.
     """
 
-    def __init__(self, client: Any, address: str, own: list[Any]) -> None:
+    def __init__(self, client: Any, address: str, own: ExitStack) -> None:
         self.client = client
         self.address = address
         self.generation = 0
         """How often things were lost: what was sent before is to be sent again."""
-        self._close = weakref.finalize(self, _close_all, own)
+        self._close = weakref.finalize(self, own.close)
 
     @classmethod
     def connect(cls, scheduler: Any, n_workers: int, memory: int) -> Cluster:
@@ -73,12 +74,12 @@ class Cluster:
                 raise OptionError("scheduler: a client with asynchronous=True; hand over one without")
             if scheduler.status != "running":
                 raise ClusterError("scheduler: the client is not connected; make a new one")
-            cluster = cls(scheduler, str(scheduler.scheduler.address), [])
+            cluster = cls(scheduler, str(scheduler.scheduler.address), ExitStack())
         elif scheduler is None:
             cluster = cls._local(distributed, n_workers, memory)
         elif isinstance(scheduler, str):
-            client = _client(distributed, scheduler, scheduler)
-            cluster = cls(client, scheduler, [client])
+            own = ExitStack()
+            cluster = cls(own.enter_context(_client(distributed, scheduler, scheduler)), scheduler, own)
         else:
             raise OptionError(
                 "scheduler takes an address such as tcp://host:8786, or a dask.distributed.Client, "
@@ -97,19 +98,22 @@ class Cluster:
         """Start workers on this machine."""
         import logging
 
-        local = distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            memory_limit=max(1, memory // n_workers),
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.ERROR,
-        )
-        try:
-            client = _client(distributed, local, local.scheduler_address)
-        except BaseException:
-            local.close()
-            raise
-        return cls(client, local.scheduler_address, [client, local])
+        import dask
+
+        with ExitStack() as opened:
+            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="f2sl-"))
+            with dask.config.set({"temporary-directory": folder}):
+                local = distributed.LocalCluster(
+                    n_workers=n_workers,
+                    threads_per_worker=1,
+                    memory_limit=max(1, memory // n_workers),
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.ERROR,
+                )
+            opened.enter_context(local)
+            address = local.scheduler_address
+            client = opened.enter_context(_client(distributed, local, address))
+            return cls(client, address, opened.pop_all())
 
     def close(self) -> None:
         """End the connection, and what was started for it; a client that was handed over stays."""
@@ -179,6 +183,13 @@ class Cluster:
         """Send a value that several calls need; it must be small, for the scheduler keeps it as well."""
         return self.submit(_itself, value)
 
+    def scatter(self, values: list[Any]) -> list[Any]:
+        """Send values that only workers keep, so that they may be lost; gives their futures."""
+        try:
+            return list(self.client.scatter(values, hash=False))
+        except (TimeoutError, KeyError, OSError) as error:  # workers that go away meanwhile show in many ways
+            raise _Lost("no worker was there to send data to") from error
+
     def map(self, begin: Callable[[Piece], Any], pieces: Iterable[Piece]) -> Iterator[Any]:
         """Yield what becomes of each piece, in order; `begin` hands a piece over and gives a future.
 
@@ -200,7 +211,8 @@ class Cluster:
                     result = self._result(window[0][1])
                 except _losses() as error:
                     losses += 1
-                    self._recover(error, losses)
+                    # Futures keep their errors, whose frames keep futures: the cluster would forget nothing.
+                    self._recover(str(error.with_traceback(None)), losses)
                     for entry in window:
                         entry[1] = None
                     continue
@@ -234,7 +246,7 @@ class Cluster:
             if deserted is not None and now - deserted > PATIENCE_SECONDS:
                 raise ClusterError(f"{self.address}: all workers are gone; start some, and start again")
 
-    def _recover(self, error: BaseException, losses: int) -> None:
+    def _recover(self, error: str, losses: int) -> None:
         """Wait until there are a connection and a worker again, and let everything be sent once more."""
         if losses > MOST_LOSSES:
             raise ClusterError(f"{self.address}: the work was lost {losses} times ({error}); start again")
@@ -248,6 +260,10 @@ class Cluster:
             time.sleep(0.1)
         self._wait_for_workers(PATIENCE_SECONDS)
         self.generation += 1
+
+
+class _Lost(Exception):
+    """Something is not there any more, or could not be sent."""
 
 
 class Held(Generic[Value]):
@@ -289,13 +305,7 @@ def _losses() -> tuple[type[BaseException], ...]:
     from distributed.client import ClosedClientError
     from distributed.comm import CommClosedError
 
-    return CancelledError, CommClosedError, ClosedClientError
-
-
-def _close_all(own: list[Any]) -> None:
-    """Close what was opened, the last first to go."""
-    for thing in own:
-        thing.close()
+    return _Lost, CancelledError, CommClosedError, ClosedClientError
 
 
 def _version_maker() -> Callable[[], str | None]:

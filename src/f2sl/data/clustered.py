@@ -75,7 +75,7 @@ class ClusteredTable:
         parts = [np.ascontiguousarray(values[:, a:b]) for a, b in pairwise(edges)]
 
         def send() -> list[Any]:
-            return list(cluster.client.scatter(parts, hash=False))
+            return cluster.scatter(parts)
 
         states = table.states if isinstance(table, DiscreteTable) else ()
         low, high = values.min(axis=1).astype(np.float64), values.max(axis=1).astype(np.float64)
