@@ -44,6 +44,8 @@ def client(request):
 def mortal():
     with running(3) as client:
         yield client
+        client.cluster.scale(3)  # Dask stumbles over a cluster that is closed while its workers leave
+        client.wait_for_workers(3, timeout=60)
 
 
 @pytest.fixture
