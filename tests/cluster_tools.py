@@ -5,6 +5,8 @@ import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -28,6 +30,20 @@ def running(n_workers):
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+@contextmanager
+def lone_worker(client):
+    """Start a worker that nobody replaces when it is gone; gives its process."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", client.scheduler.address]
+    quiet = subprocess.DEVNULL
+    options = ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
+    with subprocess.Popen([*command, *options], stdout=quiet, stderr=quiet) as process:
+        try:
+            client.wait_for_workers(1, timeout=60)
+            yield process
+        finally:
+            process.kill()
 
 
 def processes(client):

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import f2sl
-from cluster_tools import Proxy, at_result, forgets_all, kill_workers, running
+from cluster_tools import Proxy, at_result, forgets_all, kill_workers, lone_worker, running
 from conftest import make_table, random_codes, related_codes
 from f2sl.api import find_sets
 from f2sl.counting.cluster import RowSplitEngine, TileSplitEngine, open_cluster_engine
@@ -40,21 +40,12 @@ def client(request):
         assert forgets_all(client)
 
 
-@pytest.fixture(scope="module")
-def mortal():
+@pytest.fixture
+def three():
+    """Give a cluster of its own to a test that kills workers: Dask does not always replace them."""
     with running(3) as client:
         yield client
-        client.cluster.scale(3)  # Dask stumbles over a cluster that is closed while its workers leave
-        client.wait_for_workers(3, timeout=60)
-
-
-@pytest.fixture
-def three(mortal):
-    """Give three workers to a test that kills some."""
-    mortal.cluster.scale(3)
-    mortal.wait_for_workers(3, timeout=60)
-    yield mortal
-    assert forgets_all(mortal)
+        assert forgets_all(client)
 
 
 def clustered(table, client, n_blocks=2):
@@ -251,12 +242,13 @@ def test_the_scheduler_goes_away(three, monkeypatch):
         f2sl.F2SLc(engine="dask", scheduler=proxy.address).fit(make_table(related_codes(9, 300, 7)))
 
 
-def test_all_workers_go_away(three, monkeypatch):
+def test_all_workers_go_away(monkeypatch):
     monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 1.0)
     monkeypatch.setattr(connecting, "LOOK_SECONDS", 0.2)
-    at_result(monkeypatch, 2, lambda: three.cluster.scale(0))
-    with pytest.raises(ClusterError, match=r"tcp://.*(all workers are gone|has no workers)"):
-        f2sl.F2SLc(engine="dask", scheduler=three).fit(make_table(related_codes(9, 300, 7)))
+    with running(0) as client, lone_worker(client) as process:
+        at_result(monkeypatch, 2, process.kill)
+        with pytest.raises(ClusterError, match=r"tcp://.*(all workers are gone|has no workers)"):
+            f2sl.F2SLc(engine="dask", scheduler=client).fit(make_table(related_codes(9, 300, 7)))
 
 
 def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):
@@ -284,13 +276,13 @@ def test_nobody_answers(monkeypatch, address, told):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=address)
 
 
-def test_a_scheduler_without_workers(three, monkeypatch):
+def test_a_scheduler_without_workers(monkeypatch):
     monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
-    three.cluster.scale(0)
-    while three.scheduler_info()["workers"]:
-        pass
-    with pytest.raises(ClusterError, match=r"tcp://.*the scheduler has no workers"):
-        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=three)
+    with (
+        running(0) as client,
+        pytest.raises(ClusterError, match=r"tcp://.*the scheduler has no workers"),
+    ):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
 
 
 def test_workers_of_another_version(client, monkeypatch):
