@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STRONGEST = 10
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "engine", "memory", "verbose")
+_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "engine", "memory", "scheduler", "verbose")
 
 
 @dataclass(frozen=True)
