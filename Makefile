@@ -1,7 +1,8 @@
 # make demo    learn a bundled example, from nothing: makes .venv, installs, learns, prints, saves
 # make test    everything that must hold: style, types, import directions, tests, doctests
 # make bench   how fast it is on this machine, as ratios
-# make paper   PC learners, F2SL-c and F2SL-s on the F2SL paper's data (F2SL_MMHC_DATA), beside its figures
+# make paper   the F2SL paper's experiments (on its data where F2SL_MMHC_DATA names them) to paper-results/: hours,
+#              and the same command goes on where it was
 # make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers)
 # make lint    style, types and import directions alone
 
@@ -53,10 +54,8 @@ bench-peers: .venv-peers/.installed
 	.venv-peers/bin/python benchmarks/peers.py
 
 paper: $(VENV)/.test-installed
-	$(BIN)/python benchmarks/paper_core.py
-	$(BIN)/python benchmarks/paper_tables.py
-	$(BIN)/python benchmarks/paper_scores.py
+	$(BIN)/f2sl reproduce --out paper-results
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist demo-output paper-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from f2sl.experiments import reproduce
+from f2sl.experiments.results import cells_of
+from f2sl.experiments.store import read_results
+from f2sl.experiments.tables import tables
+
 FOLDER = os.environ.get("F2SL_MMHC_DATA")
 
 pytestmark = pytest.mark.skipif(
@@ -69,15 +74,15 @@ def test_systems_by_tests():
     assert not any("*" in paper for _, paper in shd)
 
 
-@pytest.mark.filterwarnings("ignore:.*hill climbing took the place of the exact search")
-def test_systems_by_score():
+def test_systems_by_score(tmp_path):
     """GGSL is farther from the paper (docs/reproduction.md)."""
-    benchmark("paper_tables")  # whose layout it shares
-    scores = benchmark("paper_scores")
     algorithms = ["sll-pc", "s2tmb-pc", "sll+c", "sll+g"]
-    printed = list(scores.lines(["mildew", "hailfinder"], [500], algorithms, 3, FOLDER))
-    assert len(printed) == 4 * 3
-    assert [line for line in printed[:6] if "*" in line] == []
-    shd = [line.split()[2:4] for line in printed[6:] if "shd" not in line]
-    assert len(shd) == 4
-    assert not any("*" in paper for _, paper in shd)
+    reproduce(
+        tmp_path, data=FOLDER, networks=["mildew", "hailfinder"], algorithms=algorithms, sizes=[500], sets=3
+    )
+    made = {table.number: table for table in tables(cells_of(read_results(tmp_path)))}
+    of_sets = [entry for row in made[6].rows for entry in row.entries if entry.figure and entry.paper]
+    distances = [row.entries[0] for row in made[2].rows if row.entries[0].figure]
+    assert len(of_sets) == 2 * 2 * 4
+    assert len(distances) == 2 * 2
+    assert not any(entry.star for entry in [*of_sets, *distances])

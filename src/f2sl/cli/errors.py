@@ -4,7 +4,7 @@
 exit code   when
 ==========  =====================================================================
 0           all went well
-1           a fault of f2sl's own; not enough memory, no room for the output
+1           a fault of f2sl's own; not enough memory, no room for the output; part of the work failed
 2           wrong input: an option, a file, a table
 130         interrupted with Ctrl-C
 141         whoever was reading the output went away, as in ``f2sl ... | head``
@@ -30,6 +30,10 @@ WRONG_INPUT = 2
 BROKEN_PIPE = 141
 DEBUG = "F2SL_DEBUG"
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
+
+
+class PartlyFailed(Exception):
+    """The command came to its end, and some of its work has failed."""
 
 
 def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
@@ -58,6 +62,8 @@ def _settle(error: BaseException) -> int:
         return BROKEN_PIPE
     if isinstance(error, F2SLError):
         return _tell(f"error: {error}", WRONG_INPUT)
+    if isinstance(error, PartlyFailed):
+        return _tell(f"error: {error}", FAULT)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         # Files are written elsewhere, and their errors are F2SLErrors: this is the output.
         _drop_output()

@@ -40,6 +40,7 @@ class Interrupts:
         self._put_off = False
         self._repeated = False
         self._saving = False
+        self._kept = ""
         self._before: dict[Path, int | None] = {}
 
     @contextmanager
@@ -99,6 +100,10 @@ class Interrupts:
         """Let the command go on to its end with what is finished, and be interrupted then."""
         self._put_off = True
 
+    def keeping(self, what: str) -> None:
+        """Know what to say of results that are kept as they come."""
+        self._kept = what
+
     def check(self) -> None:
         """Stop if an interrupt was asked for and got lost."""
         if self.requested and not self._put_off:
@@ -122,6 +127,8 @@ class Interrupts:
 
     def message(self) -> str:
         """Say that the work was interrupted, and which files were written before."""
+        if self._kept:
+            return f"interrupted; {self._kept}"
         # A file that is written whole takes the place of the old one: it is another file then.
         written = [str(path) for path, before in self._before.items() if _identity(path) != before]
         told = f"interrupted; {', '.join(written) or 'nothing'} was written"

@@ -117,6 +117,12 @@ FLAGS = {
     "delimiter": "--delimiter",
     "rows": "--rows",
     "seed": "--seed",
+    "jobs": "--jobs",
+    "networks": "--networks",
+    "algorithms": "--algorithms",
+    "sizes": "--sizes",
+    "sets": "--sets",
+    "memory_limit": "--memory-limit",
 }
 """How each parameter that a user can set is written on the command line."""
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from f2sl._version import __version__
-from f2sl.cli import algorithms, compare, example, learn, mb, networks, pc, sample
+from f2sl.cli import algorithms, compare, example, learn, mb, networks, pc, report, reproduce, sample
 from f2sl.cli.help import GroupedCommand, examples
 from f2sl.errors import OptionError, unknown_name
 
@@ -50,6 +50,8 @@ _add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorit
 _add("example", example.example, example.EXAMPLES, "Write a bundled example to a file.")
 _add("networks", networks.networks, networks.EXAMPLES, "List the bundled networks.")
 _add("sample", sample.sample, sample.EXAMPLES, "Draw a table from a network.")
+_add("reproduce", reproduce.reproduce, reproduce.EXAMPLES, "Run the experiments of the F2SL paper.")
+_add("report", report.report, report.EXAMPLES, "Show the results of these experiments.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.errors import DataError, FileError, OptionError, unknown_name
+from f2sl.errors import DataError, FileError, GraphError, OptionError, unknown_name
 from f2sl.graph import DAG
 
 FILES = {
@@ -52,29 +53,45 @@ class Supplement:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._texts = {Path(name).name: archive.read(name) for name in archive.namelist()}
-        except (zipfile.BadZipFile, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
             raise FileError(f"{self.path}: not a readable zip file ({error})") from None
-        graph = self._numbers(self._one(r".*_graph\.txt"))
+        graph = self._numbers(self._one(r".*_graph\.txt", "graph"))
         n = len(graph)
         if graph.shape != (n, n):
             raise DataError(f"{self.path}: the graph is not square but {graph.shape[0]} by {graph.shape[1]}")
+        if not np.isin(graph, (0, 1)).all():
+            raise DataError(f"{self.path}: the graph has entries other than 0 and 1")
         self.names = [f"{i:0{len(str(n - 1))}d}" for i in range(n)]
-        self.truth = DAG.from_arrays(self.names, np.argwhere(graph != 0))
+        try:
+            self.truth = DAG.from_arrays(self.names, np.argwhere(graph))
+        except GraphError as error:
+            raise DataError(f"{self.path}: the graph is not that of a network ({error})") from None
 
     def table(self, rows: int, version: int) -> NDArray[np.int64]:
         """Data set number `version` (from 1) with that many rows: one row for each sample."""
-        table = self._numbers(self._one(rf".*_s{rows}_v{version}\.txt"))
+        table = self._numbers(
+            self._one(rf".*_s{rows}_v{version}\.txt", f"data set {version} of {rows:,} rows")
+        )
+        if len(table) != rows:
+            raise DataError(
+                f"{self.path}: data set {version} of {rows:,} rows has {len(table):,} rows instead"
+            )
         if table.shape[1] != len(self.names):
             raise DataError(
                 f"{self.path}: the data have {table.shape[1]} columns, the graph {len(self.names)} variables"
             )
         return table
 
-    def _one(self, pattern: str) -> str:
+    def all_tables(self) -> list[NDArray[np.int64]]:
+        """Every data set in the file, of whatever size."""
+        found = [re.fullmatch(r".*_s(\d+)_v(\d+)\.txt", name) for name in self._texts]
+        return [self.table(int(match[1]), int(match[2])) for match in found if match]
+
+    def _one(self, pattern: str, what: str) -> str:
         for name in self._texts:
             if re.fullmatch(pattern, name):
                 return name
-        raise FileError(f"{self.path}: holds no file like {pattern}")
+        raise FileError(f"{self.path}: holds no {what} (a file {pattern})")
 
     def _numbers(self, name: str) -> NDArray[np.int64]:
         try:

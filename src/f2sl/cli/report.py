@@ -1,0 +1,46 @@
+"""``f2sl report``: tables, figures and a page from what ``f2sl reproduce`` has finished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.help import examples
+from f2sl.cli.interrupts import interrupts
+from f2sl.cli.options import Quiet
+
+EXAMPLES = examples("f2sl report results/")
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where f2sl reproduce has written its results.")
+    ],
+    quiet: Quiet = False,
+) -> None:
+    """Write tables 1 to 7, the figures and one HTML page, from the results that are there.
+
+    FOLDER/tables has Markdown, CSV and LaTeX, and a verdict on each claim of the paper's section 6;
+    FOLDER/figures has SVG and PNG, and FOLDER/index.html all of it beside the paper's figures. What has not
+    been run is left empty.
+    """
+    told = write_report(folder)
+    if not quiet:
+        print(told)
+
+
+def write_report(folder: Path) -> str:
+    """Write it all; say what was written."""
+    from f2sl.experiments.reporting import report as write
+    from f2sl.graph import write_atomically
+
+    def save(path: Path, content: str | bytes) -> None:
+        with interrupts.saving(path):
+            write_atomically(path, content)
+
+    written = write(folder, save)
+    told = f"{output.count(len(written) - 1, 'file')} of tables and figures"
+    return f"wrote {output.printable(written[-1])} and {told}"

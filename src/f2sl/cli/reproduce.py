@@ -1,0 +1,202 @@
+"""``f2sl reproduce``: the experiments of the F2SL paper."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.errors import PartlyFailed
+from f2sl.cli.help import examples
+from f2sl.cli.interrupts import interrupts
+from f2sl.cli.options import OUTPUT, Quiet, in_terms_of_flags
+from f2sl.cli.output import count
+from f2sl.cli.report import write_report
+from f2sl.errors import F2SLError, OptionError
+
+if TYPE_CHECKING:
+    from f2sl.experiments import Summary
+
+CHOICE = "What to run"
+LIMITS = "How to run it"
+EXAMPLES = examples(
+    "f2sl reproduce --quick --out results",
+    "f2sl reproduce --out results --data folder-of-zip-files",
+    "f2sl reproduce --out results --networks mildew,munin --algorithms f2sl-c,mmhc --sizes 500 --jobs 2",
+)
+UNITS_OF_MEMORY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+TOLD = {
+    "done": "done",
+    "time": "over the time limit",
+    "memory": "over the memory limit",
+    "skipped": "skipped after those",
+    "failed": "failed",
+}
+
+
+def reproduce(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Where results are kept.", rich_help_panel=OUTPUT),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="Two networks, two data sets of each, the fast learners: minutes instead of hours.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where zip files of the paper's data are; F2SL_MMHC_DATA by default. Data of networks "
+            "without a file there are sampled.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = None,
+    networks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Of mildew, hailfinder, munin, pigs, link and gene; all by default.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = None,
+    algorithms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Learners of structures, or of parents and children; all of the paper by default.",
+            rich_help_panel=CHOICE,
+        ),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,M,...", help="Rows of a data set; 500,1000 by default.", rich_help_panel=CHOICE
+        ),
+    ] = None,
+    sets: Annotated[
+        int | None,
+        typer.Option(help="Data sets of each network and size; 10 by default.", rich_help_panel=CHOICE),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds that a learner has for a data set.", rich_help_panel=LIMITS)
+    ] = 600.0,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Memory that it has, such as 4G; by default an equal share of half of all memory.",
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", help="Data sets at a time; as many as cores by default.", rich_help_panel=LIMITS
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run the experiments of the F2SL paper; what is finished is kept, and the same command goes on.
+
+    Results are in FOLDER/results.sqlite. What failed is tried again, and what was over a limit if that is
+    higher now.
+    """
+    with in_terms_of_flags():
+        if out is None:
+            raise OptionError("nowhere to keep results: give --out FOLDER")
+        chosen_sizes = None if sizes is None else [_whole(text) for text in _listed(sizes)]
+        memory = None if memory_limit is None else parse_bytes(memory_limit)
+        from f2sl.cli.run_display import run_display
+        from f2sl.experiments import reproduce as run
+
+        interrupts.keeping(f"what was finished is in {output.printable(out)}, and the same command goes on")
+        with run_display(quiet) as watch:
+            summary = run(
+                out,
+                quick=quick,
+                data=data,
+                networks=None if networks is None else _listed(networks),
+                algorithms=None if algorithms is None else _listed(algorithms),
+                sizes=chosen_sizes,
+                sets=sets,
+                time_limit=time_limit,
+                memory_limit=memory,
+                jobs=jobs,
+                watch=watch,
+            )
+    if not quiet:
+        _show(summary)
+    told = _report(out)
+    if not quiet:
+        print(told)
+    _tell_of_failures(summary)
+
+
+def _report(folder: Path) -> str:
+    """Show the results as ``f2sl report`` does; say what was written, or why nothing was."""
+    from f2sl.graph.plot import check_can_draw
+
+    try:
+        check_can_draw()
+    except F2SLError as error:
+        return f"no report: {error}; then f2sl report {output.printable(folder)} makes one"
+    return write_report(folder)
+
+
+def parse_bytes(text: str) -> int:
+    """Understand an amount of memory.
+
+    Examples
+    --------
+    >>> parse_bytes("2G"), parse_bytes("512 MB"), parse_bytes("1.5k")
+    (2147483648, 536870912, 1536)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise OptionError(f"memory_limit must be an amount such as 512M or 4G, not {text!r}")
+    return int(float(match[1]) * UNITS_OF_MEMORY[match[2].upper()])
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(f"sizes must be whole numbers with commas between them, not {text!r}") from None
+
+
+def _show(summary: Summary) -> None:
+    """Say what there is now."""
+    states = summary.states
+    told = ", ".join(f"{states[state]:,} {words}" for state, words in TOLD.items() if states[state])
+    print(f"{output.printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({told})")
+    print(f"in this call: {count(summary.new, 'unit')}")
+    for source, words in (("paper", "the paper's data"), ("sampled", "sampled from bundled networks")):
+        of_these = [network for network, name in summary.sources.items() if name == source]
+        if of_these:
+            print(f"{words}: {', '.join(of_these)}")
+    for reason in summary.left_out:
+        print(f"left out: {reason}")
+
+
+def _tell_of_failures(summary: Summary) -> None:
+    """End with an error if units have failed."""
+    failed = [outcome for outcome in summary.outcomes if outcome.state == "failed"]
+    if failed:
+        unit, message = failed[0].unit, failed[0].message
+        raise PartlyFailed(
+            f"{len(failed):,} of {count(len(summary.outcomes), 'unit')} failed, such as {unit.learner} "
+            f"({unit.setting}) on {unit.network}, {unit.rows:,} rows, data set {unit.data_set}: {message}; "
+            "the same command tries them again"
+        )

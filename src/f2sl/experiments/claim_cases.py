@@ -1,0 +1,178 @@
+"""What claims are made of: cases, each a comparison that holds, does not, or cannot be made yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, SOURCES, short, size
+from f2sl.experiments.results import PRINTED, Cell, Cells, Task
+from f2sl.experiments.settings import PAPER, SIZES
+
+CLOSE = 0.25
+"""Two figures are close if they differ by at most this share of the larger one."""
+
+Relation = Callable[[float, float], bool]
+Pairs = Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One comparison on one task; `holds` is None where runs are missing or give no answer."""
+
+    where: str
+    source: str
+    what: str
+    figures: str
+    holds: bool | None
+    factor: tuple[str, str, float] | None = None
+    """Of timings: the learner, its rival, and how many times as long the rival takes (at least)."""
+
+
+class View:
+    """Cells as seen with one setting; a learner without cells of that setting is seen as in the paper."""
+
+    def __init__(self, cells: Cells, setting: str = PAPER) -> None:
+        self.cells = cells
+        self.setting = setting
+
+    def cell(self, task: Task, learner: str) -> Cell | None:
+        """Give a learner's cell."""
+        return self.cells.get(task, learner, self.setting) or self.cells.get(task, learner, PAPER)
+
+    def mean(self, task: Task, learner: str, measure: str) -> float | None:
+        """Give a learner's mean, if it has one."""
+        cell = self.cell(task, learner)
+        return cell.figures[measure].mean if cell is not None and measure in cell.figures else None
+
+    def tasks(self, networks: Iterable[str] = tuple(NETWORKS), sizes: Iterable[int] = SIZES) -> list[Task]:
+        """Give tasks, one for each source; a network and size without results is there with the source ""."""
+        return [
+            task
+            for network in networks
+            for rows in sizes
+            for task in self.cells.tasks(network, rows) or [Task(network, "", rows)]
+        ]
+
+
+Cases = Callable[[View], Iterable[Case]]
+"""The comparisons that a claim asks for, made of what is seen."""
+
+
+def lower(ours: float, theirs: float) -> bool:
+    """Say whether ours is below."""
+    return ours < theirs
+
+
+def higher(ours: float, theirs: float) -> bool:
+    """Say whether ours is above."""
+    return ours > theirs
+
+
+def close(ours: float, theirs: float) -> bool:
+    """Say whether the two differ by at most a quarter of the larger.
+
+    Examples
+    --------
+    >>> close(75, 100), close(74, 100)
+    (True, False)
+    """
+    return abs(ours - theirs) <= CLOSE * max(ours, theirs)
+
+
+def close_or_lower(ours: float, theirs: float) -> bool:
+    """Say whether ours is below, or close."""
+    return ours < theirs or close(ours, theirs)
+
+
+def close_or_higher(ours: float, theirs: float) -> bool:
+    """Say whether ours is above, or close."""
+    return ours > theirs or close(ours, theirs)
+
+
+def pairs(ours: Iterable[str], rivals: Iterable[str]) -> list[tuple[str, str]]:
+    """Pair each of ours with each rival."""
+    listed = list(rivals)
+    return [(mine, rival) for mine in ours for rival in listed]
+
+
+def comparisons(
+    view: View, measure: str, of: Pairs, holds: Relation, tasks: Iterable[Task] | None = None
+) -> Iterator[Case]:
+    """Compare two learners by a measure, on each task."""
+    paired = list(of)
+    for task in view.tasks() if tasks is None else tasks:
+        for first, second in paired:
+            a, b = (view.mean(task, learner, measure) for learner in (first, second))
+            figures = "; ".join(
+                f"{LEARNERS[learner]} {_shown(view, task, learner, measure)}" for learner in (first, second)
+            )
+            answer = None if a is None or b is None else holds(a, b)
+            yield case(task, f"{LEARNERS[first]}, {LEARNERS[second]}: {MEASURES[measure]}", figures, answer)
+
+
+def timings(
+    view: View, of: Pairs, factor: float = 1.0, tasks: Iterable[Task] | None = None
+) -> Iterator[Case]:
+    """Ask whether the second of two takes more than `factor` times the seconds of the first, on each task.
+
+    A learner over the time limit takes longer than that.
+    """
+    paired = list(of)
+    for task in view.tasks() if tasks is None else tasks:
+        for first, second in paired:
+            what = f"{LEARNERS[first]}, {LEARNERS[second]}: seconds"
+            figures = "; ".join(
+                f"{LEARNERS[learner]} {_shown(view, task, learner, 'seconds')}" for learner in (first, second)
+            )
+            (low, high), (rival_low, rival_high) = (
+                _bounds(view.cell(task, name)) for name in (first, second)
+            )
+            answer = None
+            if high is not None and rival_low is not None and rival_low > factor * high:
+                answer = True
+            elif low is not None and rival_high is not None and rival_high <= factor * low:
+                answer = False
+            ratio = rival_low / high if rival_low is not None and high else None
+            if ratio is not None:
+                least = "at least " if rival_high is None else ""
+                figures += f"; {least}{short(ratio)} times"
+            found = None if ratio is None else (LEARNERS[first], LEARNERS[second], ratio)
+            yield replace(case(task, what, figures, answer), factor=found)
+
+
+def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> Iterator[Case]:
+    """Ask whether learners exceed a limit."""
+    listed = list(learners)
+    for task in tasks:
+        for learner in listed:
+            cell = view.cell(task, learner)
+            answer = None if cell is None or cell.state == "failed" else cell.state == "limit"
+            figures = f"{LEARNERS[learner]} {_shown(view, task, learner, 'seconds')}"
+            yield case(task, f"{LEARNERS[learner]}: no result within the limit", figures, answer)
+
+
+def case(task: Task, what: str, figures: str, holds: bool | None) -> Case:
+    """Make a case of a task."""
+    where = f"{NETWORKS[task.network]} {size(task.rows)}"
+    source = "the paper's tables" if task.source == PRINTED else SOURCES.get(task.source, task.source)
+    return Case(where, source, what, figures, holds)
+
+
+def _bounds(cell: Cell | None) -> tuple[float | None, float | None]:
+    """Give the seconds that a learner took at least and at most, as far as they are known."""
+    if cell is None:
+        return None, None
+    if "seconds" in cell.figures:
+        return cell.figures["seconds"].mean, cell.figures["seconds"].mean
+    return cell.least_seconds, None
+
+
+def _shown(view: View, task: Task, learner: str, measure: str) -> str:
+    cell = view.cell(task, learner)
+    if cell is None:
+        return "not run"
+    if measure in cell.figures:
+        mean = cell.figures[measure].mean
+        return f"{short(mean)} s" if measure == "seconds" else f"{mean:,.2f}"
+    return f"over {cell.limit}" if cell.state == "limit" and cell.limit else cell.state

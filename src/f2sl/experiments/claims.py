@@ -1,0 +1,170 @@
+"""The claims of the paper's section 6, each tested on stored runs; a verdict is computed, never written down.
+
+A claim is asked three times: of the figures that the paper prints, of our runs as in the paper, and of our
+runs with f2sl's defaults. The first says how far the text goes beyond its own tables.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from f2sl.experiments.claim_cases import Case, Cases, View
+from f2sl.experiments.names import short
+from f2sl.experiments.results import Cells, paper_cells
+from f2sl.experiments.settings import DEFAULT, PAPER
+
+BORNE_OUT, IN_PART, NOT, UNKNOWN = (
+    "borne out",
+    "borne out in part",
+    "not borne out",
+    "cannot be said yet",
+)
+
+GROUPS = ("The paper's own tables", "Our runs, as in the paper", "Our runs, f2sl defaults")
+"""What a claim is asked of."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper.
+
+    Attributes
+    ----------
+    name : str
+        To refer to it by.
+    text : str
+        What is claimed, in our words.
+    section : str
+        Where in the paper.
+    how : str
+        What is compared, and where.
+    cases : callable
+        The comparisons, made of what is seen.
+    enough : float
+        The share of cases that must hold: 1, or less where the paper says "often" or "almost all".
+    exceptions : int
+        How many cases the paper itself excepts, without our looking which.
+    by_setting : bool
+        Whether f2sl's defaults make a difference to it.
+    """
+
+    name: str
+    text: str
+    section: str
+    how: str
+    cases: Cases
+    enough: float = 1.0
+    exceptions: int = 0
+    by_setting: bool = True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a claim came out with one group of figures."""
+
+    cases: tuple[Case, ...]
+    enough: float = 1.0
+    exceptions: int = 0
+
+    @property
+    def judged(self) -> list[Case]:
+        """The cases that can be judged."""
+        return [case for case in self.cases if case.holds is not None]
+
+    @property
+    def held(self) -> int:
+        """How many cases hold."""
+        return sum(bool(case.holds) for case in self.judged)
+
+    @property
+    def word(self) -> str:
+        """The verdict.
+
+        Examples
+        --------
+        >>> cases = [Case("Mildew 500", "sampled", "", "", holds) for holds in (True, False, None)]
+        >>> Verdict(tuple(cases)).word, Verdict(tuple(cases), 0.5).word
+        ('borne out in part', 'borne out')
+        """
+        if not self.judged:
+            return UNKNOWN
+        if self.held >= self.enough * len(self.judged) - self.exceptions:
+            return BORNE_OUT
+        return IN_PART if self.held else NOT
+
+    def counted(self) -> str:
+        """Say how many of the cases hold, and whose data they are on."""
+        if not self.judged:
+            return "no runs to judge by"
+        parts = []
+        for source in sorted({case.source for case in self.judged}):
+            of_source = [case for case in self.judged if case.source == source]
+            parts.append(f"{sum(bool(case.holds) for case in of_source)} of {len(of_source)} on {source}")
+        missing = len(self.cases) - len(self.judged)
+        return "; ".join(parts) + (f"; {missing} cannot be judged" if missing else "")
+
+    def failing(self) -> str:
+        """Say where it does not hold, and how often there."""
+        wheres = Counter(case.where for case in self.judged if not case.holds)
+        return ", ".join(f"{where} ({number})" for where, number in wheres.items())
+
+    def factors(self) -> list[str]:
+        """Say by how much learners are faster: for each and each rival the range of factors."""
+        ranges: dict[str, dict[str, list[float]]] = {}
+        for case in self.cases:
+            if case.factor is not None:
+                ours, rival, factor = case.factor
+                ranges.setdefault(ours, {}).setdefault(rival, []).append(factor)
+        return [
+            f"Times the seconds of {ours}: "
+            + ", ".join(f"{rival} {_range(found)}" for rival, found in rivals.items())
+            for ours, rivals in ranges.items()
+        ]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim with its verdicts; `defaults` is None if f2sl's defaults were not run or make no difference."""
+
+    claim: Claim
+    printed: Verdict
+    ours: Verdict
+    defaults: Verdict | None
+
+    @property
+    def verdicts(self) -> tuple[Verdict | None, ...]:
+        """One for each of `GROUPS`."""
+        return self.printed, self.ours, self.defaults
+
+
+def findings(cells: Cells) -> list[Finding]:
+    """Test all claims."""
+    printed, ours, defaults = View(paper_cells()), View(cells, PAPER), View(cells, DEFAULT)
+    with_defaults = any(cell.setting == DEFAULT for cell in cells.all())
+    return [
+        Finding(
+            claim,
+            _verdict(claim, printed),
+            _verdict(claim, ours),
+            _verdict(claim, defaults) if with_defaults and claim.by_setting else None,
+        )
+        for claim in all_claims()
+    ]
+
+
+def all_claims() -> tuple[Claim, ...]:
+    """List the claims, in the paper's order."""
+    from f2sl.experiments.claims_pc import CLAIMS as OF_PC_LEARNERS
+    from f2sl.experiments.claims_structure import CLAIMS as OF_STRUCTURES
+
+    return (*OF_STRUCTURES, *OF_PC_LEARNERS)
+
+
+def _verdict(claim: Claim, view: View) -> Verdict:
+    return Verdict(tuple(claim.cases(view)), claim.enough, claim.exceptions)
+
+
+def _range(values: list[float]) -> str:
+    low, high = short(min(values)), short(max(values))
+    return low if low == high else f"{low} to {high}"

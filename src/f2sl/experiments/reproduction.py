@@ -1,0 +1,170 @@
+"""The paper's experiments in one call: what is missing in a folder of results is measured and kept."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from f2sl import _options
+from f2sl._threads import available_cores
+from f2sl.errors import FileError, OptionError
+from f2sl.experiments.machine import total_memory
+from f2sl.experiments.plan import Schedule, select
+from f2sl.experiments.progress import Watch
+from f2sl.experiments.settings import TIME_LIMIT
+from f2sl.experiments.sources import data_folder, source_name
+from f2sl.experiments.store import Outcome, Store
+
+LEAST_MEMORY = 1 << 29
+"""Bytes below which no limit makes sense: Python with its libraries takes half of it."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a call of :func:`reproduce` ended.
+
+    Attributes
+    ----------
+    path : Path
+        The file of results.
+    outcomes : tuple of Outcome
+        All units of the selection, those of earlier calls included.
+    new : int
+        How many of them came out in this call.
+    sources : dict of str to str
+        By network, whether data are the paper's or sampled.
+    left_out : tuple of str
+        Learners that cannot run here, and why.
+    """
+
+    path: Path
+    outcomes: tuple[Outcome, ...]
+    new: int
+    sources: dict[str, str]
+    left_out: tuple[str, ...]
+
+    @property
+    def states(self) -> Counter[str]:
+        """How many units came out in which state."""
+        return Counter(outcome.state for outcome in self.outcomes)
+
+
+def reproduce(
+    out: str | os.PathLike[str],
+    *,
+    quick: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    networks: Iterable[str] | None = None,
+    algorithms: Iterable[str] | None = None,
+    sizes: Iterable[int] | None = None,
+    sets: int | None = None,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: int | None = None,
+    jobs: int | None = None,
+    watch: Watch | None = None,
+) -> Summary:
+    """Run the paper's experiments, and keep each result as it comes.
+
+    What a folder has already is not run again, except for what failed, and what was over a limit that is
+    higher now.
+
+    Parameters
+    ----------
+    out : path
+        The folder of results; it is made if it is not there.
+    quick : bool
+        Take two networks, two data sets of each and the fast learners where nothing else is said.
+    data : path, optional
+        A folder with zip files of the paper's data; by default the one that ``F2SL_MMHC_DATA`` names. For
+        networks whose file is not there, data are sampled.
+    networks, algorithms : iterable of str, optional
+        See :mod:`f2sl.experiments.settings`; all by default.
+    sizes : iterable of int, optional
+        Rows of the data sets; 500 and 1,000 by default.
+    sets : int, optional
+        Data sets of each network and size; ten by default.
+    time_limit : float
+        Seconds for each unit.
+    memory_limit : int, optional
+        Bytes for each unit; by default those that run at a time have half of the machine's memory.
+    jobs : int, optional
+        Units at a time; as many as there are cores by default. The cores are dealt out among them.
+    watch : Watch, optional
+        Hears how it goes on.
+
+    Raises
+    ------
+    OptionError
+        If there is no such network or algorithm, or an option makes no sense.
+    FileError, DataError
+        If the data cannot be read, or the folder cannot be written to, is of another version, or in use.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = reproduce(folder, networks=["hailfinder"], algorithms=["gsbn"], sizes=[100], sets=1)
+    >>> summary.states
+    Counter({'done': 1})
+    """
+    selection = select(quick, networks, algorithms, sizes, sets)
+    n_jobs = _options.whole("jobs", available_cores() if jobs is None else jobs, least=1)
+    if memory_limit is None:
+        memory_limit = max(total_memory() // 2 // n_jobs, LEAST_MEMORY)
+    _options.whole("memory_limit", memory_limit, least=LEAST_MEMORY)
+    _options.positive("time_limit", time_limit, least=0.001, most=1e9)
+    folder = data_folder(data, selection.networks)
+    sources = {network: source_name(network, folder) for network in selection.networks}
+    with _folder_of_its_own(Path(out)) as results, Store(results) as store:
+        known = store.outcomes()
+        _check_sources(store.path, known.values(), sources)
+        units = selection.units()
+        schedule = Schedule(units, known, time_limit, memory_limit)
+        new = len(schedule.waiting) + len(schedule.to_skip)
+        if new:
+            from f2sl.experiments.runner import Runner
+
+            Runner(store, schedule, sources, n_jobs, time_limit, memory_limit, watch or Watch()).run(folder)
+            known = store.outcomes()
+    return Summary(store.path, tuple(known[unit] for unit in units), new, sources, selection.left_out)
+
+
+@contextmanager
+def _folder_of_its_own(folder: Path) -> Iterator[Path]:
+    """Make the folder if need be, and keep other processes from using it at the same time.
+
+    The lock is the system's, and goes with the process, however that ends.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        raise OptionError("the experiments need a system such as Linux or macOS, which can fork") from None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise FileError(f"cannot write to the folder {folder}: {error.strerror}") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise FileError(f"{folder}: another f2sl reproduce is at work in this folder") from None
+        yield folder
+    finally:
+        os.close(lock)
+
+
+def _check_sources(path: Path, known: Iterable[Outcome], sources: dict[str, str]) -> None:
+    """Refuse to mix the paper's data and sampled data of one network."""
+    said = {"paper": "the paper's data", "sampled": "sampled data"}
+    for outcome in known:
+        now = sources.get(outcome.unit.network, outcome.source)
+        if now != outcome.source:
+            raise FileError(
+                f"{path}: has results of {outcome.unit.network} from {said[outcome.source]}, and these would "
+                f"be from {said[now]}; use the same --data, or choose another folder"
+            )

@@ -1,0 +1,240 @@
+"""What the experiments consist of: networks, sizes, learners and their options. The one place to read.
+
+Options *as in the paper* are those by which the figures of its tables come out, where its text leaves them
+open (docs/reproduction.md tells how each was found). All independence tests are G2 tests at 0.01 with at most
+three variables in a conditioning set. Beside them stand *f2sl's defaults*, for the learners where they
+differ: links that tie are dropped, and both ends of a link must name each other.
+
+>>> options_of("f2sl-s", PAPER)["symmetry"], options_of("f2sl-s", DEFAULT)
+('or', {})
+>>> settings_of("gsbn"), len(settings_of("fcbf"))
+(('paper',), 13)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Network(NamedTuple):
+    """A network of the paper's table 1."""
+
+    title: str
+    """As the paper writes it."""
+    bundled: str
+    """The bundled network that data are sampled from where the paper's own are not at hand."""
+
+
+NETWORKS = {
+    "mildew": Network("Mildew", "mildew"),
+    "hailfinder": Network("Hailfinder", "hailfinder"),
+    "munin": Network("Munin", "munin1"),
+    "pigs": Network("Pigs", "pigs"),
+    "link": Network("Link", "link"),
+    "gene": Network("Gene", "gene-like"),
+}
+"""In the order of the paper's tables, by number of variables."""
+
+SIZES = (500, 1000)
+"""Rows of a data set."""
+SETS = 10
+"""Data sets of each network and size."""
+
+PAPER, DEFAULT = "paper", "default"
+"""The two groups of options."""
+
+STRUCTURE, PC = "structure", "pc"
+"""Kinds of learners: of whole structures (tables 2 to 5), of parents and children (tables 6 and 7)."""
+
+TIME_LIMIT = 600.0
+"""Seconds that learning from one data set may take. (The paper's limit is 48 hours.)"""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner of the paper's comparison: its options there, and why these."""
+
+    title: str
+    kind: str
+    options: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    defaults_differ: bool = False
+    """Whether f2sl's defaults are other options, worth a row of their own."""
+    slow: bool = False
+    """Whether it takes minutes on networks that others take seconds for; those come last."""
+    needs: str = ""
+    """A package that f2sl does without."""
+    compiled: bool = True
+    """Whether it has inner loops of f2sl's own, which are compiled on their first use."""
+
+
+_TESTS: dict[str, Any] = {"ci_test": "g2", "alpha": 0.01, "max_cond_vars": 3}
+_CLIMB: dict[str, Any] = {"tabu_length": 100, "max_stall": 15}
+_BEST_NETWORKS: dict[str, Any] = {
+    "score": "bdeu",
+    "equivalent_sample_size": 1.0,
+    "ties": "drop",
+    "order": "strength",
+}
+
+LEARNERS = {
+    "f2sl-c": Learner(
+        "F2SL-c",
+        STRUCTURE,
+        {"delta": 0.05, "measure": "su", "ties": "keep", "symmetry": "and", **_TESTS},
+        "The strict > of the text, which keeps ties; skeletons come out with AND.",
+        defaults_differ=True,
+    ),
+    "f2sl-s": Learner(
+        "F2SL-s",
+        STRUCTURE,
+        {
+            "delta": 0.05,
+            "measure": "su",
+            "ties": "keep",
+            "symmetry": "or",
+            "score": "bdeu",
+            "equivalent_sample_size": 10.0,
+            **_CLIMB,
+        },
+        "Its figures come out with OR; with BDeu each edge has a prior of 1 / (10 + 1).",
+        defaults_differ=True,
+    ),
+    "gsbn": Learner(
+        "GSBN", STRUCTURE, {"symmetry": "and", **_TESTS}, "Comes out with AND and columns in their order."
+    ),
+    "mmhc": Learner(
+        "MMHC",
+        STRUCTURE,
+        {"symmetry": "and", "score": "bdeu", "equivalent_sample_size": 10.0, **_TESTS, **_CLIMB},
+        "BDeu, its prior and the tabu list as in F2SL-s.",
+    ),
+    "mmhc-c": Learner(
+        "MMHC-c", STRUCTURE, {"symmetry": "and", **_TESTS}, "MMHC's skeleton, directions as in F2SL-c."
+    ),
+    "fcbf": Learner(
+        "FCBF",
+        PC,
+        {"delta": 0.05, "measure": "su", "ties": "keep"},
+        "Symmetrical uncertainty above 0.05 and the strict > of the text.",
+        defaults_differ=True,
+    ),
+    "mmpc": Learner(
+        "MMPC", PC, {"symmetry": "none", **_TESTS}, "Table 6 is without symmetry.", defaults_differ=True
+    ),
+    "hiton-pc": Learner(
+        "HITON-PC", PC, {"symmetry": "none", **_TESTS}, "Table 6 is without symmetry.", defaults_differ=True
+    ),
+    "pc-simple": Learner(
+        "PC-simple",
+        PC,
+        {"symmetry": "none", **_TESTS},
+        "Table 6 is without symmetry.",
+        defaults_differ=True,
+        slow=True,
+    ),
+    "sll-pc": Learner(
+        "SLL-PC", PC, {**_BEST_NETWORKS, "symmetry": "and"}, "Table 6 is after the AND rule.", slow=True
+    ),
+    "s2tmb-pc": Learner("S2TMB-PC", PC, _BEST_NETWORKS, "Table 6 has the sets that S2TMB finds.", slow=True),
+    "sll+c": Learner(
+        "SLL+C", STRUCTURE, _BEST_NETWORKS, "Of equally good networks one with the fewest links.", slow=True
+    ),
+    "sll+g": Learner(
+        "SLL+G", STRUCTURE, {**_BEST_NETWORKS, **_CLIMB}, "As SLL+C, then hill climbing.", slow=True
+    ),
+    "ggsl": Learner(
+        "GGSL",
+        STRUCTURE,
+        {**_BEST_NETWORKS, "seed": 0},
+        "The first variable is drawn, by this seed.",
+        slow=True,
+    ),
+    "notears": Learner(
+        "NOTEARS",
+        STRUCTURE,
+        {"lambda1": 0.0, "w_threshold": 0.3, "constraint": "expm"},
+        "Its figures come nearest without a price for weights; states are taken for numbers.",
+        defaults_differ=True,
+        slow=True,
+        compiled=False,
+    ),
+    "dag-gnn": Learner(
+        "DAG-GNN",
+        STRUCTURE,
+        {
+            "hidden": 64,
+            "epochs": 300,
+            "batch_size": 100,
+            "learning_rate": 0.003,
+            "tau": 0.0,
+            "graph_threshold": 0.3,
+            "seed": 0,
+        },
+        "The values of its paper's program; states are taken for numbers.",
+        slow=True,
+        needs="torch",
+        compiled=False,
+    ),
+}
+"""Those that take seconds first."""
+
+SWEPT = "fcbf"
+"""The learner whose threshold the paper varies in its figures of delta."""
+DELTAS = tuple(step / 100 for step in range(11))
+"""From 0 to 0.1."""
+
+
+@dataclass(frozen=True)
+class Quick:
+    """What ``f2sl reproduce --quick`` takes where nothing else is asked for: minutes instead of hours."""
+
+    networks: tuple[str, ...] = ("mildew", "munin")
+    learners: tuple[str, ...] = tuple(name for name, learner in LEARNERS.items() if not learner.slow)
+    sets: int = 2
+
+
+QUICK = Quick()
+
+
+def swept_setting(delta: float) -> str:
+    """Name the setting with this threshold.
+
+    Examples
+    --------
+    >>> swept_setting(0.03)
+    'delta=0.03'
+    """
+    return f"delta={delta:.2f}"
+
+
+def settings_of(learner: str) -> tuple[str, ...]:
+    """List the settings that a learner is run with."""
+    settings = [PAPER]
+    if LEARNERS[learner].defaults_differ:
+        settings.append(DEFAULT)
+    if learner == SWEPT:
+        settings += map(swept_setting, DELTAS)
+    return tuple(settings)
+
+
+def options_of(learner: str, setting: str) -> dict[str, Any]:
+    """Give the options that differ from the learner's defaults, or might."""
+    if setting == DEFAULT:
+        return {}
+    options = dict(LEARNERS[learner].options)
+    if setting != PAPER:
+        options["delta"] = float(setting.removeprefix("delta="))
+    return options
+
+
+def seed_of(rows: int, data_set: int) -> int:
+    """Give the seed of a sampled data set: another for each size, since a sample is the start of longer ones.
+
+    Examples
+    --------
+    >>> seed_of(500, 1), seed_of(1000, 10)
+    (50001, 100010)
+    """
+    return rows * 100 + data_set

@@ -1,0 +1,266 @@
+"""The file that results are kept in: ``results.sqlite``, a row for each unit as it finishes.
+
+A *unit* is one learner with one setting on one data set. Every change is a transaction of its own with a
+rollback journal, so that a process that is killed, or a disk that is full, loses nothing that was finished.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import astuple, dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from f2sl._version import __version__
+from f2sl.errors import FileError
+
+FILE = "results.sqlite"
+FORMAT = "1"
+
+DONE, OVER_TIME, OVER_MEMORY, FAILED, SKIPPED = "done", "time", "memory", "failed", "skipped"
+"""States of a unit: measured, over a limit, ended by an error, or not tried, since another data set of its
+network, size, learner and setting was over a limit."""
+
+SCHEMA = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, description TEXT NOT NULL);
+CREATE TABLE networks (
+    network TEXT, source TEXT, variables INTEGER, edges INTEGER, max_in INTEGER, max_out INTEGER,
+    min_pc INTEGER, max_pc INTEGER, min_states INTEGER, max_states INTEGER,
+    PRIMARY KEY (network, source)
+);
+CREATE TABLE units (
+    network TEXT, rows INTEGER, data_set INTEGER, learner TEXT, setting TEXT,
+    source TEXT NOT NULL, seed INTEGER, state TEXT NOT NULL, seconds REAL, peak_bytes INTEGER,
+    time_limit REAL, memory_limit INTEGER, message TEXT NOT NULL, measures TEXT,
+    run INTEGER NOT NULL REFERENCES runs (id),
+    PRIMARY KEY (network, rows, data_set, learner, setting)
+);
+"""
+
+
+class Unit(NamedTuple):
+    """What is run and kept as a whole: one learner with one setting on one data set."""
+
+    network: str
+    rows: int
+    data_set: int
+    learner: str
+    setting: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a unit came out; `seconds` and `measures` are there only if it was done."""
+
+    unit: Unit
+    source: str
+    seed: int | None
+    state: str
+    run: int
+    seconds: float | None = None
+    peak_bytes: int | None = None
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    message: str = ""
+    measures: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """How large a network is, as the paper's table 1 tells it."""
+
+    network: str
+    source: str
+    variables: int
+    edges: int
+    max_in: int
+    max_out: int
+    min_pc: int
+    max_pc: int
+    min_states: int
+    max_states: int
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that a file holds; `runs` are the descriptions of the calls that filled it."""
+
+    outcomes: tuple[Outcome, ...]
+    runs: dict[int, dict[str, Any]]
+    networks: tuple[NetworkFacts, ...]
+
+
+class Store:
+    """The file of results in a folder, opened to be added to; a new one is made where there is none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        there = self.path.exists()
+        with self._telling("open"):
+            self._database = sqlite3.connect(self.path, isolation_level=None)
+            try:
+                self._database.execute("PRAGMA synchronous = FULL")
+                if not _tables(self._database):
+                    self._create()
+                _check(self._database, self.path)
+            except BaseException:
+                self._database.close()
+                if not there:
+                    self.path.unlink(missing_ok=True)
+                raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._database.close()
+
+    def outcomes(self) -> dict[Unit, Outcome]:
+        """Give what is known so far."""
+        with self._telling("read"):
+            return {outcome.unit: outcome for outcome in _outcomes(self._database)}
+
+    def add_run(self, started: str, description: Mapping[str, Any]) -> int:
+        """Keep how and where a call runs; gives its number."""
+        with self._telling("write"):
+            row = (started, json.dumps(description))
+            done = self._database.execute("INSERT INTO runs (started, description) VALUES (?, ?)", row)
+        return int(done.lastrowid or 0)
+
+    def add_networks(self, facts: Iterable[NetworkFacts]) -> None:
+        """Keep how large networks are."""
+        self._put("networks", [astuple(one) for one in facts])
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Keep how units came out, all or none of these; what was known of them before is replaced."""
+        self._put("units", [_row(outcome) for outcome in outcomes])
+
+    def _put(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        if not rows:
+            return
+        marks = ", ".join("?" * len(rows[0]))
+        with self._telling("write"), self._transaction():
+            self._database.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
+
+    def _create(self) -> None:
+        with self._transaction():
+            for statement in SCHEMA.split(";")[:-1]:
+                self._database.execute(statement)
+            about = [("format", FORMAT), ("f2sl", __version__)]
+            self._database.executemany("INSERT INTO about VALUES (?, ?)", about)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._database.execute("COMMIT")
+        except BaseException:
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _telling(self, verb: str) -> Iterator[None]:
+        """Say in one line what is wrong with the file."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, FileError):
+                raise
+            advice = ""
+            if verb == "write":
+                advice = "; what was finished is kept: make room, and the same command goes on"
+            raise FileError(f"cannot {verb} {self.path}: {error}{advice}") from None
+
+
+def read_results(folder: str | os.PathLike[str]) -> Results:
+    """Read all results of a folder.
+
+    Raises
+    ------
+    FileError
+        If there are none, they are of another version, or the file is damaged.
+    """
+    path = Path(folder) / FILE
+    if not path.is_file():
+        what = "no such folder" if not Path(folder).is_dir() else f"no {FILE} in it"
+        raise FileError(f"{folder}: {what}; f2sl reproduce --out {folder} makes one")
+    # What a killed process left unfinished is rolled back on opening, which takes the right to write.
+    mode = "rw" if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK) else "ro"
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)) as database:
+            _check(database, path)
+            runs = database.execute("SELECT id, started, description FROM runs ORDER BY id").fetchall()
+            names = ", ".join(part.name for part in fields(NetworkFacts))
+            networks = database.execute(f"SELECT {names} FROM networks").fetchall()
+            return Results(
+                outcomes=tuple(_outcomes(database)),
+                runs={number: {"started": at, **json.loads(text)} for number, at, text in runs},
+                networks=tuple(NetworkFacts(*row) for row in networks),
+            )
+    except (sqlite3.Error, ValueError) as error:
+        raise FileError(f"{path}: cannot be read as results of f2sl reproduce ({error})") from None
+
+
+def _check(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is not of this version."""
+    if not {"about", "runs", "networks", "units"} <= _tables(database):
+        raise FileError(f"{path}: not a file of results of f2sl reproduce; choose another folder")
+    about = dict(database.execute("SELECT key, value FROM about"))
+    if about != {"format": FORMAT, "f2sl": __version__}:
+        made_by = f"f2sl {about.get('f2sl')} (format {about.get('format')})"
+        raise FileError(
+            f"{path}: made by {made_by}, and this is f2sl {__version__} (format {FORMAT}), whose results may "
+            "differ; choose another folder"
+        )
+
+
+def _tables(database: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
+    columns = (
+        "network, rows, data_set, learner, setting, source, seed, state, seconds, peak_bytes, time_limit, "
+        "memory_limit, message, measures, run"
+    )
+    # An order of its own, so that sums over data sets are the same to the last bit however units came in.
+    order = "network, rows, learner, setting, data_set"
+    for row in database.execute(f"SELECT {columns} FROM units ORDER BY {order}"):
+        source, seed, state, seconds, peak, time_limit, memory_limit, message, measures, run = row[5:]
+        yield Outcome(
+            unit=Unit(*row[:5]),
+            source=source,
+            seed=seed,
+            state=state,
+            run=run,
+            seconds=seconds,
+            peak_bytes=peak,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            message=message,
+            measures=json.loads(measures) if measures else {},
+        )
+
+
+def _row(outcome: Outcome) -> tuple[Any, ...]:
+    """Lay an outcome out in the order of the table's columns."""
+    return (
+        *outcome.unit,
+        outcome.source,
+        outcome.seed,
+        outcome.state,
+        outcome.seconds,
+        outcome.peak_bytes,
+        outcome.time_limit,
+        outcome.memory_limit,
+        outcome.message,
+        json.dumps(outcome.measures) if outcome.measures else None,
+        outcome.run,
+    )

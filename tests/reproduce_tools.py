@@ -1,0 +1,167 @@
+"""``f2sl reproduce`` in processes of its own, with a learner that misbehaves if it is told to."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from cli_process import ENVIRONMENT, SCRIPT, f2sl
+from f2sl.experiments.store import FILE, read_results
+
+# Python runs this in every process that finds it on its path, the server of units among them. GSBN does as
+# it is told with more rows than it warms up with.
+MISBEHAVING_GSBN = """
+import os, time
+from f2sl.structure.gsbn import GSBN
+
+well = GSBN.fit
+
+def fit(self, X, y=None, *, names=None):
+    how = os.environ.get("GSBN_MUST", "")
+    if how and X.n_rows > 200:
+        if how == "eat":
+            eaten = []
+            while True:
+                eaten.append(bytearray(1 << 24))
+        if how == "hang":
+            while True:
+                pass
+        if how == "crash":
+            os.abort()
+        if how == "fail":
+            raise ZeroDivisionError("one by nought")
+        if how == "dawdle":
+            time.sleep(0.3)
+    return well(self, X, names=names)
+
+GSBN.fit = fit
+"""
+ROWS = "250"
+
+
+class Bench:
+    """A folder to run the command in; `gsbn` says how GSBN is to misbehave."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "site").mkdir()
+        (folder / "site" / "sitecustomize.py").write_text(MISBEHAVING_GSBN)
+        self.out = folder / "results"
+
+    def environment(self, gsbn):
+        path = os.pathsep.join(filter(None, [str(self.folder / "site"), ENVIRONMENT.get("PYTHONPATH")]))
+        return {"GSBN_MUST": gsbn, "PYTHONPATH": path, "F2SL_MMHC_DATA": ""}
+
+    def arguments(self, algorithms="gsbn,f2sl-c", sets=2, out=None, **options):
+        chosen = {
+            "out": out or self.out,
+            "networks": "hailfinder",
+            "algorithms": algorithms,
+            "sizes": ROWS,
+            "sets": sets,
+            "jobs": 2,
+            **options,
+        }
+        return [
+            "reproduce",
+            *(part for name, value in chosen.items() for part in (f"--{name.replace('_', '-')}", str(value))),
+        ]
+
+    def run(self, gsbn="", command=(SCRIPT,), **options):
+        return f2sl(*self.arguments(**options), command=command, **self.environment(gsbn))
+
+    def start(self, gsbn, **options):
+        return subprocess.Popen(
+            [SCRIPT, *self.arguments(**options)],
+            env={**ENVIRONMENT, **self.environment(gsbn)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def outcomes(self, out=None):
+        return {outcome.unit: outcome for outcome in read_results(out or self.out).outcomes}
+
+    def states(self, learner):
+        """States by number of the data set, in the setting of the paper."""
+        chosen = [o for u, o in self.outcomes().items() if (u.learner, u.setting) == (learner, "paper")]
+        return {outcome.unit.data_set: outcome.state for outcome in chosen}
+
+    def until(self, condition, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "this should have come about by now"
+            time.sleep(0.02)
+
+    def until_done(self, number):
+        """Wait until so many units have ended."""
+
+        def enough():
+            return (self.out / FILE).exists() and len(rows_of(self.out, "SELECT state FROM units")) >= number
+
+        self.until(enough)
+
+
+def rows_of(out, query):
+    """Ask the file of results; nothing while its tables are not there yet."""
+    database = sqlite3.connect(out / FILE, timeout=10)
+    try:
+        return database.execute(query).fetchall()
+    except sqlite3.OperationalError as error:
+        assert "no such table" in str(error)
+        return []
+    finally:
+        database.close()
+
+
+def is_intact(out):
+    return rows_of(out, "PRAGMA integrity_check") == [("ok",)]
+
+
+def servers_of(pid):
+    """The processes that a process has started, from Linux's files on processes."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found.append(int(folder.name))
+    return found
+
+
+def descendants_of(pid):
+    own = servers_of(pid)
+    return own + [far for near in own for far in descendants_of(near)]
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
+
+
+def interrupt(process):
+    process.send_signal(signal.SIGINT)
+
+
+def write_supplement(folder, graph, tables, name="hailf_data.zip"):
+    """Write a zip file as the supplement has them: a graph, and by rows and number the data sets."""
+
+    def text(numbers):
+        return "\n".join(" ".join(map(str, row)) for row in np.asarray(numbers)) + "\n"
+
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr("data/Net_graph.txt", text(graph))
+        for (rows, number), table in tables.items():
+            archive.writestr(f"data/Net_s{rows}_v{number}.txt", text(table))
+    return folder / name

@@ -1,0 +1,198 @@
+"""The page and the files beside it: whole, well formed, escaped, the same each time; and refusals."""
+
+import re
+import sqlite3
+from contextlib import closing
+from html.parser import HTMLParser
+
+import pytest
+
+from cli_process import MODULE, f2sl
+from f2sl.errors import F2SLError, FileError
+from f2sl.experiments import report
+from f2sl.experiments.store import FILE
+from store_tools import done, ended, errors, rates, write_store
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Reads a page: identifiers, links, numbers of elements; complains of what is not closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.count, self.text, self._open = [], [], {}, [], []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag, attributes):
+        known = dict(attributes)
+        self.ids += [known["id"]] if "id" in known else []
+        self.links += [known[name] for name in ("href", "src", "xlink:href") if name in known]
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def some_results():
+    """A little of everything, and strange texts where texts come from outside."""
+    yield done("mildew", 500, 1, "gsbn", errors(4, 37, 0), 0.2)
+    yield done("mildew", 500, 2, "gsbn", errors(5, 36, 1), 0.1)
+    yield done("mildew", 500, 1, "f2sl-s", errors(12, 24, 1), 0.1)
+    yield done("munin", 500, 1, "gsbn", errors(4, 240, 8), 2.0)
+    yield done("munin", 500, 1, "f2sl-s", errors(60, 150, 90), 1.0)
+    yield done("pigs", 500, 1, "fcbf", rates(0.9), 3.0, source="sampled")
+    yield done("mildew", 77, 1, "<b>unknown</b>", rates(0.5))
+    yield ended("time", "munin", 500, 1, "ggsl")
+    yield ended("failed", "mildew", 500, 1, "mmhc", message="<script>alert('no')</script> & more")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = write_store(tmp_path_factory.mktemp("made") / "results", list(some_results()))
+    report(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def text(folder):
+    return (folder / "index.html").read_text(encoding="utf-8")
+
+
+def test_everything_is_written(folder):
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    tables = [name for name in names if name.startswith("tables/")]
+    figures = [name for name in names if name.startswith("figures/")]
+    assert len(tables) == 7 * 3 + 2  # and the claims
+    assert len(figures) == 12 * 2
+    assert sorted({*names} - {*tables, *figures}) == ["index.html", FILE]
+
+
+def test_the_page_is_well_formed_and_asks_for_nothing_from_elsewhere(folder, text):
+    outline = Outline(text)
+    assert len(outline.ids) == len(set(outline.ids))
+    for link in outline.links:
+        if link.startswith("#"):
+            assert link[1:] in outline.ids
+        else:
+            assert (folder / link).is_file()
+    assert not re.search(r"(src|href)=\"(https?:)?//", text)
+    assert "@import" not in text
+    # Only to be read, and only in names of kinds of document.
+    assert set(re.findall(r"https?://[^\"' <)]+", text)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert (outline.count["svg"], outline.count["h1"], outline.count["main"]) == (12, 1, 1)
+    assert text.count('<table class="sortable">') == 7
+
+
+def test_what_comes_from_data_is_escaped(text):
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(&#x27;no&#x27;)&lt;/script&gt; &amp; more" in text
+    assert "<b>unknown" not in text
+    assert "made-up &lt;processor&gt;" in text
+
+
+def test_the_page_says_what_was_run_and_whose_data(text):
+    words = " ".join(Outline(text).text)
+    assert "Mildew, Munin: the paper's data" in words
+    assert "Pigs: sampled" in words
+    assert "2 cores, 8.0 GiB" in words
+    assert "torch not there" in words
+    assert "1 for each unit, 2 units at a time" in words
+    assert "600 s and 4.0 GiB for each unit" in words
+    assert "over the limit of 600 s" in words
+
+
+def test_the_same_results_give_the_same_bytes(folder, tmp_path):
+    other = write_store(tmp_path / "again", list(some_results())[::-1])
+    report(other)
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name != FILE:
+            assert path.read_bytes() == (other / path.relative_to(folder)).read_bytes()
+
+
+@pytest.mark.parametrize("outcomes", [[], [done("mildew", 500, 1, "fcbf", rates(0.5))]])
+def test_next_to_nothing_is_enough(tmp_path, outcomes):
+    place = write_store(tmp_path / "results", outcomes)
+    written = report(place)
+    assert written[-1] == place / "index.html"
+    Outline(written[-1].read_text(encoding="utf-8"))
+    assert "not run yet" in (place / "figures" / "seconds-500.svg").read_text()
+
+
+def spoiled(folder, change):
+    place = write_store(folder / "results", [done("mildew", 500, 1, "fcbf", rates(0.5))])
+    (place / "index.html").write_text("mine")
+    change(place / FILE)
+    return place
+
+
+def of_another_version(path):
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("UPDATE about SET value = '99' WHERE key = 'format'")
+        file.commit()
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:3000])
+
+
+def no_database(path):
+    path.write_text("nothing of the kind\n" * 1000)
+
+
+@pytest.mark.parametrize("change", [of_another_version, cut_short, no_database, lambda path: path.unlink()])
+def test_bad_files_are_refused_and_nothing_is_overwritten(tmp_path, change):
+    place = spoiled(tmp_path, change)
+    with pytest.raises(FileError, match="results"):
+        report(place)
+    assert (place / "index.html").read_text() == "mine"
+    assert not (place / "tables").exists()
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(FileError, match="no such folder"):
+        report(tmp_path / "nowhere")
+
+
+def test_a_place_that_cannot_be_written_to(tmp_path):
+    place = write_store(tmp_path / "results", [])
+    (place / "tables").write_text("a file, not a folder")
+    with pytest.raises(FileError, match="cannot make the folder"):
+        report(place)
+    assert not (place / "index.html").exists()
+
+
+def test_without_matplotlib(tmp_path, monkeypatch):
+    place = write_store(tmp_path / "results", [])
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(F2SLError, match="Matplotlib"):
+        report(place)
+    assert not (place / "tables").exists()
+
+
+def test_the_command(tmp_path):
+    place = write_store(tmp_path / "results", [done("mildew", 500, 1, "fcbf", rates(0.5))])
+    finished = f2sl("report", place, command=MODULE)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.stdout == f"wrote {place / 'index.html'} and 47 files of tables and figures\n"
+
+
+def test_the_command_refuses(tmp_path):
+    finished = f2sl("report", tmp_path / "nowhere", command=MODULE)
+    assert (finished.returncode, finished.stdout) == (2, "")
+    assert finished.stderr.startswith("f2sl: error: ")
+    assert finished.stderr.count("\n") == 1
