@@ -80,8 +80,8 @@ TIED_TO_ROWS = (
     ),
     Difference(
         "Hailfinder sampled",
-        "Data sampled from the published network do belong to its graph (F2SL-c has an F1 of about 0.6 "
-        "at 500 rows), so that figures cannot be compared with the paper's.",
+        "Data sampled from the published network do belong to its graph, so that figures cannot be compared "
+        "with the paper's.",
         networks=("hailfinder",),
         sources=("sampled",),
     ),
@@ -167,8 +167,8 @@ TIED_TO_ROWS = (
     ),
     Difference(
         "Over the paper's limit",
-        "The paper's programs took more than 48 hours on Munin. Here sets of variables are scored once "
-        "for all targets, which takes from 15 seconds to two minutes for each data set.",
+        "The paper's programs took more than 48 hours on Munin. Here sets of variables are scored once for "
+        "all targets.",
         learners=("sll-pc", "s2tmb-pc", "sll+c", "sll+g", "ggsl"),
         networks=("munin",),
         sources=("paper",),
