@@ -53,7 +53,7 @@ class Supplement:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._texts = {Path(name).name: archive.read(name) for name in archive.namelist()}
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
             raise FileError(f"{self.path}: not a readable zip file ({error})") from None
         graph = self._numbers(self._one(r".*_graph\.txt", "graph"))
         n = len(graph)
@@ -94,6 +94,8 @@ class Supplement:
         raise FileError(f"{self.path}: holds no {what} (a file {pattern})")
 
     def _numbers(self, name: str) -> NDArray[np.int64]:
+        if not self._texts[name].strip():
+            raise DataError(f"{self.path}: {name} is empty")
         try:
             return np.loadtxt(io.BytesIO(self._texts[name]), dtype=np.int64, ndmin=2)
         except ValueError as error:
