@@ -197,7 +197,7 @@ def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
             {"gsbn": {"f1": 0.6}, "f2sl_s": {}},
             {"gsbn": {"seconds": 0.5, "f1": 0.6}, "f2sl_s": {}},
         ),
-        # The paper's largest factor over GSBN is 14.58.
+        # The paper says 15 of GSBN, where its table has 14.58.
         (
             "largest-factors",
             "pigs",

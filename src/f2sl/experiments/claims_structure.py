@@ -30,11 +30,12 @@ from f2sl.experiments.claims import Claim
 from f2sl.experiments.names import LEARNERS, NETWORKS, STRUCTURE_LEARNERS, short
 from f2sl.experiments.results import Task
 from f2sl.experiments.settings import SIZES
-from f2sl.experiments.table_model import LAST_DIGIT
 
 RIVALS = tuple(name for name in STRUCTURE_LEARNERS if name not in F2SL)
 SLOW = ("sll+c", "sll+g", "ggsl", "notears", "dag-gnn")
 GLOBAL = ("notears", "dag-gnn")
+UP_TO = {"gsbn": 15, "mmhc": 15, "sll+c": 50800, "sll+g": 32408, "ggsl": 58065}
+"""How many times faster F2SL-s is at most, by the paper's text."""
 WHERE_GSBN_IS_BETTER = ("hailfinder", "munin", "link")
 TIME, ERRORS, CORRECTNESS, BOTH = (
     f"6.2, {part}" for part in ("1 (time)", "2 (errors)", "3 (correctness)", "4 (time and quality)")
@@ -56,13 +57,11 @@ def _where_the_paper_has_none(view: View) -> Iterator[Case]:
 
 
 def _largest_factors(view: View) -> Iterator[Case]:
-    """Compare the largest factor by which F2SL-s is faster with the paper's.
+    """Compare the largest factor by which F2SL-s is faster with that of the paper's text, in whole numbers.
 
     Of a rival over the time limit a factor is known that it has at least: enough to hold, not to fail.
     """
-    printed = paper.figures("normalised_structures")
-    for rival in ("gsbn", "mmhc", "sll+c", "sll+g", "ggsl"):
-        theirs = max(row["seconds"].mean for (_, _, name), row in printed.items() if name == rival and row)
+    for rival, theirs in UP_TO.items():
         found, known = [], True
         for task in view.tasks():
             low, high = bounds(view.cell(task, rival))
@@ -73,8 +72,8 @@ def _largest_factors(view: View) -> Iterator[Case]:
         figures, answer = "not run", None
         if found:
             least = "" if known else "at least "
-            figures = f"up to {least}{short(max(found))} times; the paper {short(theirs)} times"
-            answer = True if max(found) >= theirs - LAST_DIGIT / 2 else False if known else None
+            figures = f"up to {least}{short(max(found))} times; the paper {theirs:,} times"
+            answer = True if round(max(found)) >= theirs else False if known else None
         yield Case("largest of all", "all data", f"{LEARNERS[rival]}, F2SL-s: seconds", figures, answer)
 
 
@@ -184,9 +183,9 @@ CLAIMS = (
     ),
     Claim(
         "largest-factors",
-        "F2SL-s is faster than GSBN, MMHC, SLL+C, SLL+G and GGSL by factors of up to those of table 5.",
+        "F2SL-s is up to 15, 15, 50,800, 32,408, 58,065 times faster than GSBN, MMHC, SLL+C, SLL+G, GGSL.",
         TIME,
-        "The largest factor over all networks and sizes is at least the largest of the paper's table 5.",
+        "The largest factor over all networks and sizes is, rounded, at least that.",
         _largest_factors,
     ),
     Claim(
