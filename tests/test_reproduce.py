@@ -106,6 +106,14 @@ def test_options_that_make_no_sense_are_told_by_their_flags_and_nothing_is_made(
     assert file.read_text() == "mine"
 
 
+def test_what_the_command_says_of_its_choices_holds():
+    told = " ".join(f2sl("reproduce", "--help").stdout.split())
+    assert f"Of {', '.join(list(settings.NETWORKS)[:-1])} and gene; all by default" in told
+    assert f"{','.join(map(str, settings.SIZES))} by default" in told
+    assert f"size; {settings.SETS} by default" in told
+    assert f"[default: {settings.TIME_LIMIT}]" in told
+
+
 def test_learners_whose_package_is_not_there_are_left_out_unless_named(monkeypatch):
     monkeypatch.setattr(plan, "find_spec", lambda name: None)
     assert "dag-gnn" not in select().learners
@@ -297,7 +305,7 @@ def spoiled(folder, how):
         ("cycle", "hailf_data.zip: the graph is not that of a network"),
         ("numbers", "Net_s20_v1.txt is not a table of whole numbers"),
         ("rows", "data set 1 of 20 rows has 19 rows instead"),
-        ("missing", "hailf_data.zip: holds no data set 1 of 20 rows"),
+        ("missing", "hailf_data.zip: holds no data set 1 of 20 rows (a file NAME_s20_v1.txt)"),
         ("none", "holds none of hailf_data.zip"),
     ],
 )

@@ -18,7 +18,7 @@ BORNE_OUT, IN_PART, NOT, UNKNOWN = (
     "borne out",
     "borne out in part",
     "not borne out",
-    "cannot be said yet",
+    "cannot be said",
 )
 
 GROUPS = ("The paper's own tables", "Our runs, as in the paper", "Our runs, f2sl defaults")
