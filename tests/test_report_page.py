@@ -53,6 +53,7 @@ def some_results():
     yield done("munin", 500, 1, "gsbn", errors(4, 240, 8), 2.0)
     yield done("munin", 500, 1, "f2sl-s", errors(60, 150, 90), 1.0)
     yield done("pigs", 500, 1, "fcbf", rates(0.9), 3.0, source="sampled")
+    yield done("gene", 1000, 1, "fcbf", rates(0.9), 3.0, source="sampled")
     yield done("mildew", 77, 1, "<b>unknown</b>", rates(0.5))
     yield ended("time", "munin", 500, 1, "ggsl")
     yield ended("failed", "mildew", 500, 1, "mmhc", message="<script>alert('no')</script> & more")
@@ -108,7 +109,8 @@ def test_what_comes_from_data_is_escaped(text):
 def test_the_page_says_what_was_run_and_whose_data(text):
     words = " ".join(Outline(text).text)
     assert "Mildew, Munin: the paper's data" in words
-    assert "Pigs: sampled" in words
+    assert "Pigs: sampled Gene: sampled from gene-like" in words
+    assert "Not shown Results with 77 rows" in words
     assert "2 cores, 8.0 GiB" in words
     assert "torch not there" in words
     assert "1 for each unit, 2 units at a time" in words

@@ -99,7 +99,10 @@ def reproduce(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", help="Data sets at a time; as many as cores by default.", rich_help_panel=LIMITS
+            "--jobs",
+            "-j",
+            help="Learners at work at a time; as many as cores by default.",
+            rich_help_panel=LIMITS,
         ),
     ] = None,
     quiet: Quiet = False,

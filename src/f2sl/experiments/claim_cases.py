@@ -9,6 +9,8 @@ from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, SOURCES, short,
 from f2sl.experiments.results import PRINTED, Cell, Cells, Task
 from f2sl.experiments.settings import PAPER, SIZES
 
+F2SL = ("f2sl-c", "f2sl-s")
+"""The paper's own learners."""
 CLOSE = 0.25
 """Two figures are close if they differ by at most this share of the larger one."""
 
@@ -69,6 +71,11 @@ def higher(ours: float, theirs: float) -> bool:
     return ours > theirs
 
 
+def not_higher(ours: float, theirs: float) -> bool:
+    """Say whether ours is at most theirs."""
+    return ours <= theirs
+
+
 def close(ours: float, theirs: float) -> bool:
     """Say whether the two differ by at most a quarter of the larger.
 
@@ -88,6 +95,17 @@ def close_or_lower(ours: float, theirs: float) -> bool:
 def close_or_higher(ours: float, theirs: float) -> bool:
     """Say whether ours is above, or close."""
     return ours > theirs or close(ours, theirs)
+
+
+def networks_but(*left_out: str) -> tuple[str, ...]:
+    """Give all networks but some.
+
+    Examples
+    --------
+    >>> networks_but("mildew", "hailfinder", "munin", "gene")
+    ('pigs', 'link')
+    """
+    return tuple(name for name in NETWORKS if name not in left_out)
 
 
 def pairs(ours: Iterable[str], rivals: Iterable[str]) -> list[tuple[str, str]]:
@@ -125,9 +143,7 @@ def timings(
             figures = "; ".join(
                 f"{LEARNERS[learner]} {_shown(view, task, learner, 'seconds')}" for learner in (first, second)
             )
-            (low, high), (rival_low, rival_high) = (
-                _bounds(view.cell(task, name)) for name in (first, second)
-            )
+            (low, high), (rival_low, rival_high) = (bounds(view.cell(task, name)) for name in (first, second))
             answer = None
             if high is not None and rival_low is not None and rival_low > factor * high:
                 answer = True
@@ -159,7 +175,7 @@ def case(task: Task, what: str, figures: str, holds: bool | None) -> Case:
     return Case(where, source, what, figures, holds)
 
 
-def _bounds(cell: Cell | None) -> tuple[float | None, float | None]:
+def bounds(cell: Cell | None) -> tuple[float | None, float | None]:
     """Give the seconds that a learner took at least and at most, as far as they are known."""
     if cell is None:
         return None, None

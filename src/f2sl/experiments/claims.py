@@ -18,7 +18,7 @@ BORNE_OUT, IN_PART, NOT, UNKNOWN = (
     "borne out",
     "borne out in part",
     "not borne out",
-    "cannot be said yet",
+    "cannot be said",
 )
 
 GROUPS = ("The paper's own tables", "Our runs, as in the paper", "Our runs, f2sl defaults")
@@ -43,8 +43,6 @@ class Claim:
         The comparisons, made of what is seen.
     enough : float
         The share of cases that must hold: 1, or less where the paper says "often" or "almost all".
-    exceptions : int
-        How many cases the paper itself excepts, without our looking which.
     by_setting : bool
         Whether f2sl's defaults make a difference to it.
     """
@@ -55,7 +53,6 @@ class Claim:
     how: str
     cases: Cases
     enough: float = 1.0
-    exceptions: int = 0
     by_setting: bool = True
 
 
@@ -65,7 +62,6 @@ class Verdict:
 
     cases: tuple[Case, ...]
     enough: float = 1.0
-    exceptions: int = 0
 
     @property
     def judged(self) -> list[Case]:
@@ -89,7 +85,7 @@ class Verdict:
         """
         if not self.judged:
             return UNKNOWN
-        if self.held >= self.enough * len(self.judged) - self.exceptions:
+        if self.held >= self.enough * len(self.judged):
             return BORNE_OUT
         return IN_PART if self.held else NOT
 
@@ -162,7 +158,7 @@ def all_claims() -> tuple[Claim, ...]:
 
 
 def _verdict(claim: Claim, view: View) -> Verdict:
-    return Verdict(tuple(claim.cases(view)), claim.enough, claim.exceptions)
+    return Verdict(tuple(claim.cases(view)), claim.enough)
 
 
 def _range(values: list[float]) -> str:

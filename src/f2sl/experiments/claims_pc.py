@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator
 
 from f2sl.experiments.claim_cases import (
+    F2SL,
     Case,
     Cases,
     View,
@@ -16,17 +17,17 @@ from f2sl.experiments.claim_cases import (
     comparisons,
     higher,
     lower,
+    networks_but,
     pairs,
     timings,
 )
 from f2sl.experiments.claims import Claim
-from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, PC_LEARNERS
+from f2sl.experiments.names import LEARNERS, MEASURES, PC_LEARNERS
 from f2sl.experiments.results import CHOSEN_DELTA, swept
 from f2sl.experiments.settings import DELTAS
 
 RIVALS = tuple(name for name in PC_LEARNERS if name != "fcbf")
 BY_SCORE = ("sll-pc", "s2tmb-pc")
-F2SL = ("f2sl-c", "f2sl-s")
 BUILT_ON_SCORES = ("sll+c", "sll+g", "ggsl")
 AS_PC_SIMPLE = ("hailfinder", "pigs", "gene")
 COMPARED, THRESHOLD = "6.3.1", "6.3.2"
@@ -161,7 +162,7 @@ CLAIMS = (
             "f1",
             [("fcbf", "pc-simple")],
             higher,
-            view.tasks([name for name in NETWORKS if name not in AS_PC_SIMPLE]),
+            view.tasks(networks_but(*AS_PC_SIMPLE)),
         ),
     ),
     Claim(
@@ -236,7 +237,7 @@ CLAIMS = (
             "extra",
             [("mmhc", "f2sl-c")],
             close_or_lower,
-            view.tasks([name for name in NETWORKS if name != "gene"]),
+            view.tasks(networks_but("gene")),
         ),
     ),
     Claim(
@@ -249,7 +250,7 @@ CLAIMS = (
             "miss",
             [("mmhc", "f2sl-c")],
             close_or_higher,
-            view.tasks([name for name in NETWORKS if name != "pigs"]),
+            view.tasks(networks_but("pigs")),
         ),
     ),
     Claim(

@@ -18,7 +18,7 @@ from f2sl.experiments import settings
 from f2sl.experiments.claims import BORNE_OUT, IN_PART, Finding
 from f2sl.experiments.differences import SEEN_EVERYWHERE, TIED_TO_ROWS, Difference
 from f2sl.experiments.figures import Picture
-from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, size
+from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, data, size
 from f2sl.experiments.page_claims import claims_html
 from f2sl.experiments.page_tables import picture_html, table_html
 from f2sl.experiments.results import OVER
@@ -97,11 +97,17 @@ def _agreement(tables: list[Table]) -> tuple[int, int]:
 def _facts(results: Results) -> str:
     """Tell whose data, and of the machines, versions and limits; what all runs share is told once."""
     met = {(outcome.unit.network, outcome.source) for outcome in results.outcomes}
-    told: dict[str, list[str]] = {"Data": []}
-    for source, title in SOURCES.items():
-        names = [label for name, label in NETWORKS.items() if (name, source) in met]
-        if names:
-            told["Data"].append(f"{', '.join(names)}: {title}")
+    whose: dict[str, list[str]] = {}
+    for source in SOURCES:
+        for name, label in NETWORKS.items():
+            if (name, source) in met:
+                whose.setdefault(data(name, source), []).append(label)
+    told = {"Data": [f"{', '.join(names)}: {title}" for title, names in whose.items()]}
+    others = sorted({outcome.unit.rows for outcome in results.outcomes} - {*settings.SIZES})
+    if others:
+        told["Not shown"] = [
+            f"Results with {' and '.join(map(size, others))} rows, sizes that the paper does not have"
+        ]
     used = {outcome.run for outcome in results.outcomes}
     for number, run in sorted(results.runs.items()):
         if number in used:
