@@ -57,5 +57,5 @@ paper: $(VENV)/.test-installed
 	$(BIN)/f2sl reproduce --out paper-results
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist demo-output paper-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
