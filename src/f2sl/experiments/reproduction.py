@@ -107,7 +107,7 @@ def reproduce(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     summary = reproduce(folder, networks=["hailfinder"], algorithms=["gsbn"], sizes=[100], sets=1)
+    ...     summary = reproduce(folder, networks=["hailfinder"], algorithms=["gsbn"], sizes=[500], sets=1)
     >>> summary.states
     Counter({'done': 1})
     """
