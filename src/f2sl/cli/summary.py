@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
+LEAST_REST = 0.05
+"""Seconds outside all stages (modules loaded on their first use) from which on they are told."""
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
 _NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "verbose")
 
@@ -202,5 +204,9 @@ def reliability(tests: int, unreliable: int) -> str:
 
 
 def _seconds(timings: dict[str, float]) -> str:
-    stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in timings.items() if name != "total")
-    return f"{timings['total']:.2f} s ({stages})"
+    stages = {name: seconds for name, seconds in timings.items() if name != "total"}
+    rest = timings["total"] - sum(stages.values())
+    if rest >= LEAST_REST:
+        stages["other"] = rest
+    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages.items())
+    return f"{timings['total']:.2f} s ({parts})"

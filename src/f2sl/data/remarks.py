@@ -14,7 +14,8 @@ LIKE_AN_IDENTIFIER = 0.9
 """Share of states among the rows from which on a column looks like an identifier."""
 
 FEWEST_ROWS = 20
-"""With fewer rows than this, many columns have nearly as many states as there are rows."""
+"""With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
+mostly chance."""
 
 
 def constant_columns(table: DiscreteTable) -> str | None:
@@ -43,9 +44,16 @@ def warn_of_identifiers(table: DiscreteTable | NumericTable, stacklevel: int) ->
 
 
 def remarks(table: DiscreteTable | NumericTable) -> list[str]:
-    """All that there is to say about a table; of real numbers, their correlations tell more."""
+    """All that there is to say about a table; of real numbers, their correlations tell more.
+
+    Examples
+    --------
+    >>> remarks(NumericTable(("a", "b"), np.array([[0.1, 0.2, 0.4], [0.3, 0.1, 0.2]])))
+    ['only 3 rows: what was learned is not to be relied on']
+    """
     if isinstance(table, NumericTable):
-        return []
+        few = table.n_rows < FEWEST_ROWS
+        return [f"only {table.n_rows} rows: what was learned is not to be relied on"] if few else []
     return [text for text in (constant_columns(table), identifier_columns(table)) if text is not None]
 
 
