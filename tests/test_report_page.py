@@ -170,6 +170,13 @@ def test_a_folder_that_is_not_there(tmp_path):
         report(tmp_path / "nowhere")
 
 
+def test_a_file_in_place_of_a_folder(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text("words")
+    with pytest.raises(FileError, match=r"README\.md is a file, not a folder with results"):
+        report(path)
+
+
 def test_a_place_that_cannot_be_written_to(tmp_path):
     place = write_store(tmp_path / "results", [])
     (place / "tables").write_text("a file, not a folder")
@@ -191,6 +198,13 @@ def test_the_command(tmp_path):
     finished = f2sl("report", place, command=MODULE)
     assert (finished.returncode, finished.stderr) == (0, "")
     assert finished.stdout == f"wrote {place / 'index.html'} and 47 files of tables and figures\n"
+
+
+@pytest.mark.parametrize("command", ["report", "reproduce"])
+def test_help_speaks_of_no_option_that_is_not_there(command):
+    told = f2sl(command, "--help", command=MODULE).stdout
+    assert "--quiet" in told
+    assert "--json" not in told
 
 
 def test_the_command_refuses(tmp_path):
