@@ -23,12 +23,13 @@ def claims_csv(findings: list[Finding]) -> str:
     """Write a row for each claim and group of figures that it was asked of."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["claim", "section", "text", "figures", "verdict", "held", "judged"])
+    counts = ["held", "judged", "unjudged", "not_run"]
+    writer.writerow(["claim", "section", "text", "figures", "verdict", *counts])
     for finding in findings:
         claim = finding.claim
         for group, verdict in zip(GROUPS, finding.verdicts, strict=True):
             if verdict is not None:
-                row = [verdict.word, verdict.held, len(verdict.judged)]
+                row = [verdict.word, verdict.held, len(verdict.judged), verdict.unjudged, verdict.not_run]
                 writer.writerow([claim.name, claim.section, claim.text, group, *row])
     return text.getvalue()
 
@@ -36,4 +37,4 @@ def claims_csv(findings: list[Finding]) -> str:
 def _told(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
-    return f"{verdict.word} ({verdict.held} of {len(verdict.judged)})" if verdict.judged else verdict.word
+    return f"{verdict.word} ({verdict.shares()})" if verdict.judged else verdict.word
