@@ -10,6 +10,7 @@ from f2sl.experiments.claims import (
     BORNE_OUT,
     IN_PART,
     NOT,
+    ON_SECONDS,
     SO_FAR,
     UNKNOWN,
     Verdict,
@@ -71,7 +72,7 @@ def test_verdicts_follow_from_cases(verdict, word):
 )
 def test_what_was_not_run_leaves_a_verdict_open(holds, word):
     told = Verdict((*verdict_of(*holds).cases, Case("Pigs 500", "", "", "", None, missing=True)))
-    assert (told.word, told.unjudged, told.not_run) == (word, 1, 1)
+    assert (told.word, told.unjudged, told.lacking_runs) == (word, 1, 1)
 
 
 def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
@@ -83,8 +84,10 @@ def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
         Case("Gene 500", "", "", "", None, missing=True),
     )
     verdict = Verdict(cases)
-    told = "0 of 2 on sampled; 1 of 1 on the paper's data; 2 cannot be judged (1 not run)"
-    assert verdict.counted() == told
+    assert verdict.counted() == (
+        "0 of 2 on sampled; 1 of 1 on the paper's data; "
+        "2 cannot be judged (1 for want of runs, 1 without a result in the paper or here)"
+    )
     assert verdict.shares() == "1 of 3; 2 cannot be judged"
     assert verdict.failing() == "Pigs 500 (2)"
 
@@ -253,7 +256,7 @@ def test_what_the_paper_has_no_figures_of_is_not_asked_for():
     learners = {"pc_simple": {"f1": 0.4}, "fcbf": {}}
     asked = [found for rows in SIZES for found in made("mildew", rows, **learners)]
     verdict = judged("fcbf-above-pc-simple", asked)
-    assert (verdict.word, verdict.unjudged, verdict.not_run) == (BORNE_OUT, 4, 0)
+    assert (verdict.word, verdict.unjudged, verdict.lacking_runs) == (BORNE_OUT, 4, 0)
 
 
 def test_a_largest_factor_fails_only_where_all_was_run():
@@ -428,13 +431,14 @@ def test_claims_as_text():
     """One row a claim in Markdown, one for each verdict in CSV; both say what the page says."""
     asked = findings(cells_from(made("pigs", 500, f2sl_c={"seconds": 1.0}, f2sl_s={}, mmhc={"seconds": 3.0})))
     rows = claims_markdown(asked).splitlines()
-    assert len(rows) == 4 + len(asked)
-    assert all(row.count(" | ") == 4 for row in rows[2:])
+    assert len(rows) == 4 + len(asked) + 2
+    assert all(row.count(" | ") == 4 for row in rows[2:-2])
+    assert rows[-1] == ON_SECONDS
     table = list(csv.DictReader(io.StringIO(claims_csv(asked))))
     verdicts = [verdict for finding in asked for verdict in finding.verdicts if verdict is not None]
-    counts = ("held", "judged", "unjudged", "not_run")
+    counts = ("held", "judged", "unjudged", "lacking_runs")
     assert [(row["verdict"], *(int(row[name]) for name in counts)) for row in table] == [
-        (verdict.word, verdict.held, len(verdict.judged), verdict.unjudged, verdict.not_run)
+        (verdict.word, verdict.held, len(verdict.judged), verdict.unjudged, verdict.lacking_runs)
         for verdict in verdicts
     ]
     assert SO_FAR in {row["verdict"] for row in table}

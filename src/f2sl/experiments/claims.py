@@ -27,6 +27,10 @@ BORNE_OUT, SO_FAR, IN_PART, NOT, UNKNOWN = (
 GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
 """What a claim is asked of."""
 
+ON_SECONDS = (
+    "With few data sets, or on a busy machine, a verdict about seconds may turn out otherwise in another run."
+)
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -92,8 +96,8 @@ class Verdict:
         return len(self.cases) - len(self.judged)
 
     @property
-    def not_run(self) -> int:
-        """How many of those cannot since runs are missing; the others are over a limit."""
+    def lacking_runs(self) -> int:
+        """How many of those cannot for want of runs; the others have no result, in the paper or here."""
         return sum(case.missing for case in self.cases if case.holds is None)
 
     @property
@@ -116,8 +120,9 @@ class Verdict:
 
     def shares(self) -> str:
         """Say in short how many of the cases hold."""
-        unjudged = f"; {self.unjudged} cannot be judged" if self.unjudged else ""
-        return f"{self.held} of {len(self.judged)}{unjudged}"
+        parts = [f"{self.held} of {len(self.judged)}"] if self.judged else []
+        parts += [f"{self.unjudged} cannot be judged"] if self.unjudged else []
+        return "; ".join(parts)
 
     def counted(self) -> str:
         """Say how many of the cases hold, and whose data they are on."""
@@ -130,8 +135,10 @@ class Verdict:
         if self.word == UNKNOWN:
             parts.insert(0, f"nothing on {self.about}")
         if self.unjudged:
-            why = f" ({self.not_run} not run)" if self.not_run else ""
-            parts.append(f"{self.unjudged} cannot be judged{why}")
+            others = self.unjudged - self.lacking_runs
+            why = [f"{self.lacking_runs} for want of runs"] if self.lacking_runs else []
+            why += [f"{others} without a result in the paper or here"] if others else []
+            parts.append(f"{self.unjudged} cannot be judged ({', '.join(why)})")
         return "; ".join(parts)
 
     def failing(self) -> str:
