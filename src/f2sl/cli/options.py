@@ -198,6 +198,10 @@ Quiet = Annotated[
         "--quiet", "-q", help="Print nothing but errors (and what --json asks for).", rich_help_panel=OUTPUT
     ),
 ]
+Silent = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
+]
+"""The same for commands without ``--json``."""
 
 
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
