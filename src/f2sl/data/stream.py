@@ -38,7 +38,7 @@ from f2sl.errors import DataError, unknown_name
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""
 
-SHARE_OF_BLOCK = 1 / 32
+SHARE_OF_BLOCK = 1 / 8
 """Of the memory allowed, what a block of rows may take as it comes from a file; several are held at once."""
 
 BYTES_OF_CELL = 16
