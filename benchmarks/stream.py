@@ -6,8 +6,8 @@
 The rows are drawn from a random network, file by file, and deleted in the end. The process that learns
 first learns a small table, so that everything is loaded and compiled; then it has its address space limited
 to what it has by then and the memory allowed (RLIMIT_AS, as `ulimit -v` sets it), and learns the large one.
-What it took at most is printed beside the limit, and what a bare pass over the blocks takes. Arrow allocates as
-the system does: its own allocator has a gigabyte of addresses in reserve, which the limit would not see.
+What it took at most is printed beside the limit, and what a bare pass over the blocks takes. Arrow allocates
+as the system does: its own allocator has a gigabyte of addresses in reserve, which the limit would not see.
 """
 
 from __future__ import annotations
@@ -116,13 +116,10 @@ def main() -> None:
             folder.mkdir()
             started = time.perf_counter()
             on_disk = write_files(folder, given.columns, rows, given.format)
-            print(
-                f"{rows:,} rows drawn in {time.perf_counter() - started:.1f} s: {on_disk / MB:,.0f} MB on disk"
-            )
+            seconds = time.perf_counter() - started
+            print(f"{rows:,} rows drawn in {seconds:.1f} s: {on_disk / MB:,.0f} MB on disk")
         codes = given.rows * given.columns
-        print(
-            f"as codes of a byte {codes / MB:,.0f} MB, {codes / memory:.1f} times the {given.memory} allowed\n"
-        )
+        print(f"as codes of a byte {codes / MB:,.0f} MB, {codes / memory:.1f} times what is allowed\n")
         process = mp.get_context("spawn").Process(
             target=learn_within, args=(large, small, given.memory, given.algorithm, given.jobs, out)
         )

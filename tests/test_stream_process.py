@@ -106,7 +106,7 @@ def test_a_table_larger_than_a_real_limit(tmp_path):
             tmp_path / "large.parquet",
             engine,
         ]
-        # Arrow's own allocator has a gigabyte of addresses in reserve from the start, which no limit would see.
+        # Arrow's own allocator has a gigabyte of addresses in reserve, which the limit would not see.
         environment = {**ENVIRONMENT, "ARROW_DEFAULT_MEMORY_POOL": "system"}
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
