@@ -90,8 +90,7 @@ class StreamEngine:
         """Count the tables of `queries` and apply `formula`, as many at a time as fit into memory."""
         if not len(queries):
             return np.empty((0, width))
-        parts = pairwise(_borders(np.minimum(self._sizes(queries), self.n_rows), self._most_cells))
-        results = (formula(self.count(queries.part(*part))) for part in parts)
+        results = (formula(self.count(part)) for part in self._cut(queries))
         return np.concatenate([result.reshape(-1, width) for result in results])
 
     def search_pairs(

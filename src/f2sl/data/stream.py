@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +21,8 @@ from f2sl.data._agreement import Agreement
 from f2sl.data._arrow import arrow_column
 from f2sl.data._batches import Batches, BatchReader
 from f2sl.data._coder import Coder, DigestEncoder
-from f2sl.data._columns import Column, Mask, Refused
-from f2sl.data._digest import Digest
+from f2sl.data._columns import Column, Mask, Refused, some
+from f2sl.data._digest import MOST_DISTINCT, Digest
 from f2sl.data._encoder import nothing_complete
 from f2sl.data._files import DataFile, naming
 from f2sl.data._problems import Problems
@@ -40,6 +41,9 @@ LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 
 SHARE_OF_BLOCK = 1 / 8
 """Of the memory allowed, what a block of rows may take as it comes from a file; several are held at once."""
+
+BYTES_TO_CUT = 64
+"""What a row takes while a column is cut into intervals as a whole."""
 
 BYTES_OF_CELL = 16
 """What a cell takes while it is read, in Arrow's form and in NumPy's."""
@@ -93,7 +97,10 @@ def read_streamed(
     found = settled_kind(source, kind, bins, whole)
     if found == "discrete":
         check_size(source.names, n_rows, min_variables)
-        encoder = DigestEncoder(source, bins_for(bins, source.names), binning, missing)
+        whole_column = partial(_whole_column, contents, memory, missing == "drop")
+        encoder = DigestEncoder(
+            source, bins_for(bins, source.names), binning, missing, whole_column=whole_column
+        )
         states, coders, notes = encoder.encode(n_dropped)
         if not contents.n_kept:
             raise nothing_complete(n_rows)
@@ -184,6 +191,29 @@ def _complete(columns: Sequence[Column | Refused], n_rows: int) -> Mask | None:
     """Find the rows without missing values; None if that is all of them."""
     gaps = [column.missing for column in columns if isinstance(column, Column) and column.missing is not None]
     return ~np.logical_or.reduce(gaps) if gaps else None
+
+
+def _whole_column(contents: _Contents, memory: int, drop_rows: bool, i: int) -> Column:
+    """Read one column into memory, if it fits."""
+    needed = contents.n_kept * BYTES_TO_CUT
+    if needed > memory:
+        raise DataError(
+            f"column {contents.source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
+            f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are allowed; "
+            "allow more with memory= (on the command line --memory), or round the numbers"
+        )
+    alike = contents.source.column(i)
+    columns = contents.columns if drop_rows else [contents.columns[i]]
+    values, gaps = [], []
+    for reader in contents.readers:
+        for batch in reader.batches(columns):
+            read = [arrow_column(array) for array in batch.columns]
+            keep = _complete(read, len(batch)) if drop_rows else None
+            column = read[columns.index(contents.columns[i])]
+            column = column if keep is None else column.rows(keep)
+            values.append(column.values.astype(alike.values.dtype))
+            gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
+    return Column(alike.kind, np.concatenate(values), some(np.concatenate(gaps)), from_reals=alike.from_reals)
 
 
 def _write(
