@@ -32,6 +32,9 @@ from f2sl.errors import DataError
 SHARE_FOR_TABLES = 0.5
 """Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
 
+COPIES_AT_LEAST = 4
+"""How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
+
 LARGEST_KEY = 2.0**62
 """Configurations are numbered up to here; beyond, their codes are put side by side."""
 
@@ -143,6 +146,7 @@ class StreamEngine:
             _Occurring(local[a:b], self.cardinalities[queries.variables[a:b]], self._most_cells)
             for a, b in zip(queries.start[:-1][~full], queries.start[1:][~full], strict=True)
         ]
+        n_threads = self._threads_for(queries, full)
         left = deque(range(self._table.blocks.n_blocks))
         step = share / max(1, len(left))
 
@@ -160,11 +164,20 @@ class StreamEngine:
                     advance(step)
 
         try:
-            for _ in self.threads.map(work, range(min(self.threads.n_threads, len(left)))):
+            for _ in self.threads.map(work, range(n_threads)):
                 pass
         finally:
             left.clear()  # after Ctrl-C in one thread, the others end with their blocks
         return self._joined(queries, full, sums.counts, [table.groups() for table in sparse])
+
+    def _threads_for(self, queries: Queries, full: NDArray[np.bool_]) -> int:
+        """How many threads may have tables of a batch at a time: one if a single table fills the room."""
+        cells = self._sizes(queries)[full].sum()
+        if cells <= self._most_cells:
+            return self.threads.n_threads
+        if COPIES_AT_LEAST * 8 * cells > self._table.memory:
+            raise _too_large(int(np.diff(queries.start).max()), self._table.memory // (COPIES_AT_LEAST * 8))
+        return 1
 
     def _joined(
         self,
@@ -263,11 +276,7 @@ class _Occurring:
         counts = np.zeros(len(keys), np.int64)
         np.add.at(counts, where.reshape(-1), np.concatenate([n_one, n_other]))
         if len(keys) > self._most_cells:
-            raise DataError(
-                f"a table of {len(self._query)} variables has more than {self._most_cells:,} configurations "
-                "that occur, which the memory allowed cannot hold; allow more with memory= (on the command "
-                "line --memory), or fewer parents or conditions"
-            )
+            raise _too_large(len(self._query), self._most_cells)
         self._parts[-2:] = [(keys, counts)]
 
     def groups(self) -> tuple[Integers, Integers]:
@@ -282,6 +291,14 @@ class _Occurring:
             leading = keys.view(np.uint8).reshape(len(keys), -1)[:, :-width]
             changes = (leading[1:] != leading[:-1]).any(axis=1)
         return counts, np.concatenate([[0], np.flatnonzero(changes) + 1, [len(keys)]])
+
+
+def _too_large(n_variables: int, most_cells: int) -> DataError:
+    """Make the error for a single table that does not fit into memory."""
+    return DataError(
+        f"a table of {n_variables} variables has more than {most_cells:,} cells, which the memory allowed "
+        "cannot hold; allow more with memory= (on the command line --memory), or fewer parents or conditions"
+    )
 
 
 def _some(queries: Queries, chosen: NDArray[np.bool_]) -> Queries:

@@ -199,8 +199,8 @@ def _whole_column(contents: _Contents, memory: int, drop_rows: bool, i: int) -> 
     if needed > memory:
         raise DataError(
             f"column {contents.source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
-            f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are allowed; "
-            "allow more with memory= (on the command line --memory), or round the numbers"
+            f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are "
+            "allowed; allow more with memory= (on the command line --memory), or round the numbers"
         )
     alike = contents.source.column(i)
     columns = contents.columns if drop_rows else [contents.columns[i]]
