@@ -248,6 +248,18 @@ class MemoryEngine:
         )
         return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
 
+    def count_tile(self, order: Integers, tile: Integers) -> Integers:
+        """Count the pairs of one tile by bit planes, as :func:`f2sl.counting._kernels.count_pairs` does."""
+        top, bottom, left, right = tile.tolist()
+        rows, columns = order[top:bottom], order[left:right]
+        inner_rows, inner_columns = self.cardinalities[rows[0]] - 1, self.cardinalities[columns[0]] - 1
+        skip = np.clip(np.arange(top, bottom) + 1 - left, 0, right - left)
+        packed = np.empty((inner_columns, _kernels.WORDS_PER_BLOCK, len(columns)), np.uint64)
+        counts = np.empty((len(rows), inner_rows, inner_columns, len(columns)), np.int64)
+        starts = self._plane_start
+        _kernels.count_pairs(self._planes, starts[rows], starts[columns], skip, packed, counts)
+        return counts
+
     def _choose_for_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
         """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
         cells = k_row * k_column

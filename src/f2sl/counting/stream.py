@@ -13,21 +13,20 @@ cells are known by the number of their configuration until all are added up.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._threads import Threads
-from f2sl.counting.memory import MemoryEngine, merge_pairs
+from f2sl.counting._sums import FullTables, OccurringCells, TilesOfPairs, too_large
+from f2sl.counting.memory import MOST_PLANES, merge_pairs
 from f2sl.counting.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula, Tables
-from f2sl.counting.tiles import BY_TABLES, cut_triangle, pairs_of
+from f2sl.counting.tiles import BY_PLANES, BY_TABLES, cut_triangle, pairs_of
 from f2sl.data.streamed import StreamedTable
-from f2sl.errors import DataError
 
 SHARE_FOR_TABLES = 0.5
 """Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
@@ -35,20 +34,15 @@ SHARE_FOR_TABLES = 0.5
 COPIES_AT_LEAST = 4
 """How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
 
-LARGEST_KEY = 2.0**62
-"""Configurations are numbered up to here; beyond, their codes are put side by side."""
+MOST_INNER_CELLS = 128
+"""Cells of a pair's table, but for the last row and column, up to which bit planes are faster."""
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Some variables' codes in a block of rows."""
+class Summed(Protocol):
+    """Tables that are added up over blocks."""
 
-    codes: NDArray[Any]
-    cardinalities: Integers
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.codes.shape[1])
+    def add(self, codes: NDArray[Any]) -> None:
+        """Count a block and add it."""
 
 
 class StreamEngine:
@@ -106,19 +100,48 @@ class StreamEngine:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(self.n_variables)
-        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
+        triangle = cut_triangle(variables, self.cardinalities, self._way_of_pair, target)
+        total = float(triangle.work.sum())
         found: list[FoundPairs] = []
-        if len(triangle.tiles):
-            for first, last in pairwise(_borders(triangle.work, self._most_cells)):
-                pairs = np.concatenate([pairs_of(triangle.order, t) for t in triangle.tiles[first:last]])
-                share = float(triangle.work[first:last].sum() / triangle.work.sum())
-                for queries in self._cut(Queries.of_matrix(pairs)):
-                    part = share * len(queries) / len(pairs)
-                    found.append(formula.of_tables(self.count(queries, advance, part)))
+        for method in (BY_PLANES, BY_TABLES):
+            tiles, work = triangle.tiles[triangle.method == method], triangle.work[triangle.method == method]
+            for first, last in pairwise(_borders(work, self._most_cells)):
+                share = float(work[first:last].sum()) / total
+                count = self._count_tiles if method == BY_PLANES else self._count_pairs
+                tables = count(triangle.order, tiles[first:last], advance, share)
+                found.extend(formula.of_tables(part) for part in tables)
         return merge_pairs(found)
 
-    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        return BY_TABLES, float(min(k_row * k_column, self.n_rows))
+    def _way_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        """Choose how to count pairs with these numbers of states; gives the cells of their tables as well."""
+        few = (k_row - 1) * (k_column - 1) <= MOST_INNER_CELLS and k_row * k_column <= self.n_rows
+        planes = few and max(k_row, k_column) <= MOST_PLANES
+        return BY_PLANES if planes else BY_TABLES, float(min(k_row * k_column, self.n_rows))
+
+    def _count_tiles(
+        self, order: Integers, tiles: Integers, advance: Callable[[float], None] | None, share: float
+    ) -> Iterator[Tables]:
+        """Count the pairs of some tiles by bit planes."""
+        places = np.unique(
+            np.concatenate([np.r_[top:bottom, left:right] for top, bottom, left, right in tiles])
+        )
+        used, local = np.unique(order[places], return_inverse=True)
+        inner = np.zeros(len(order), np.int64)
+        inner[places] = local
+        sums = TilesOfPairs(inner, tiles, self.cardinalities[used])
+        self._go_through(used, [sums], self.threads.n_threads, advance, share)
+        queries = Queries.of_matrix(used[sums.pairs()])
+        starts = np.concatenate([self.margin_start[used], [0]])
+        counts = sums.counts(self.margins, starts)
+        yield self._joined(queries, np.ones(len(queries), np.bool_), counts, [])
+
+    def _count_pairs(
+        self, order: Integers, tiles: Integers, advance: Callable[[float], None] | None, share: float
+    ) -> Iterator[Tables]:
+        """Count the pairs of some tiles like other tables."""
+        pairs = np.concatenate([pairs_of(order, tile) for tile in tiles])
+        for queries in self._cut(Queries.of_matrix(pairs)):
+            yield self.count(queries, advance, share * len(queries) / len(pairs))
 
     def _cut(self, queries: Queries) -> Iterator[Queries]:
         """Cut a batch into parts that fit into memory."""
@@ -141,14 +164,26 @@ class StreamEngine:
         used, local = np.unique(queries.variables, return_inverse=True)
         full = self._sizes(queries) <= self.n_rows
         dense = _some(Queries(local.reshape(-1), queries.start), full)
-        sums = _Sums(self._table, used, dense, self.n_rows)
+        sums = FullTables(dense, self.cardinalities[used], self.n_rows)
         sparse = [
-            _Occurring(local[a:b], self.cardinalities[queries.variables[a:b]], self._most_cells)
+            OccurringCells(local[a:b], self.cardinalities[queries.variables[a:b]], self._most_cells)
             for a, b in zip(queries.start[:-1][~full], queries.start[1:][~full], strict=True)
         ]
-        n_threads = self._threads_for(queries, full)
+        self._go_through(used, [sums, *sparse], self._threads_for(queries, full), advance, share)
+        return self._joined(queries, full, sums.counts, [table.groups() for table in sparse])
+
+    def _go_through(
+        self,
+        used: Integers,
+        tables: Sequence[Summed],
+        n_threads: int,
+        advance: Callable[[float], None] | None,
+        share: float,
+    ) -> None:
+        """Let tables see all blocks of the variables they need; the threads take one block after another."""
         left = deque(range(self._table.blocks.n_blocks))
         step = share / max(1, len(left))
+        turn = Lock()
 
         def work(_: int) -> None:
             while left:
@@ -157,18 +192,17 @@ class StreamEngine:
                 except IndexError:  # another thread has taken the last
                     return
                 codes = self._table.read(block, used)
-                sums.add(codes)
-                for table in sparse:
+                for table in tables:
                     table.add(codes)
                 if advance is not None:
-                    advance(step)
+                    with turn:
+                        advance(step)
 
         try:
             for _ in self.threads.map(work, range(n_threads)):
                 pass
         finally:
-            left.clear()  # after Ctrl-C in one thread, the others end with their blocks
-        return self._joined(queries, full, sums.counts, [table.groups() for table in sparse])
+            left.clear()  # after an error or Ctrl-C, the other threads end with the blocks they have
 
     def _threads_for(self, queries: Queries, full: NDArray[np.bool_]) -> int:
         """How many threads may have tables of a batch at a time: one if a single table fills the room."""
@@ -176,7 +210,7 @@ class StreamEngine:
         if cells <= self._most_cells:
             return self.threads.n_threads
         if COPIES_AT_LEAST * 8 * cells > self._table.memory:
-            raise _too_large(int(np.diff(queries.start).max()), self._table.memory // (COPIES_AT_LEAST * 8))
+            raise too_large(int(np.diff(queries.start).max()), self._table.memory // (COPIES_AT_LEAST * 8))
         return 1
 
     def _joined(
@@ -214,91 +248,6 @@ class StreamEngine:
             full,
             self.n_rows,
         )
-
-
-class _Sums:
-    """Full tables, added up over blocks."""
-
-    def __init__(self, table: StreamedTable, used: Integers, queries: Queries, n_rows: int) -> None:
-        self._queries = queries
-        self._cardinalities = table.cardinalities[used]
-        self._most_full_cells = n_rows
-        self._turn = Lock()
-        self.counts: Integers = np.zeros(0, np.int64)
-
-    def add(self, codes: NDArray[Any]) -> None:
-        """Count a block and add it."""
-        if not len(self._queries):
-            return
-        rows = _Rows(codes, self._cardinalities)
-        counts = MemoryEngine(rows, 1, most_full_cells=self._most_full_cells).count(self._queries).counts
-        with self._turn:
-            if len(self.counts):
-                self.counts += counts
-            else:
-                self.counts = counts
-
-
-class _Occurring:
-    """One table of which only the cells that occur are kept, added up over blocks."""
-
-    def __init__(self, query: Integers, cardinalities: Integers, most_cells: int) -> None:
-        self._query = query
-        self._cardinalities = cardinalities
-        self._numbered = float(np.prod(cardinalities.astype(np.float64))) <= LARGEST_KEY
-        self._most_cells = most_cells
-        self._parts: list[tuple[NDArray[Any], Integers]] = []
-        self._turn = Lock()
-
-    def add(self, codes: NDArray[Any]) -> None:
-        """Count a block and keep what occurs in it."""
-        keys, counts = np.unique(self._keys(codes), return_counts=True)
-        with self._turn:
-            self._parts.append((keys, counts.astype(np.int64)))
-            # As in merge sort: parts of like length are joined, so that each cell is moved few times.
-            while len(self._parts) > 1 and len(self._parts[-2][0]) <= 2 * len(self._parts[-1][0]):
-                self._join_last_two()
-
-    def _keys(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Name each row's configuration: by a number, or by its codes if there are too many."""
-        if not self._numbered:
-            side_by_side = np.ascontiguousarray(codes[self._query].T.astype(codes.dtype.newbyteorder(">")))
-            return side_by_side.view(f"S{side_by_side.shape[1] * side_by_side.itemsize}").reshape(-1)
-        keys = np.zeros(codes.shape[1], np.int64)
-        for v, k in zip(self._query, self._cardinalities, strict=True):
-            keys *= k
-            keys += codes[v]
-        return keys
-
-    def _join_last_two(self) -> None:
-        (one, n_one), (other, n_other) = self._parts[-2:]
-        keys, where = np.unique(np.concatenate([one, other]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where.reshape(-1), np.concatenate([n_one, n_other]))
-        if len(keys) > self._most_cells:
-            raise _too_large(len(self._query), self._most_cells)
-        self._parts[-2:] = [(keys, counts)]
-
-    def groups(self) -> tuple[Integers, Integers]:
-        """Give the counts of the cells that occur, and where each group of them begins and the last ends."""
-        while len(self._parts) > 1:
-            self._join_last_two()
-        [(keys, counts)] = self._parts
-        if self._numbered:
-            changes = np.diff(keys // self._cardinalities[-1]) != 0
-        else:
-            width = keys.itemsize // len(self._query)
-            leading = keys.view(np.uint8).reshape(len(keys), -1)[:, :-width]
-            changes = (leading[1:] != leading[:-1]).any(axis=1)
-        return counts, np.concatenate([[0], np.flatnonzero(changes) + 1, [len(keys)]])
-
-
-def _too_large(n_variables: int, most_cells: int) -> DataError:
-    """Make the error for a single table that does not fit into memory."""
-    return DataError(
-        f"a table of {n_variables} variables has more than {most_cells:,} cells, which the memory allowed "
-        "cannot hold; allow more with memory= (on the command line --memory), or fewer parents or conditions"
-    )
 
 
 def _some(queries: Queries, chosen: NDArray[np.bool_]) -> Queries:
