@@ -108,6 +108,7 @@ class MemoryEngine:
             part = slice(first, first + step)
             _kernels.fill_planes(
                 self._codes[part],
+                self.cardinalities[part],
                 self._plane_start[part],
                 self.margin_start[part],
                 self._planes,
