@@ -58,7 +58,7 @@ def fill_planes(
 
 @kernel
 def _compare(column: Array, state: int, plane: Array) -> None:
-    """Fill a plane, 64 samples at a time: whether each is in a state. LLVM makes vector instructions of it."""
+    """Fill a plane, 64 samples at a time: whether each is in a state. LLVM vectorises the inner loop."""
     for w in range(len(column) // 64):
         samples = column[w * 64 : w * 64 + 64]
         word = np.uint64(0)
