@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import compiled_only, make_engine, make_table, random_codes, related_codes
+from f2sl._threads import AHEAD
 from f2sl.counting import _kernels, memory, tiles
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.protocol import Queries
@@ -419,3 +420,34 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
             assert len(engine._pieces(queries)) > 1
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_is_heard_after_a_few_pieces(n_jobs, monkeypatch, small_tiles):
+    monkeypatch.setattr(memory, "MOST_WORK", 1.0)
+    monkeypatch.setattr(memory, "LEAST_WORK", 1.0)
+    n_variables = 400
+    begun = []
+
+    def stop(share):
+        raise KeyboardInterrupt
+
+    with make_engine(random_codes(3, 20, [2] * n_variables), n_jobs=n_jobs) as engine:
+        formula = Information(engine).pairs_above(0.9)
+
+        class Watched:
+            def of_tiles(self, some):
+                begun.append(len(some.tiles))
+                return formula.of_tiles(some)
+
+        with pytest.raises(KeyboardInterrupt):
+            engine.search_pairs(Watched(), advance=stop)
+    pieces = len(
+        list(
+            tiles.cut_triangle(np.arange(n_variables), engine.cardinalities, engine._choose_for_pair).pieces(
+                1.0
+            )
+        )
+    )
+    assert pieces > 500
+    assert len(begun) <= 1 + AHEAD * n_jobs
