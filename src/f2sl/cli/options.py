@@ -70,6 +70,7 @@ LEARNER_OPTIONS = (
     LearnerOption("ci_test", str, "Statistic of the independence tests: g2, x2, fisher-z.", ALL_LEARNERS),
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
+    LearnerOption("skeleton_only", bool, "Find which variables are linked, and orient no edge."),
     LearnerOption(
         "score",
         str,

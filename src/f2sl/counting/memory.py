@@ -30,7 +30,7 @@ from f2sl.counting.tiles import (
     BY_CODES,
     BY_PLANES,
     BY_TABLES,
-    Triangle,
+    Piece,
     cut_triangle,
     pairs_of,
     plane_columns,
@@ -57,6 +57,8 @@ CODE_CELL = 0.5
 CELLS_PER_PIECE = 1 << 20
 LEAST_WORK = 2e6
 """Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
+MOST_WORK = 2e8
+"""After a piece progress is told, and an interrupt heard."""
 LARGEST_SCRATCH = 1 << 22
 """Cells of the largest table that a pair is counted into without sorting."""
 LARGEST_REFINING = 1 << 24
@@ -219,19 +221,22 @@ class MemoryEngine:
         if variables is None:
             variables = np.arange(len(self.cardinalities))
         triangle = cut_triangle(variables, self.cardinalities, self._choose_for_pair, target)
-        pieces = self._pieces_of(triangle)
-        total = float(triangle.work.sum())
+        total = triangle.work
 
-        def search(piece: tuple[int, int]) -> FoundPairs:
-            tiles = triangle.tiles[slice(*piece)]
-            return self._search_tiles(formula, triangle.order, tiles, int(triangle.method[piece[0]]))
+        def search(piece: Piece) -> tuple[float, FoundPairs]:
+            return piece.work, self._search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
         found: list[FoundPairs] = []
-        for (first, last), part in zip(pieces, self.threads.map(search, pieces), strict=True):
+        for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
             found.append(part)
             if advance is not None:
-                advance(float(triangle.work[first:last].sum()) / total)
+                advance(work / total)
         return merge_pairs(found)
+
+    def _share(self, total: float) -> float:
+        """Choose how many nanoseconds of some work a thread takes on at a time."""
+        threads = self.threads.n_threads
+        return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
     def _search_tiles(
         self, formula: PairFormula, order: Integers, tiles: Integers, method: int
@@ -273,16 +278,6 @@ class MemoryEngine:
                 return BY_PLANES, planes + PAIR_CELL * cells
         return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * self.n_rows)
 
-    def _pieces_of(self, triangle: Triangle) -> list[tuple[int, int]]:
-        """Put neighbouring tiles of one method together into pieces of about equal work."""
-        threads = self.threads.n_threads
-        total = float(triangle.work.sum())
-        share = max(total / (32 * threads), min(LEAST_WORK, total / (2 * threads)), 1.0)
-        number = (np.cumsum(triangle.work) - triangle.work / 2) // share
-        changes = (np.diff(number) != 0) | (np.diff(triangle.method) != 0)
-        borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(triangle.tiles)]
-        return [piece for piece in pairwise(borders) if piece[1] > piece[0]]
-
 
 def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
     """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
@@ -292,5 +287,5 @@ def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
     second = np.concatenate([part.second for part in found])
     values = np.concatenate([part.values for part in found])
     low, high = np.minimum(first, second), np.maximum(first, second)
-    order = np.lexsort((high, low))
+    order = np.argsort(low * (high.max(initial=0) + 1) + high)
     return FoundPairs(low[order], high[order], values[order])

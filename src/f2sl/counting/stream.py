@@ -101,15 +101,12 @@ class StreamEngine:
         if variables is None:
             variables = np.arange(self.n_variables)
         triangle = cut_triangle(variables, self.cardinalities, self._way_of_pair, target)
-        total = float(triangle.work.sum())
+        total = triangle.work
         found: list[FoundPairs] = []
-        for method in (BY_PLANES, BY_TABLES):
-            tiles, work = triangle.tiles[triangle.method == method], triangle.work[triangle.method == method]
-            for first, last in pairwise(_borders(work, self._most_cells)):
-                share = float(work[first:last].sum()) / total
-                count = self._count_tiles if method == BY_PLANES else self._count_pairs
-                tables = count(triangle.order, tiles[first:last], advance, share)
-                found.extend(formula.of_tables(part) for part in tables)
+        for piece in triangle.pieces(self._most_cells / 2):  # which may be twice as large
+            count = self._count_tiles if piece.method == BY_PLANES else self._count_pairs
+            tables = count(triangle.order, piece.tiles, advance, piece.work / total)
+            found.extend(formula.of_tables(part) for part in tables)
         return merge_pairs(found)
 
     def _way_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:

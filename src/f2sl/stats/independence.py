@@ -154,7 +154,7 @@ class TableTest:
 
     def room(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have for a reliable test of x and y."""
-        cardinalities = self.engine.cardinalities.astype(np.float64)
+        cardinalities = self.engine.cardinalities
         return np.asarray(self.engine.n_rows / (SAMPLES_PER_CELL * cardinalities[x] * cardinalities[y]))
 
     def configurations(self, given: Integers) -> Floats:
