@@ -94,7 +94,8 @@ def read_streamed(
     contents = _first_pass(files, rows, drop, names, missing == "drop")
     source, n_rows = contents.source, contents.source.n_rows
     n_dropped = n_rows - contents.n_kept
-    found = settled_kind(source, kind, bins, whole)
+    all_rows = DigestSource(source.names, n_rows, source.digests, with_dropped=True)
+    found = settled_kind(all_rows, kind, bins, whole)
     if found == "discrete":
         check_size(source.names, n_rows, min_variables)
         whole_column = partial(_whole_column, contents, memory, missing == "drop")
