@@ -22,16 +22,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
 import f2sl
 from f2sl._memory import memory_limit
-from f2sl.counting.protocol import Queries
 from f2sl.counting.stream import StreamEngine
 from f2sl.data.opening import open_table
+from f2sl.stats.information import Information
 
 ROWS_PER_FILE = 1_000_000
 ROWS_TO_WARM_UP = 20_000

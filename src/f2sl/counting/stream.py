@@ -128,8 +128,7 @@ class StreamEngine:
         sums = TilesOfPairs(inner, tiles, self.cardinalities[used])
         self._go_through(used, [sums], self.threads.n_threads, advance, share)
         queries = Queries.of_matrix(used[sums.pairs()])
-        starts = np.concatenate([self.margin_start[used], [0]])
-        counts = sums.counts(self.margins, starts)
+        counts = sums.counts(self.margins, self.margin_start[used])
         yield self._joined(queries, np.ones(len(queries), np.bool_), counts, [])
 
     def _count_pairs(
