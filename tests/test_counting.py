@@ -1,6 +1,7 @@
 """Counting: every way of counting a table gives the table that a dictionary gives."""
 
-from itertools import combinations, pairwise
+import tracemalloc
+from itertools import combinations, islice, pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import compiled_only, make_engine, make_table, random_codes, related_codes
+from f2sl._threads import AHEAD
 from f2sl.counting import _kernels, memory, tiles
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.protocol import Queries
@@ -236,7 +238,7 @@ def test_mixed_numbers_of_states_span_all_ways_of_counting():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "LARGEST_SCRATCH", 10_000)
         cut = tiles.cut_triangle(np.arange(len(MIXED)), engine.cardinalities, engine._choose_for_pair)
-    assert set(cut.method.tolist()) == {tiles.BY_PLANES, tiles.BY_CODES, tiles.BY_TABLES}
+    assert {piece.method for piece in cut.pieces(1.0)} == {tiles.BY_PLANES, tiles.BY_CODES, tiles.BY_TABLES}
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -275,14 +277,31 @@ def test_tiles_of_full_size_cover_each_pair_once(n_variables):
 
 
 def assert_each_pair_once(cut, n_variables):
-    seen = [
-        tuple(sorted((int(cut.order[row]), int(cut.order[column]))))
-        for top, bottom, left, right in cut.tiles.tolist()
-        for row in range(top, bottom)
-        for column in range(max(left, row + 1), right)
-    ]
-    assert sorted(seen) == list(combinations(range(n_variables), 2))
-    assert (cut.work > 0).all()
+    for share in (1.0, 300.0, cut.work):
+        pieces = list(cut.pieces(share))
+        seen = [
+            tuple(sorted((int(cut.order[row]), int(cut.order[column]))))
+            for piece in pieces
+            for top, bottom, left, right in piece.tiles.tolist()
+            for row in range(top, bottom)
+            for column in range(max(left, row + 1), right)
+        ]
+        assert sorted(seen) == list(combinations(range(n_variables), 2))
+        # A pair costs 1.
+        assert sum(piece.work for piece in pieces) == cut.work == len(seen)
+        assert all(piece.work >= share for piece in pieces[:-1])
+
+
+def test_tiles_of_many_variables_are_made_as_they_are_needed():
+    n = 1_000_000
+    triangle = tiles.cut_triangle(np.arange(n), np.full(n, 3), lambda *_: (tiles.BY_PLANES, 10.0))
+    tracemalloc.start()
+    first = list(islice(triangle.pieces(2e8), 20))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert triangle.work == 10.0 * n * (n - 1) / 2
+    assert all(2e8 <= piece.work < 5e8 for piece in first)
+    assert peak < 5e6
 
 
 def test_pairs_across_the_borders_of_tiles(small_tiles):
@@ -401,3 +420,34 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
             assert len(engine._pieces(queries)) > 1
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_is_heard_after_a_few_pieces(n_jobs, monkeypatch, small_tiles):
+    monkeypatch.setattr(memory, "MOST_WORK", 1.0)
+    monkeypatch.setattr(memory, "LEAST_WORK", 1.0)
+    n_variables = 400
+    begun = []
+
+    def stop(share):
+        raise KeyboardInterrupt
+
+    with make_engine(random_codes(3, 20, [2] * n_variables), n_jobs=n_jobs) as engine:
+        formula = Information(engine).pairs_above(0.9)
+
+        class Watched:
+            def of_tiles(self, some):
+                begun.append(len(some.tiles))
+                return formula.of_tiles(some)
+
+        with pytest.raises(KeyboardInterrupt):
+            engine.search_pairs(Watched(), advance=stop)
+    pieces = len(
+        list(
+            tiles.cut_triangle(np.arange(n_variables), engine.cardinalities, engine._choose_for_pair).pieces(
+                1.0
+            )
+        )
+    )
+    assert pieces > 500
+    assert len(begun) <= 1 + AHEAD * n_jobs

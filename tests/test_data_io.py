@@ -140,8 +140,9 @@ class TestRefused:
     def test_no_such_file(self, tmp_path):
         assert refusal(tmp_path / "none.csv", FileError) == "no such file"
 
-    def test_a_directory(self, tmp_path):
-        assert refusal(tmp_path, FileError) == "a directory, not a file"
+    def test_a_folder_without_files(self, tmp_path):
+        (tmp_path / ".hidden").touch()
+        assert refusal(tmp_path, FileError) == "the folder holds no files"
 
     def test_no_permission(self, tmp_path, monkeypatch):
         path = written(tmp_path, "t.csv", CSV)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import naive_graph as naive
 from f2sl.errors import GraphError
-from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, feedback
+from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, feedback, meek
 from f2sl.graph._arrays import find_cycle, first_topological_order
 from f2sl.graph.cycle_guard import CycleGuard
 
@@ -283,3 +283,23 @@ def test_large_graphs_take_seconds(shape):
     left = {"star": n - 1, "path": 0, "ring": 1, "random": len(lines), "clash": 0}
     assert len(closed.undirected_array) == left[shape]
     assert dag.to_cpdag().skeleton() == graph.skeleton()
+
+
+@pytest.mark.parametrize("hub", ["a", "z"])
+def test_meek_at_a_hub_looks_at_each_edge_a_few_times(hub, monkeypatch):
+    # Every leaf has a parent of its own: rule 1 turns one edge of the hub after another.
+    n = 2_000
+    names = [hub, *(f"leaf{i:04d}" for i in range(n)), *(f"parent{i:04d}" for i in range(n))]
+    leaves = 1 + np.arange(n)
+    graph = PDAG.from_arrays(
+        names, np.stack((n + leaves, leaves), axis=1), np.stack((0 * leaves, leaves), axis=1)
+    )
+    looked = []
+    follows, wake = meek._Marks.follows, meek._Waiting.wake
+    monkeypatch.setattr(meek._Marks, "follows", lambda self, a, b: looked.append(a) or follows(self, a, b))
+    monkeypatch.setattr(meek._Waiting, "wake", lambda self, a, b: looked.append(a) or wake(self, a, b))
+    closed = apply_meek_rules(graph)
+    # Of two names the first is tried as the tail: a hub that comes first gets one parent, and is one then.
+    assert len(closed.parents(hub)) == (1 if hub == "a" else n)
+    assert len(closed.undirected_array) == 0
+    assert len(looked) < 5 * n

@@ -1,5 +1,6 @@
 """FindVstructure: with a d-separation oracle, like the paper's algorithm word for word, and the votes."""
 
+import tracemalloc
 from functools import lru_cache
 from itertools import combinations
 
@@ -13,7 +14,7 @@ from conftest import make_engine, related_codes
 from f2sl.graph import DAG
 from f2sl.orient import v_structures
 from f2sl.orient.by_independence import orient_by_independence
-from f2sl.orient.v_structures import directions, find_v_structures, unshielded_triples
+from f2sl.orient.v_structures import directions, find_v_structures, triples_in_parts, unshielded_triples
 from f2sl.skeleton import from_edges
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, TableTest
 from f2sl.stats.subsets import subsets
@@ -117,7 +118,14 @@ def test_unshielded_triples(dag):
         for c in range(n)
         if (a, c) in linked and (c, d) in linked and (a, d) not in linked
     ]
-    assert unshielded_triples(skeleton_of(n, edges)).tolist() == expected
+    skeleton = skeleton_of(n, edges)
+    assert unshielded_triples(skeleton).tolist() == expected
+    for size in (1, 4):
+        parts, shares = zip(*triples_in_parts(skeleton, size), strict=True) if expected else ((), ())
+        assert [row for part in parts for row in part.tolist()] == expected
+        assert not expected or sum(shares) == pytest.approx(1)
+        owners = [set(part[:, 0].tolist()) for part in parts]
+        assert all(not one & other for one, other in combinations(owners, 2))
 
 
 @pytest.mark.parametrize("batch", [200_000, 3])
@@ -141,6 +149,7 @@ def test_on_data_like_the_papers_algorithm(batch, seed, n_rows, max_cond_vars, a
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(v_structures, "TESTS_PER_BATCH", batch)
+        patch.setattr(v_structures, "TRIPLES_PER_PART", batch)
         test = TableTest(make_engine(codes), alpha, name)
         found = find_v_structures(skeleton_of(n, edges), test, max_cond_vars)
     assert as_tuples(found.triples) == naive.find_v_structures(n, edges, ask, max_cond_vars)
@@ -167,6 +176,37 @@ def test_nothing_to_look_at():
         found = find_v_structures(skeleton_of(n, edges), Oracle(()))
         assert found.triples.shape == (0, 3)
         assert found.separating_sets == {}
+
+
+class OneAnswer:
+    """An answer for everybody, which costs nothing."""
+
+    n_tests = n_unreliable = 0
+
+    def __init__(self, answer):
+        self.always = answer
+
+    def answer(self, x, y, given):
+        return np.full(len(x), self.always, np.int8)
+
+    def worth_asking(self, x, y, among, size):
+        return iter(())
+
+
+@pytest.mark.parametrize("answer", [DEPENDENT, INDEPENDENT])
+def test_around_a_hub_a_pair_costs_some_bytes(answer, monkeypatch):
+    # A star of 1,500 leaves has 1.1 million triples; all of their pairs are separated, or none.
+    monkeypatch.setattr(v_structures, "TRIPLES_PER_PART", 50_000)
+    n = 1500
+    skeleton = skeleton_of(n + 1, [(0, leaf) for leaf in range(1, n + 1)])
+    tracemalloc.start()
+    found = find_v_structures(skeleton, OneAnswer(answer))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    pairs = n * (n - 1) // 2
+    assert len(found.triples) == 0
+    assert len(found.separating_sets) == (pairs if answer == INDEPENDENT else 0)
+    assert peak < 20e6 + 64 * pairs * (answer == INDEPENDENT)
 
 
 # Votes

@@ -8,9 +8,11 @@ the same for any number of threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice
 from numbers import Integral
 from typing import TypeVar
 
@@ -18,6 +20,9 @@ from f2sl.errors import OptionError
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+
+AHEAD = 8
+"""Pieces for each thread that are handed over before the first results are taken."""
 
 
 def available_cores() -> int:
@@ -70,17 +75,25 @@ class Threads:
         self.n_threads = resolve_jobs(n_jobs)
         self._pool: ThreadPoolExecutor | None = None
 
-    def map(self, function: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
-        """Yield ``function(piece)`` for each piece, in order; stop early and cleanly when interrupted."""
-        if self.n_threads == 1 or len(pieces) <= 1:
-            yield from map(function, pieces)
+    def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+        """Yield ``function(piece)`` for each piece, in order; stop early and cleanly when interrupted.
+
+        Pieces are asked for a few at a time, so that they may be made as they are needed.
+        """
+        left = iter(pieces)
+        first = list(islice(left, 2))
+        if self.n_threads == 1 or len(first) <= 1:
+            yield from map(function, chain(first, left))
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="f2sl")
-        futures = [self._pool.submit(function, piece) for piece in pieces]
+        begun = islice(chain(first, left), AHEAD * self.n_threads)
+        futures = deque([self._pool.submit(function, piece) for piece in begun])
         try:
-            for future in futures:
-                yield future.result()
+            while futures:
+                result = futures.popleft().result()
+                futures.extend(self._pool.submit(function, piece) for piece in islice(left, 1))
+                yield result
         finally:
             for future in futures:
                 future.cancel()

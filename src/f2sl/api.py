@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, overload
 
+from f2sl._memory import memory_limit
 from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
@@ -21,8 +22,8 @@ def learn(
 
     Parameters
     ----------
-    data : data frame, array of integers, dict of columns, or path
-        One row for each sample, one column for each variable.
+    data : data frame, array of integers, dict of columns, path or list of paths
+        One row for each sample, one column for each variable. A path may be that of a folder of files.
     algorithm : str
         A registered name, such as ``"f2sl-c"`` or ``"f2sl-s"``.
     names : sequence of str, optional
@@ -60,14 +61,16 @@ def learn_pc(
     binning: str = "quantile",
     missing: str = "error",
     kind: str = "auto",
+    engine: str = "auto",
+    memory: int | str | None = None,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the parents and children of one variable, or of all.
 
     Parameters
     ----------
-    data : data frame, array of integers, dict of columns, or path
-        One row for each sample, one column for each variable.
+    data : data frame, array of integers, dict of columns, path or list of paths
+        One row for each sample, one column for each variable. A path may be that of a folder of files.
     target : str, optional
         The column whose neighbours are wanted; without it, those of all columns.
     algorithm : str
@@ -80,6 +83,10 @@ def learn_pc(
         How to read real numbers and missing values: see :func:`f2sl.as_table`.
     kind : {"auto", "discrete", "gaussian"}
         What the table holds, as in :class:`f2sl.F2SLc`.
+    engine : {"auto", "memory", "stream"}
+        Where it is held: in memory, or on disk in blocks, as in :class:`f2sl.F2SLc`.
+    memory : int or str, optional
+        How much memory may be used, such as ``"256MB"``; by default half of what is free.
     **options
         Options of the learner, such as ``delta`` and ``ties``.
 
@@ -106,6 +113,7 @@ def learn_pc(
     ['either']
     """
     reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
+    reading |= {"engine": engine, "memory": memory}
     return find_sets(LOCAL, algorithm, options, data, target, n_jobs, reading)
 
 
@@ -128,6 +136,8 @@ def learn_mb(
     binning: str = "quantile",
     missing: str = "error",
     kind: str = "auto",
+    engine: str = "auto",
+    memory: int | str | None = None,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
@@ -136,7 +146,7 @@ def learn_mb(
 
     Parameters
     ----------
-    data, target, names, n_jobs, bins, binning, missing, kind
+    data, target, names, n_jobs, bins, binning, missing, kind, engine, memory
         As in :func:`learn_pc`.
     algorithm : str
         A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
@@ -156,6 +166,7 @@ def learn_mb(
     ['bronc', 'either']
     """
     reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
+    reading |= {"engine": engine, "memory": memory}
     return find_sets(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
 
 
@@ -170,14 +181,16 @@ def find_sets(
 ) -> FoundSet | FoundSets:
     """Make the learner, read the table, and find the set of one variable or of all."""
     from f2sl._progress import stage
-    from f2sl.data import as_either, kind_for
+    from f2sl.data import kind_for
+    from f2sl.data.opening import open_table
     from f2sl.data.remarks import warn_of_identifiers
 
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
         kind = kind_for(reading.get("kind", "auto"), learner.kinds, algorithm)
-        table = as_either(data, min_variables=2, **(reading | {"kind": kind}))
+        memory = memory_limit(reading.get("memory"))
+        table = open_table(data, min_variables=2, **(reading | {"kind": kind, "memory": memory}))
         ordered = table.in_name_order()
     learner = learner.settled(table.kind)
     warn_of_identifiers(table, stacklevel=4)

@@ -21,14 +21,15 @@ from f2sl.cli.options import (
     DataFile,
     Delimiter,
     Drop,
+    Engine,
     Jobs,
     Kind,
+    Memory,
     Missing,
     NoHeader,
     Quiet,
     create_learner,
     in_terms_of_flags,
-    parse_bins,
     with_learner_options,
 )
 from f2sl.cli.progress import progress
@@ -41,6 +42,7 @@ EXAMPLES = examples(
     "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
     "f2sl learn alarm.csv --truth alarm",
     "f2sl learn data.csv --out graph.json --plot graph.svg",
+    "f2sl learn folder/ --engine stream --memory 256MB",
     "f2sl learn people.csv --drop id --bins age=4 --bins income=5 --missing state --json",
 )
 
@@ -58,6 +60,8 @@ def learn(
     binning: Binning = "quantile",
     missing: Missing = "error",
     kind: Kind = "auto",
+    engine: Engine = "auto",
+    memory: Memory = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -104,7 +108,7 @@ def learn(
     """
     with in_terms_of_flags():
         reading = Reading(
-            data, delimiter, not no_header, parse_bins(bins), binning, missing, kind, tuple(drop or ())
+            data, delimiter, not no_header, bins, binning, missing, kind, engine, memory, drop or []
         )
         _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare
@@ -147,7 +151,7 @@ def _check_files(reading: Reading, out: Path | None, picture: Path | None, truth
         check_picture_file(picture, [path for path in (reading.path, out, truth) if path is not None])
     if out is not None:
         check_graph_file(out, [path for path in (reading.path, truth) if path is not None])
-    reading.check_exists()
+    reading.check()
 
 
 def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> Any:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import create_learner, in_terms_of_flags, parse_bins
+from f2sl.cli.options import create_learner, in_terms_of_flags
 from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
-from f2sl.cli.reading import Reading
 from f2sl.cli.summary import reliability
 from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
+    from f2sl.cli.reading import Reading
     from f2sl.local.found import FoundSet, FoundSets
 
 
@@ -24,34 +23,17 @@ if TYPE_CHECKING:
 class OneTarget:
     """What was asked for on the command line."""
 
-    data: Path
+    reading: Reading
     target: str | None
     algorithm: str
     options: dict[str, Any]
     jobs: int | None
-    bins: list[str] | None
-    binning: str
-    missing: str
-    kind: str
-    delimiter: str | None
-    no_header: bool
-    drop: list[str]
 
 
 def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool) -> None:
     """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
-        reading = Reading(
-            asked.data,
-            asked.delimiter,
-            not asked.no_header,
-            parse_bins(asked.bins),
-            asked.binning,
-            asked.missing,
-            asked.kind,
-            tuple(asked.drop),
-        )
-        reading.check_exists()
+        asked.reading.check()
         from f2sl._threads import resolve_jobs
         from f2sl.data.remarks import remarks
 
@@ -61,7 +43,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         from f2sl.api import find_sets
 
         with progress(quiet):
-            table = reading.read(asked.algorithm, learner.kinds)
+            table = asked.reading.read(asked.algorithm, learner.kinds)
             learner = learner.settled(table.kind)
             try:
                 found = find_sets(

@@ -70,6 +70,7 @@ LEARNER_OPTIONS = (
     LearnerOption("ci_test", str, "Statistic of the independence tests: g2, x2, fisher-z.", ALL_LEARNERS),
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
+    LearnerOption("skeleton_only", bool, "Find which variables are linked, and orient no edge."),
     LearnerOption(
         "score",
         str,
@@ -114,6 +115,8 @@ FLAGS = {
     "binning": "--binning",
     "missing": "--missing",
     "kind": "--kind",
+    "engine": "--engine",
+    "memory": "--memory",
     "delimiter": "--delimiter",
     "rows": "--rows",
     "seed": "--seed",
@@ -128,7 +131,10 @@ FLAGS = {
 
 DataFile = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="A CSV (any delimiter, packed or not), Parquet or Arrow file."),
+    typer.Argument(
+        metavar="DATA",
+        help="A CSV (any delimiter, packed or not), Parquet or Arrow file, or a folder of these.",
+    ),
 ]
 Jobs = Annotated[
     int | None,
@@ -161,6 +167,21 @@ Kind = Annotated[
     str,
     typer.Option(
         help="What the columns hold: states (discrete), numbers (gaussian), or what they look like (auto).",
+        rich_help_panel=READING,
+    ),
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="Hold the table in memory (memory), go through it in blocks (stream), or what fits (auto).",
+        rich_help_panel=READING,
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="How much memory may be used, such as 256MB; half of what is free by default.",
         rich_help_panel=READING,
     ),
 ]

@@ -16,13 +16,16 @@ from f2sl.cli.options import (
     DataFile,
     Delimiter,
     Drop,
+    Engine,
     Jobs,
     Kind,
+    Memory,
     Missing,
     NoHeader,
     Quiet,
     with_learner_options,
 )
+from f2sl.cli.reading import Reading
 
 EXAMPLES = examples(
     "f2sl pc data.csv Smoking",
@@ -51,6 +54,8 @@ def pc(
     binning: Binning = "quantile",
     missing: Missing = "error",
     kind: Kind = "auto",
+    engine: Engine = "auto",
+    memory: Memory = None,
     delimiter: Delimiter = None,
     no_header: NoHeader = False,
     drop: Drop = None,
@@ -61,7 +66,8 @@ def pc(
 
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
-    asked = OneTarget(
-        data, target, algorithm, options, jobs, bins, binning, missing, kind, delimiter, no_header, drop or []
+    reading = Reading(
+        data, delimiter, not no_header, bins, binning, missing, kind, engine, memory, drop or []
     )
+    asked = OneTarget(reading, target, algorithm, options, jobs)
     run_one_target("pc", asked, as_json=as_json, quiet=quiet)

@@ -1,32 +1,40 @@
-"""From a file named on the command line to a table of states or of real numbers."""
+"""From files named on the command line to a table of states or of real numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from f2sl.errors import DataError, FileError, unknown_name
+from f2sl.cli.options import parse_bins
+from f2sl.errors import FileError
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable, NumericTable
+    from f2sl.data.opening import Table
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Which file to read, and how."""
+    """Which file or folder to read, and how, as it was written on the command line."""
 
     path: Path
     delimiter: str | None
     header: bool
-    bins: int | dict[str, int] | None
+    bins: list[str] | None
     binning: str
     missing: str
     kind: str
-    drop: tuple[str, ...] = ()
+    engine: str
+    memory: str | None
+    drop: Sequence[str] = ()
 
-    def check_exists(self) -> None:
-        """Refuse a file that is not there, at once: what reads files takes a while to load."""
+    def check(self) -> None:
+        """Refuse what is no option, and a file that is not there, at once: reading takes a while to load."""
+        from f2sl._memory import memory_limit
+
+        parse_bins(self.bins)
+        memory_limit(self.memory)
         try:
             there = self.path.exists()
         except OSError as error:
@@ -36,31 +44,32 @@ class Reading:
 
     def params(self) -> dict[str, Any]:
         """What learners call these options, those left at their defaults excepted."""
-        params = {"bins": self.bins, "binning": self.binning, "missing": self.missing, "kind": self.kind}
+        params = {name: getattr(self, name) for name in ("binning", "missing", "kind", "engine", "memory")}
+        params["bins"] = parse_bins(self.bins)
         usual = {"bins": None, "binning": "quantile", "missing": "error", "kind": "auto"}
+        usual |= {"engine": "auto", "memory": None}
         return {name: value for name, value in params.items() if value != usual[name]}
 
-    def read(self, learner: str, kinds: tuple[str, ...]) -> DiscreteTable | NumericTable:
+    def read(self, learner: str, kinds: tuple[str, ...]) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
+        from f2sl._memory import memory_limit
         from f2sl._progress import stage
-        from f2sl.data import as_either, kind_for, read_table
+        from f2sl.data import kind_for
+        from f2sl.data.opening import open_table
 
         with stage("reading the table"):
-            data: Any = self.path
-            if self.delimiter is not None or not self.header or self.drop:
-                data = read_table(self.path, delimiter=self.delimiter, header=self.header)
-            for column in self.drop:
-                if column not in data.column_names:
-                    raise DataError(unknown_name("column", column, data.column_names))
-            if self.drop:
-                data = data.drop_columns([*dict.fromkeys(self.drop)])
-            table = as_either(
-                data,
+            table = open_table(
+                self.path,
                 kind_for(self.kind, kinds, learner),
-                bins=self.bins,
+                engine=self.engine,
+                memory=memory_limit(self.memory),
+                bins=parse_bins(self.bins),
                 binning=self.binning,
                 missing=self.missing,
                 min_variables=2,
+                delimiter=self.delimiter,
+                header=self.header,
+                drop=self.drop,
             )
         if self.header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"

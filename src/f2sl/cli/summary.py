@@ -11,14 +11,16 @@ from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable, NumericTable
+    from f2sl.data.opening import Table
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
 LEAST_REST = 0.05
 """Seconds outside all stages (modules loaded on their first use) from which on they are told."""
+MOST_PRINTED = 20_000
+"""Edges of the largest graph that is printed edge by edge for programs; a larger one is for a file."""
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "verbose")
+_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "engine", "memory", "verbose", "skeleton_only")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,13 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
     return [Edge(a, b, graph.has_directed_edge(a, b), weight) for (a, b), weight in first]
 
 
+def as_lists(graph: PDAG) -> dict[str, list[tuple[str, str]]] | None:
+    """Return all edges, or None if there are so many that they belong into a file."""
+    if graph.n_edges > MOST_PRINTED:
+        return None
+    return {"directed": graph.directed_edges, "undirected": graph.undirected_edges}
+
+
 def isolated(graph: PDAG) -> int:
     """Count the nodes without edges."""
     import numpy as np
@@ -65,7 +74,7 @@ class Learned:
 
     algorithm: str
     data: Path
-    table: DiscreteTable | NumericTable
+    table: Table
     learner: Any
     graph: PDAG
     dag: bool
@@ -91,6 +100,10 @@ class Learned:
         """Print the summary for programs; every key is there, null where there is nothing to tell."""
         tests, unreliable, score = self._tests_and_score()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
+        edges = as_lists(self.graph)
+        notes = self._notes()
+        if edges is None:
+            notes.append(f"the {self.graph.n_edges:,} edges are not printed; --out saves them to a file")
         output.show_json(
             {
                 "algorithm": self.algorithm,
@@ -108,11 +121,11 @@ class Learned:
                 "dag": extension if self.dag else None,
                 "complete": self.learner.complete_,
                 "timings": self.learner.timings_,
-                "notes": self._notes(),
+                "notes": notes,
                 "out": None if self.out is None else str(self.out),
                 "picture": None if self.picture is None else str(self.picture),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
-                "graph": {"directed": self.graph.directed_edges, "undirected": self.graph.undirected_edges},
+                "graph": edges,
             }
         )
 
@@ -123,7 +136,7 @@ class Learned:
         lines = [
             ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}"),
             *(("Note", printable(note)) for note in self._notes()),
-            ("Learned", f"by {self.algorithm} ({self._options()})"),
+            ("Learned", f"{self._how()} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
@@ -148,8 +161,12 @@ class Learned:
 
     def _states(self) -> dict[str, int] | None:
         """Give the least and the greatest number of states of a variable; real numbers have none."""
-        numbers = getattr(self.table, "cardinalities", None)
-        return None if numbers is None else {"least": int(numbers.min()), "most": int(numbers.max())}
+        from f2sl.data.opening import has_states  # here, so that showing help does not load NumPy
+
+        if not has_states(self.table):
+            return None
+        numbers = self.table.cardinalities
+        return {"least": int(numbers.min()), "most": int(numbers.max())}
 
     def _holds(self) -> str:
         """Tell what the variables of the table are made of."""
@@ -161,6 +178,13 @@ class Learned:
 
     def _edge_counts(self) -> dict[str, int]:
         return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
+
+    def _how(self) -> str:
+        by = f"by {self.algorithm}"
+        return f"the skeleton alone {by}" if self._skeleton_only() else by
+
+    def _skeleton_only(self) -> bool:
+        return bool(getattr(self.learner, "skeleton_only", False))
 
     def _options(self) -> str:
         params = self.learner.options_in_use()
@@ -190,7 +214,7 @@ class Learned:
         """What only some learners have."""
         names = ("n_tests_", "n_unreliable_", "score_")
         tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
-        if not tests and score is not None:
+        if not tests and (score is not None or self._skeleton_only()):
             tests = unreliable = None  # nothing was tested, and nothing was meant to be
         return tests, unreliable, score
 

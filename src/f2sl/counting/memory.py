@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from f2sl._threads import Threads
 from f2sl.counting import _kernels
 from f2sl.counting.protocol import (
+    CodedRows,
     CodeTiles,
     Floats,
     FoundPairs,
@@ -29,12 +30,11 @@ from f2sl.counting.tiles import (
     BY_CODES,
     BY_PLANES,
     BY_TABLES,
-    Triangle,
+    Piece,
     cut_triangle,
     pairs_of,
     plane_columns,
 )
-from f2sl.data.table import DiscreteTable
 
 MOST_PLANES = 64
 """Variables with more states have no bit planes: they would take more memory than they save time."""
@@ -57,6 +57,8 @@ CODE_CELL = 0.5
 CELLS_PER_PIECE = 1 << 20
 LEAST_WORK = 2e6
 """Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
+MOST_WORK = 2e8
+"""After a piece progress is told, and an interrupt heard."""
 LARGEST_SCRATCH = 1 << 22
 """Cells of the largest table that a pair is counted into without sorting."""
 LARGEST_REFINING = 1 << 24
@@ -66,6 +68,9 @@ LARGEST_REFINING = 1 << 24
 class MemoryEngine:
     """Count the variables of a :class:`~f2sl.data.table.DiscreteTable` in this process.
 
+    Tables with more cells than `most_full_cells` (by default as many as there are samples) list only the
+    cells that occur.
+
     Examples
     --------
     >>> from f2sl.data.encode import as_table
@@ -74,10 +79,13 @@ class MemoryEngine:
     [1, 1, 0, 2]
     """
 
-    def __init__(self, table: DiscreteTable, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, table: CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
+    ) -> None:
         self._codes = table.codes
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
+        self._most_full_cells = self.n_rows if most_full_cells is None else most_full_cells
         self.threads = Threads(n_jobs)
         has_planes = self.cardinalities <= MOST_PLANES
         sizes = np.where(has_planes, self.cardinalities, 0)
@@ -102,6 +110,7 @@ class MemoryEngine:
             part = slice(first, first + step)
             _kernels.fill_planes(
                 self._codes[part],
+                self.cardinalities[part],
                 self._plane_start[part],
                 self.margin_start[part],
                 self._planes,
@@ -179,7 +188,7 @@ class MemoryEngine:
         )
         refined = self.n_rows * widest <= LARGEST_REFINING
         large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
-        return np.where(cells > self.n_rows, large, method).astype(np.int64), cells
+        return np.where(cells > self._most_full_cells, large, method).astype(np.int64), cells
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
@@ -212,19 +221,22 @@ class MemoryEngine:
         if variables is None:
             variables = np.arange(len(self.cardinalities))
         triangle = cut_triangle(variables, self.cardinalities, self._choose_for_pair, target)
-        pieces = self._pieces_of(triangle)
-        total = float(triangle.work.sum())
+        total = triangle.work
 
-        def search(piece: tuple[int, int]) -> FoundPairs:
-            tiles = triangle.tiles[slice(*piece)]
-            return self._search_tiles(formula, triangle.order, tiles, int(triangle.method[piece[0]]))
+        def search(piece: Piece) -> tuple[float, FoundPairs]:
+            return piece.work, self._search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
         found: list[FoundPairs] = []
-        for (first, last), part in zip(pieces, self.threads.map(search, pieces), strict=True):
+        for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
             found.append(part)
             if advance is not None:
-                advance(float(triangle.work[first:last].sum()) / total)
-        return _merge(found)
+                advance(work / total)
+        return merge_pairs(found)
+
+    def _share(self, total: float) -> float:
+        """Choose how many nanoseconds of some work a thread takes on at a time."""
+        threads = self.threads.n_threads
+        return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
     def _search_tiles(
         self, formula: PairFormula, order: Integers, tiles: Integers, method: int
@@ -240,7 +252,19 @@ class MemoryEngine:
             for pairs in (pairs_of(order, t) for t in tiles)
             for i in range(0, len(pairs), size)
         )
-        return _merge([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
+        return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
+
+    def count_tile(self, order: Integers, tile: Integers) -> Integers:
+        """Count the pairs of one tile by bit planes, as :func:`f2sl.counting._kernels.count_pairs` does."""
+        top, bottom, left, right = tile.tolist()
+        rows, columns = order[top:bottom], order[left:right]
+        inner_rows, inner_columns = self.cardinalities[rows[0]] - 1, self.cardinalities[columns[0]] - 1
+        skip = np.clip(np.arange(top, bottom) + 1 - left, 0, right - left)
+        packed = np.empty((inner_columns, _kernels.WORDS_PER_BLOCK, len(columns)), np.uint64)
+        counts = np.empty((len(rows), inner_rows, inner_columns, len(columns)), np.int64)
+        starts = self._plane_start
+        _kernels.count_pairs(self._planes, starts[rows], starts[columns], skip, packed, counts)
+        return counts
 
     def _choose_for_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
         """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
@@ -254,18 +278,8 @@ class MemoryEngine:
                 return BY_PLANES, planes + PAIR_CELL * cells
         return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * self.n_rows)
 
-    def _pieces_of(self, triangle: Triangle) -> list[tuple[int, int]]:
-        """Put neighbouring tiles of one method together into pieces of about equal work."""
-        threads = self.threads.n_threads
-        total = float(triangle.work.sum())
-        share = max(total / (32 * threads), min(LEAST_WORK, total / (2 * threads)), 1.0)
-        number = (np.cumsum(triangle.work) - triangle.work / 2) // share
-        changes = (np.diff(number) != 0) | (np.diff(triangle.method) != 0)
-        borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(triangle.tiles)]
-        return [piece for piece in pairwise(borders) if piece[1] > piece[0]]
 
-
-def _merge(found: list[FoundPairs]) -> FoundPairs:
+def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
     """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
     if not found:
         return FoundPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
@@ -273,5 +287,5 @@ def _merge(found: list[FoundPairs]) -> FoundPairs:
     second = np.concatenate([part.second for part in found])
     values = np.concatenate([part.values for part in found])
     low, high = np.minimum(first, second), np.maximum(first, second)
-    order = np.lexsort((high, low))
+    order = np.argsort(low * (high.max(initial=0) + 1) + high)
     return FoundPairs(low[order], high[order], values[order])

@@ -17,7 +17,9 @@ same places and scales, the sums of blocks of rows add up to those of the whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +28,7 @@ from f2sl._memory import available_bytes
 from f2sl._threads import Threads
 from f2sl.counting.protocol import Floats, FoundPairs, Integers
 from f2sl.data.names import listing
+from f2sl.data.streamed import StreamedTable
 from f2sl.data.table import NumericTable
 from f2sl.errors import DataError
 
@@ -82,7 +85,7 @@ class Moments:
         self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
 
     @classmethod
-    def of_table(cls, table: NumericTable, n_jobs: int | None = None) -> Moments:
+    def of_table(cls, table: NumericTable | StreamedTable, n_jobs: int | None = None) -> Moments:
         """Sum up a table.
 
         Raises
@@ -91,11 +94,14 @@ class Moments:
             If a column is constant, or the matrix needs more memory than there is.
         """
         _check_memory(table)
-        low, high = table.values.min(axis=1), table.values.max(axis=1)
+        low, high = (table.low, table.high) if isinstance(table, StreamedTable) else _ends(table.values)
         if (low == high).any():
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")
-        numbers = _WholeNumbers(table.values, low, high)
+        if isinstance(table, StreamedTable):
+            numbers = _sums_of_blocks(table, low, high)
+        else:
+            numbers = _sums_of_values(table.values, low, high)
         return cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
 
     @property
@@ -149,70 +155,100 @@ class Moments:
         self.threads.close()
 
 
-def _check_memory(table: NumericTable) -> None:
+def _check_memory(table: NumericTable | StreamedTable) -> None:
     """Refuse a table whose matrix of correlations does not fit into memory."""
-    needed = 8 * table.n_variables * (table.n_variables + 2 * table.n_rows)
-    available = available_bytes()
+    n, streamed = table.n_variables, isinstance(table, StreamedTable)
+    needed = 8 * n * (5 * n if streamed else n + 2 * table.n_rows)
+    available = table.memory if isinstance(table, StreamedTable) else available_bytes()
     if available is not None and needed > available:
         raise DataError(
-            f"{table.n_variables:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
+            f"{n:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
             f"their correlations, and {available / 2**30:,.1f} GiB are free; leave columns out"
         )
 
 
-class _WholeNumbers:
-    """A table's columns as whole numbers of tiny units, each cut into a coarse and a fine half.
+class _Scaling:
+    """Turns columns into whole numbers of tiny units, each cut into a coarse and a fine half.
 
     With N samples and squares that add up to at most N (in units of the scale), coarse halves of
     b bits behind the binary point have squares that add up to at most N 4^b, and so have the fine halves.
+
+    Columns are moved near their means and divided by a power of two above their deviation. Place and scale
+    need not be exact, but must not depend on the order of the rows: they come from sums of whole numbers,
+    too.
+    `blocks` gives the rows, some at a time, as often as it is called.
     """
 
-    def __init__(self, values: Floats, low: Floats, high: Floats) -> None:
-        self.n_rows = values.shape[1]
-        coarse_bits = math.floor((EXACT_BITS - 1 - math.log2(self.n_rows)) / 2)
+    def __init__(
+        self, n_rows: int, low: Floats, high: Floats, blocks: Callable[[], Iterable[Floats]]
+    ) -> None:
+        self.n_rows = n_rows
+        coarse_bits = math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
         self.coarse_unit = 2.0 ** (coarse_bits + 1)
         """How many of the fine half's units the coarse half's is."""
-        units_per_scale = 2.0**coarse_bits * self.coarse_unit
-        self.coarse = np.empty_like(values)
-        self.fine = np.empty_like(values)
-        scale = np.empty(len(values))
-        step = max(1, NUMBERS_AT_ONCE // self.n_rows)
-        for start in range(0, len(values), step):
-            part = slice(start, start + step)
-            standard, scale[part] = self._standardized(values[part], low[part], high[part])
-            units = np.rint(standard * units_per_scale)
-            self.coarse[part] = np.rint(units / self.coarse_unit)
-            self.fine[part] = units - self.coarse[part] * self.coarse_unit
-        # In units of the fine half, as all that follows.
-        self.sums = self.coarse.sum(axis=1) * self.coarse_unit + self.fine.sum(axis=1)
-        own = self._joined(
-            _dots(self.coarse, self.coarse), 2.0 * _dots(self.coarse, self.fine), _dots(self.fine, self.fine)
-        )
-        self.squares = own - self.sums * self.sums / self.n_rows
-        unit = scale / units_per_scale
-        self.variances = self.squares / self.n_rows * unit * unit
+        self._units_per_scale = 2.0**coarse_bits * self.coarse_unit
+        self._half = high / 2 - low / 2
+        self._centre = low + self._half
+        self._mean = np.zeros(len(low))
+        self._mean = self._rough_means(self._relative(values) for values in blocks())
+        deviation = np.sqrt(self._rough_means(self._relative(values) ** 2 for values in blocks()))
+        self._scale = np.ldexp(1.0, np.frexp(deviation)[1] + 1)
+        self.unit = self._scale * self._half / self._units_per_scale
+        """What a unit of the fine half is in the column's own numbers."""
 
-    def _joined(self, coarse: Floats, mixed: Floats, fine: Floats) -> Floats:
-        """Join the products of the halves to products of the whole numbers."""
-        return (coarse * self.coarse_unit + mixed) * self.coarse_unit + fine
+    def _relative(self, values: Floats) -> Floats:
+        relative = (values - self._centre[:, None]) / self._half[:, None]
+        relative -= self._mean[:, None]
+        return np.asarray(relative)
 
-    def _standardized(self, values: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Move columns near their means and divide them by a power of two above their deviation.
-
-        Place and scale need not be exact, but must not depend on the order of the rows: they come from sums
-        of whole numbers, too.
-        """
-        half = high / 2 - low / 2
-        relative = (values - (low + half)[:, None]) / half[:, None]
-        relative -= self._rough_means(relative)[:, None]
-        deviation = np.sqrt(self._rough_means(relative * relative))
-        scale = np.ldexp(1.0, np.frexp(deviation)[1] + 1)
-        return relative / scale[:, None], scale * half
-
-    def _rough_means(self, values: Floats) -> Floats:
+    def _rough_means(self, parts: Iterable[Floats]) -> Floats:
         """Means of numbers of at most 4, by absolute value, to some forty bits."""
         unit = 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
-        return np.asarray(np.rint(values / unit).astype(np.int64).sum(axis=1) * (unit / self.n_rows))
+        sums = np.zeros(len(self._half), np.int64)
+        for part in parts:
+            sums += np.rint(part / unit).astype(np.int64).sum(axis=1)
+        return np.asarray(sums * (unit / self.n_rows))
+
+    def halves(self, values: Floats) -> tuple[Floats, Floats]:
+        """Cut some rows' numbers into their halves."""
+        units = np.rint(self._relative(values) / self._scale[:, None] * self._units_per_scale)
+        coarse = np.rint(units / self.coarse_unit)
+        return coarse, units - coarse * self.coarse_unit
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Sums of the products of whole numbers: of coarse halves, of coarse with fine ones, of fine ones."""
+
+    coarse: Floats
+    mixed: Floats
+    fine: Floats
+
+    def joined(self, coarse_unit: float) -> Floats:
+        """Give the sums of products of the whole numbers, in units of the fine half."""
+        return (self.coarse * coarse_unit + self.mixed) * coarse_unit + self.fine
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over all rows, in units of the fine half, and the products of two stretches of columns."""
+
+    n_rows: int
+    coarse_unit: float
+    unit: Floats
+    sums: Floats
+    own: _Products
+    products: Callable[[slice, slice], _Products]
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Sums of squares about the mean."""
+        return self.own.joined(self.coarse_unit) - self.sums * self.sums / self.n_rows
+
+    @property
+    def variances(self) -> Floats:
+        """Variances of the columns."""
+        return self.squares / self.n_rows * self.unit * self.unit
 
     def correlations(self) -> Floats:
         """The matrix of correlations, tile by tile."""
@@ -222,10 +258,7 @@ class _WholeNumbers:
             a = slice(top, top + VARIABLES_AT_ONCE)
             for left in range(top, n, VARIABLES_AT_ONCE):
                 b = slice(left, left + VARIABLES_AT_ONCE)
-                mixed = self.coarse[a] @ self.fine[b].T + self.fine[a] @ self.coarse[b].T
-                products = self._joined(
-                    self.coarse[a] @ self.coarse[b].T, mixed, self.fine[a] @ self.fine[b].T
-                )
+                products = self.products(a, b).joined(self.coarse_unit)
                 products -= np.outer(self.sums[a], self.sums[b]) / self.n_rows
                 products /= np.sqrt(np.outer(self.squares[a], self.squares[b]))
                 result[a, b] = np.round(products, DIGITS)
@@ -233,6 +266,66 @@ class _WholeNumbers:
         np.clip(result, -1.0, 1.0, out=result)
         np.fill_diagonal(result, 1.0)
         return result
+
+
+def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
+    """Sum up columns that are in memory, as many at a time as fit into a core's cache."""
+    n, n_rows = values.shape
+    coarse, fine, unit = np.empty_like(values), np.empty_like(values), np.empty(n)
+    step = max(1, NUMBERS_AT_ONCE // n_rows)
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        scaling = _Scaling(n_rows, low[part], high[part], partial(_one_block, values[part]))
+        coarse[part], fine[part] = scaling.halves(values[part])
+        unit[part] = scaling.unit
+    coarse_unit = scaling.coarse_unit
+    sums = coarse.sum(axis=1) * coarse_unit + fine.sum(axis=1)
+    own = _Products(_dots(coarse, coarse), 2.0 * _dots(coarse, fine), _dots(fine, fine))
+    return _Sums(n_rows, coarse_unit, unit, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))
+
+
+def _ends(values: Floats) -> tuple[Floats, Floats]:
+    return values.min(axis=1), values.max(axis=1)
+
+
+def _one_block(values: Floats) -> list[Floats]:
+    return [values]
+
+
+def _sums_of_blocks(table: StreamedTable, low: Floats, high: Floats) -> _Sums:
+    """Sum up columns block by block."""
+
+    def blocks() -> Iterator[Floats]:
+        return (table.read(block).astype(np.float64) for block in range(table.blocks.n_blocks))
+
+    n = table.n_variables
+    scaling = _Scaling(table.n_rows, low, high, blocks)
+    total = _Products(np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)))
+    coarse_sums, fine_sums = np.zeros(n), np.zeros(n)
+    for values in blocks():
+        coarse, fine = scaling.halves(values)
+        coarse_sums += coarse.sum(axis=1)
+        fine_sums += fine.sum(axis=1)
+        products = _multiplied(coarse, fine, slice(None), slice(None))
+        for name in ("coarse", "mixed", "fine"):
+            sums = getattr(total, name)
+            sums += getattr(products, name)
+    own = _Products(*(np.diagonal(part) for part in (total.coarse, total.mixed, total.fine)))
+    sums = coarse_sums * scaling.coarse_unit + fine_sums
+    return _Sums(
+        table.n_rows,
+        scaling.coarse_unit,
+        scaling.unit,
+        sums,
+        own,
+        lambda a, b: _Products(total.coarse[a, b], total.mixed[a, b], total.fine[a, b]),
+    )
+
+
+def _multiplied(coarse: Floats, fine: Floats, a: slice, b: slice) -> _Products:
+    """Multiply a stretch of columns by another."""
+    mixed = coarse[a] @ fine[b].T + fine[a] @ coarse[b].T
+    return _Products(coarse[a] @ coarse[b].T, mixed, fine[a] @ fine[b].T)
 
 
 def _dots(one: Floats, other: Floats) -> Floats:

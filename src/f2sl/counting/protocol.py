@@ -23,6 +23,22 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+class CodedRows(Protocol):
+    """Samples as codes, variable after variable: a whole table, or a block of its rows."""
+
+    @property
+    def codes(self) -> NDArray[Any]:
+        """One row for each variable."""
+
+    @property
+    def cardinalities(self) -> Integers:
+        """Number of states of each variable."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+
+
 @dataclass(frozen=True)
 class Queries:
     """A batch of queries, flat: query t asks for ``variables[start[t]:start[t + 1]]``.

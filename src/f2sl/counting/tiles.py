@@ -8,12 +8,13 @@ sample by sample depends only on the two numbers of states, hence is the same th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from f2sl.counting.protocol import Floats, Integers
+from f2sl.counting.protocol import Integers
 
 CELLS_PER_TILE = 1 << 16
 """Counts that a tile may hold (half a megabyte: it stays in a core's own cache)."""
@@ -32,18 +33,78 @@ BY_PLANES, BY_CODES, BY_TABLES = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Triangle:
-    """Pairs to be counted, in tiles.
+class Piece:
+    """Some tiles that are counted in one go, all in the same way.
 
-    `order` lists the variables. A row (top, bottom, left, right) of `tiles` pairs the variables at places
-    top to bottom with those at places left to right, each pair once: the earlier place first. `method` says
-    how the pairs of each tile are best counted, and `work` roughly how long that takes, in nanoseconds.
+    A row (top, bottom, left, right) of `tiles` pairs the variables at places top to bottom with those at
+    places left to right, each pair once: the earlier place first. `work` is roughly how long it takes, in
+    nanoseconds.
+    """
+
+    tiles: Integers
+    method: int
+    work: float
+
+
+@dataclass(frozen=True)
+class Block:
+    """The pairs of one stretch of places with another, or with itself, in tiles of `height` and `width`.
+
+    `cost` is how many nanoseconds a pair takes, counted by `method`.
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    height: int
+    width: int
+    method: int
+    cost: float
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        return int(_pairs_ahead(*map(np.array, (*self.rows, *self.columns))))
+
+    def stripes(self) -> Iterator[Integers]:
+        """Yield the tiles stripe by stripe, side by side; what lies below the diagonal is left out."""
+        for top in range(*self.rows, self.height):
+            left = np.arange(*self.columns, self.width)
+            right = np.minimum(left + self.width, self.columns[1])
+            bottom = min(top + self.height, self.rows[1])
+            tiles = np.column_stack([np.full_like(left, top), np.full_like(left, bottom), left, right])
+            yield tiles[right > top + 1]
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """Pairs to be counted, in tiles that are made when they are asked for.
+
+    `order` lists the variables; tiles speak of places in it.
     """
 
     order: Integers
-    tiles: Integers
-    method: Integers
-    work: Floats
+    blocks: tuple[Block, ...]
+
+    @property
+    def work(self) -> float:
+        """Roughly how long all pairs take, in nanoseconds."""
+        return sum(block.n_pairs * block.cost for block in self.blocks)
+
+    def pieces(self, share: float) -> Iterator[Piece]:
+        """Yield the tiles in pieces of about `share` nanoseconds, neighbours together."""
+        held: list[Piece] = []
+        for block in self.blocks:
+            for stripe in block.stripes():
+                work = _pairs_ahead(*stripe.T) * block.cost
+                number = (np.cumsum(work) - work / 2) // share
+                for part in np.split(np.arange(len(stripe)), np.flatnonzero(np.diff(number)) + 1):
+                    if held and (held[0].method != block.method or sum(p.work for p in held) >= share):
+                        yield _joined(held)
+                        held.clear()
+                    if len(part):
+                        held.append(Piece(stripe[part], block.method, float(work[part].sum())))
+        if held:
+            yield _joined(held)
 
 
 def cut_triangle(
@@ -62,8 +123,8 @@ def cut_triangle(
     >>> cut = cut_triangle(np.arange(4), np.array([3, 2, 3, 2]), lambda k_row, k_column: (BY_PLANES, 1.0))
     >>> cut.order.tolist()
     [1, 3, 0, 2]
-    >>> cut.tiles.tolist()
-    [[0, 2, 0, 2], [0, 2, 2, 4], [2, 4, 2, 4]]
+    >>> [piece.tiles.tolist() for piece in cut.pieces(share=5.0)]
+    [[[0, 2, 0, 2], [0, 2, 2, 4]], [[2, 4, 2, 4]]]
     """
     order = variables[(cardinalities[variables] > 1) & (variables != target)]
     order = order[np.argsort(cardinalities[order], kind="stable")]
@@ -73,21 +134,15 @@ def cut_triangle(
     changes = np.diff(states) != 0
     if target is not None:
         changes[:1] = True
-    runs = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
-    tiles, methods, costs = [np.empty((0, 4), np.int64)], [], []
-    for r in range(len(runs) - 1 if target is None else min(1, len(runs) - 1)):
-        for c in range(r, len(runs) - 1):
-            k_row, k_column = int(states[runs[r]]), int(states[runs[c]])
+    borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
+    runs = list(pairwise(borders))
+    blocks = []
+    for r, rows in enumerate(runs if target is None else runs[:1]):
+        for columns in runs[r:]:
+            k_row, k_column = int(states[rows[0]]), int(states[columns[0]])
             method, cost = choose(k_row, k_column)
-            tiles.append(_cut(runs[r], runs[r + 1], runs[c], runs[c + 1], k_row, k_column, method))
-            methods.append(np.full(len(tiles[-1]), method, np.int64))
-            costs.append(np.full(len(tiles[-1]), cost))
-    cut = np.concatenate(tiles)
-    top, bottom, left, right = cut.T
-    pairs = (bottom - top) * (right - left)
-    # Of a tile on the diagonal about half is counted.
-    work = np.where(left < bottom, (pairs + 1) // 2, pairs) * np.concatenate([np.empty(0), *costs])
-    return Triangle(order, cut, np.concatenate([np.empty(0, np.int64), *methods]), work)
+            blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))
+    return Triangle(order, tuple(blocks))
 
 
 def plane_columns(k_column: int) -> int:
@@ -95,17 +150,34 @@ def plane_columns(k_column: int) -> int:
     return max(16, PLANES_PER_TILE // (k_column - 1))
 
 
-def _cut(top: int, bottom: int, left: int, right: int, k_row: int, k_column: int, method: int) -> Integers:
-    """Cut one stretch against another into tiles; what lies below the diagonal is left out."""
-    width = height = CODES_PER_TILE
-    if method == BY_PLANES:
-        width = plane_columns(k_column)
-        height = max(1, min(LARGEST_HEIGHT, CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1))))
-    tops = np.arange(top, bottom, height)
-    lefts = np.arange(left, right, width)
-    t, le = (grid.ravel() for grid in np.meshgrid(tops, lefts, indexing="ij"))
-    cut = np.column_stack([t, np.minimum(t + height, bottom), le, np.minimum(le + width, right)])
-    return np.asarray(cut[cut[:, 3] > cut[:, 0] + 1])
+def _size_of_tiles(k_row: int, k_column: int, method: int) -> tuple[int, int]:
+    """Height and width of tiles of variables with these numbers of states."""
+    if method != BY_PLANES:
+        return CODES_PER_TILE, CODES_PER_TILE
+    width = plane_columns(k_column)
+    return max(1, min(LARGEST_HEIGHT, CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1)))), width
+
+
+def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integers) -> Integers:
+    """Count the pairs of a place from top to bottom with a later one from left to right.
+
+    Examples
+    --------
+    >>> _pairs_ahead(*map(np.array, (0, 3, 0, 3))), _pairs_ahead(*map(np.array, (0, 3, 5, 7)))
+    (np.int64(3), np.int64(6))
+    """
+
+    def before(end: Integers) -> Integers:
+        """Count those whose later place is before `end`: sums of 1, 2, 3, ... up to two limits."""
+        most, least = np.maximum(end - 1 - top, 0), np.maximum(end - 1 - bottom, 0)
+        return np.asarray((most * (most + 1) - least * (least + 1)) // 2)
+
+    return np.asarray(before(right) - before(left))[()]
+
+
+def _joined(pieces: list[Piece]) -> Piece:
+    tiles = np.concatenate([piece.tiles for piece in pieces])
+    return Piece(tiles, pieces[0].method, sum(piece.work for piece in pieces))
 
 
 def pairs_of(order: Integers, tile: Integers) -> Integers:

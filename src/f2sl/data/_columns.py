@@ -44,6 +44,8 @@ class Column:
         Whether all of `labels` are states, in their order, even if they do not occur.
     from_reals : bool
         Whether these integers came as floats, which is how integers with gaps often come.
+    weights : ndarray of int64, or None
+        How many rows of the table each value stands for; None if for one.
     """
 
     kind: Literal["integers", "reals", "labels"]
@@ -52,16 +54,20 @@ class Column:
     labels: tuple[object, ...] = ()
     declared: bool = False
     from_reals: bool = False
+    weights: npt.NDArray[np.int64] | None = None
 
     @property
     def n_missing(self) -> int:
         """The number of rows without a value."""
-        return 0 if self.missing is None else int(self.missing.sum())
+        if self.missing is None:
+            return 0
+        return int(self.missing.sum() if self.weights is None else self.weights[self.missing].sum())
 
     def rows(self, keep: Mask) -> Column:
         """Return the column with only the rows to `keep`."""
         missing = None if self.missing is None else some(self.missing[keep])
-        return replace(self, values=self.values[keep], missing=missing)
+        weights = None if self.weights is None else self.weights[keep]
+        return replace(self, values=self.values[keep], missing=missing, weights=weights)
 
 
 def some(missing: Mask | None) -> Mask | None:

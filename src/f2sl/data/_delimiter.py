@@ -9,8 +9,10 @@ since it also stands inside values.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator
+from typing import Any
 
 CANDIDATES = (",", ";", "\t", "|")
 WHITESPACE = " "
@@ -65,6 +67,44 @@ def one_space(text: bytes) -> bytes:
     b'a b\n"x  y" 1\n'
     """
     return _RUN.sub(lambda match: match.group(1) or b" ", _EDGE.sub(b"", text))
+
+
+class OneSpaced(io.RawIOBase):
+    r"""A stream of text with each run of white space replaced by one space, a stretch of lines at a time.
+
+    Examples
+    --------
+    >>> OneSpaced(io.BytesIO(b"a   b\n1 \t 2")).read()
+    b'a b\n1 2'
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._ready = b""
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as there is text at hand."""
+        while not self._ready:
+            more = self._stream.read(1 << 20)
+            lines, end, self._rest = (self._rest + more).rpartition(b"\n")
+            if not more:
+                lines, end, self._rest = lines + end + self._rest, b"", b""
+            self._ready = one_space(lines) + end
+            if not more:
+                break
+        n = min(len(buffer), len(self._ready))
+        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
+        return n
+
+    def close(self) -> None:
+        """Close the stream beneath as well."""
+        self._stream.close()
+        super().close()
 
 
 def _field_counts(text: str, delimiter: str) -> list[int]:

@@ -54,10 +54,7 @@ class Encoder:
             self._encode_column(i, keep)
         self.problems.raise_any()
         if n_kept == 0:
-            raise DataError(
-                f'no row is complete: missing="drop" would drop all {n_rows} rows; '
-                'make missing values a state with missing="state", or leave out the columns that have most'
-            )
+            raise nothing_complete(n_rows)
         return DiscreteTable(names, tuple(self.states), self.codes, self._notes(n_rows - n_kept))
 
     def _store(self, first: int, codes: npt.NDArray[Any], most_states: int) -> None:
@@ -99,7 +96,7 @@ class Encoder:
     def _encode_column(self, i: int, keep: Mask | None) -> None:
         name = self.source.names[i]
         try:
-            column = self.source.column(i)
+            column = self._column(i)
             if keep is not None:
                 column = column.rows(keep)
             if column.missing is not None and self.missing == "error":
@@ -112,6 +109,9 @@ class Encoder:
             return
         self.states[i] = labels
         self._store(i, codes[np.newaxis], len(labels))
+
+    def _column(self, i: int) -> Column:
+        return self.source.column(i)
 
     def _codes(self, name: str, column: Column) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
@@ -140,7 +140,7 @@ class Encoder:
                 )
             return (values, column.labels) if column.declared else _occurring(values, column.labels)
         if column.kind == "reals":
-            return self._cut_reals(name, values, k)
+            return self._cut_reals(name, column, k)
         if values.size == 0:
             return values, ()
         if k is None:
@@ -150,21 +150,20 @@ class Encoder:
             if not isinstance(self.bins, int):
                 raise Refused("integers", f"{len(states):,}")
             k = self.bins
-        return self._cut(name, values, k)
+        return self._cut(name, column, k)
 
-    def _cut_reals(
-        self, name: str, values: npt.NDArray[Any], k: int | None
-    ) -> tuple[npt.NDArray[Any], Labels]:
+    def _cut_reals(self, name: str, column: Column, k: int | None) -> tuple[npt.NDArray[Any], Labels]:
+        values = column.values
         if np.isinf(values).any():
             raise Refused("infinite")
         if k is None and isinstance(self.bins, int):
             k = self.bins
         if k is None:
             raise Refused("whole" if (values == np.floor(values)).all() else "reals")
-        return self._cut(name, values, k)
+        return self._cut(name, column, k)
 
-    def _cut(self, name: str, values: npt.NDArray[Any], k: int) -> tuple[npt.NDArray[Any], Labels]:
-        codes, labels = cut(values, k, self.binning)
+    def _cut(self, name: str, column: Column, k: int) -> tuple[npt.NDArray[Any], Labels]:
+        codes, labels = cut(column.values, k, self.binning, column.weights)
         self.cut_columns[len(labels)].append(name)
         return codes, labels
 
@@ -181,6 +180,14 @@ class Encoder:
                 f"{_columns(columns)} cut into {n} {KINDS[self.binning]} {'bin' if n == 1 else 'bins'}"
             )
         return tuple(notes)
+
+
+def nothing_complete(n_rows: int) -> DataError:
+    """Make the error for a table all of whose rows miss something."""
+    return DataError(
+        f'no row is complete: missing="drop" would drop all {n_rows} rows; '
+        'make missing values a state with missing="state", or leave out the columns that have most'
+    )
 
 
 def _columns(names: list[str]) -> str:

@@ -92,7 +92,7 @@ def _look_up(values: Integers, low: Integers, spread: Integers) -> tuple[list[In
 
     counts = np.zeros(n_columns * width, dtype=np.int64)
     for chunk in chunks:
-        places = _offsets(values[chunk], low)
+        places = offsets(values[chunk], low)
         places += start
         counts += np.bincount(places.ravel(), minlength=counts.size)
     present = counts.reshape(n_columns, width) > 0
@@ -104,14 +104,14 @@ def _look_up(values: Integers, low: Integers, spread: Integers) -> tuple[list[In
     gapless = bool((n_states == spread.astype(np.int64) + 1).all())
     rank = np.empty(0) if gapless else (present.cumsum(axis=1) - 1).astype(narrow).ravel()
     for chunk in chunks:
-        places = _offsets(values[chunk], low)
+        places = offsets(values[chunk], low)
         if not gapless:
             places += start
         codes[:, chunk] = places.T if gapless else rank[places].T
     return states, codes
 
 
-def _offsets(values: Integers, low: Integers) -> npt.NDArray[np.int64]:
+def offsets(values: Integers, low: Integers) -> npt.NDArray[np.int64]:
     """Return ``values - low`` as new int64; the differences are known to be small."""
     if values.dtype == np.uint64:
         return (values - low).astype(np.int64)

@@ -8,18 +8,21 @@ array, which is many times faster than a column at a time.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from f2sl.data._columns import Column, Refused, numpy_column
+from f2sl.data._files import is_path
 from f2sl.data.names import chosen_names, column_names, generated_names
 from f2sl.data.table import NumericTable
 from f2sl.errors import DataError
+
+if TYPE_CHECKING:
+    from f2sl.data._digest import Digest
 
 _NO_REALS = "iubUSMm"
 """The kinds of NumPy arrays that hold no real numbers."""
@@ -53,11 +56,11 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
     DataError
         If it is nothing that can be seen as a table.
     """
-    if isinstance(data, (ArraySource, ArrowSource, FrameSource, MappingSource)):
+    if isinstance(data, (ArraySource, ArrowSource, FrameSource, MappingSource, DigestSource)):
         return data
     if isinstance(data, NumericTable):
         return ArraySource(data.values.T, names or data.names)
-    if isinstance(data, (str, os.PathLike)):
+    if is_path(data):
         from f2sl.data.io import read_table
 
         return ArrowSource(read_table(data), names)
@@ -157,6 +160,30 @@ class ArrowSource:
 
         kind = self._table.field(i).type
         return bool(pt.is_floating(kind) or pt.is_decimal(kind))
+
+
+class DigestSource:
+    """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
+
+    def __init__(
+        self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest], with_dropped: bool = False
+    ) -> None:
+        self.names = names
+        self.n_rows = n_rows
+        self.digests = digests
+        self._with_dropped = with_dropped
+
+    def column(self, i: int) -> Column:
+        """Return the distinct values of column `i`."""
+        return self.digests[i].column(self._with_dropped)
+
+    def block(self, first: int, last: int) -> None:
+        """Return None: the columns are not equally long."""
+        return
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at what the column came as."""
+        return self.digests[i].may_be_real
 
 
 class FrameSource:

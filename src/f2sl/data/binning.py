@@ -31,7 +31,9 @@ LONG_DIGITS = 17
 OUTER_DIGITS = 6
 
 
-def cut(values: npt.ArrayLike, k: int, kind: str) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
+def cut(
+    values: npt.ArrayLike, k: int, kind: str, weights: npt.NDArray[np.int64] | None = None
+) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Cut numbers into at most `k` bins.
 
     Parameters
@@ -43,6 +45,8 @@ def cut(values: npt.ArrayLike, k: int, kind: str) -> tuple[npt.NDArray[Any], tup
         ties leave no place for a cut, or if an equal-width bin would be empty.
     kind : {"quantile", "width"}
         Equal frequency or equal width.
+    weights : array of int64, optional
+        How many rows each value stands for; one by default.
 
     Returns
     -------
@@ -60,6 +64,9 @@ def cut(values: npt.ArrayLike, k: int, kind: str) -> tuple[npt.NDArray[Any], tup
     if numbers.size == 0:
         return np.empty(0, dtype=np.int64), ()
     distinct, counts = np.unique(numbers, return_counts=True)
+    if weights is not None:
+        counts = np.zeros(len(distinct), np.int64)
+        np.add.at(counts, np.searchsorted(distinct, numbers), weights)
     whole = numbers.dtype.kind in "iu"
     if kind == "quantile":
         cuts = _equal_frequency(distinct, counts, k)

@@ -48,8 +48,8 @@ def as_table(
     ----------
     data : DiscreteTable, data frame, array, dictionary of columns, list of rows, or path
         Data frames may come from pandas, Polars, PyArrow or any other library that
-        Narwhals knows. The rows of an array are samples. A path is read by
-        :func:`f2sl.data.read_table`. A `DiscreteTable` is returned as it is.
+        Narwhals knows. The rows of an array are samples. A path, of a file or of a folder of
+        files, is read by :func:`f2sl.data.read_table`, and so is a list of paths. A `DiscreteTable` is returned as it is.
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it
         has none.
@@ -95,13 +95,9 @@ def as_table(
             raise OptionError("names cannot be changed: a DiscreteTable has its own")
         check_size(data.names, data.n_rows, min_variables)
         return data
-    if not isinstance(bins, Mapping):
-        bins = None if bins is None else _bin_count(bins)
     source = open_source(data, names)
     check_size(source.names, source.n_rows, min_variables)
-    if isinstance(bins, Mapping):
-        bins = _bins_by_name(bins, source.names)
-    return Encoder(source, bins, binning, missing).run()
+    return Encoder(source, bins_for(bins, source.names), binning, missing).run()
 
 
 def check_reading(bins: Any, binning: Any, missing: Any) -> None:
@@ -112,6 +108,13 @@ def check_reading(bins: Any, binning: Any, missing: Any) -> None:
         raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
     for k in bins.values() if isinstance(bins, Mapping) else [] if bins is None else [bins]:
         _bin_count(k)
+
+
+def bins_for(bins: int | Mapping[str, int] | None, names: tuple[str, ...]) -> int | dict[str, int] | None:
+    """Check what `bins` asks for against the columns there are."""
+    if isinstance(bins, Mapping):
+        return _bins_by_name(bins, names)
+    return None if bins is None else _bin_count(bins)
 
 
 def _bin_count(k: Any, column: str | None = None) -> int:

@@ -132,24 +132,37 @@ def as_either(
     >>> as_either({"a": [0.5, 0.7], "b": [1, 2]}).notes
     ('all 2 columns read as real numbers (bins= would cut them into states)',)
     """
-    if kind not in READ_AS:
-        raise OptionError(unknown_name("kind of table, kind =", kind, READ_AS))
     source = data if isinstance(data, (DiscreteTable, NumericTable)) else open_source(data, names)
-    found = kind
-    if kind == "auto":
-        found = kind_of(source, bins=bins)
-        found = whole if found == "whole" else found
-    if found == "discrete":
+    if settled_kind(source, kind, bins, whole) == "discrete":
         return as_table(
             source, names=names, bins=bins, binning=binning, missing=missing, min_variables=min_variables
         )
-    if bins is not None:
-        raise OptionError('bins cuts real numbers into states, which kind="gaussian" does not want')
     table = as_numeric(source, names=names, missing=missing, min_variables=min_variables)
     if kind == "auto" and source is not data:
-        note = f"all {table.n_variables} columns read as real numbers (bins= would cut them into states)"
-        return NumericTable(table.names, table.values, (note, *table.notes))
+        return NumericTable(table.names, table.values, (read_as_numbers(table.n_variables), *table.notes))
     return table
+
+
+def settled_kind(
+    data: Any,
+    kind: str,
+    bins: int | Mapping[str, int] | None = None,
+    whole: Literal["discrete", "gaussian"] = "discrete",
+) -> str:
+    """Say what to read a table as, "discrete" or "gaussian", where `kind` may leave it open."""
+    if kind not in READ_AS:
+        raise OptionError(unknown_name("kind of table, kind =", kind, READ_AS))
+    found: str = kind_of(data, bins=bins) if kind == "auto" else kind
+    if found == "whole":
+        found = whole
+    if found == "gaussian" and bins is not None:
+        raise OptionError('bins cuts real numbers into states, which kind="gaussian" does not want')
+    return found
+
+
+def read_as_numbers(n_variables: int) -> str:
+    """Make the note of a table that was taken for real numbers unasked."""
+    return f"all {n_variables} columns read as real numbers (bins= would cut them into states)"
 
 
 def _column(source: Source, i: int) -> Column | None:

@@ -91,12 +91,7 @@ def as_numeric(
         ...
     f2sl.errors.DataError: column 'x1' (1): the same number in every row, which is related to nothing; leave the column out
     """  # noqa: E501
-    if missing == "state":
-        raise OptionError(
-            'missing="state" makes missing values a state, and real numbers have none; say "drop"'
-        )
-    if missing not in MISSING_WAYS:
-        raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
+    check_missing(missing)
     if isinstance(data, NumericTable):
         if names is not None and tuple(names) != data.names:
             raise OptionError("names cannot be changed: a NumericTable has its own")
@@ -117,15 +112,12 @@ def as_numeric(
     n_rows = source.n_rows if keep is None else int(keep.sum())
     n_dropped = source.n_rows - n_rows
     if n_dropped and n_rows < 2:
-        raise DataError(
-            f'missing="drop" would drop {n_dropped} of {source.n_rows} rows, and at least 2 are needed; '
-            "leave out the columns that miss most"
-        )
+        raise too_few_complete(n_dropped, source.n_rows)
     values = np.empty((len(source.names), n_rows))
     problems = Problems(REASONS)
     for i, name in enumerate(source.names):
         try:
-            values[i] = _numbers(source, i, keep)
+            values[i] = numbers_of(source, i, keep)
         except Refused as refused:
             problems.add(refused.reason, name, refused.detail)
     problems.raise_any()
@@ -133,7 +125,25 @@ def as_numeric(
     return NumericTable(source.names, values, notes)
 
 
-def _numbers(source: Source, i: int, keep: Mask | None) -> npt.NDArray[np.float64]:
+def check_missing(missing: str) -> None:
+    """Refuse ways to treat missing values that there are not for real numbers."""
+    if missing == "state":
+        raise OptionError(
+            'missing="state" makes missing values a state, and real numbers have none; say "drop"'
+        )
+    if missing not in MISSING_WAYS:
+        raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
+
+
+def too_few_complete(n_dropped: int, n_rows: int) -> DataError:
+    """Make the error for a table of which no two rows are complete."""
+    return DataError(
+        f'missing="drop" would drop {n_dropped} of {n_rows} rows, and at least 2 are needed; '
+        "leave out the columns that miss most"
+    )
+
+
+def numbers_of(source: Source, i: int, keep: Mask | None) -> npt.NDArray[np.float64]:
     """Give the numbers of one column, or refuse it."""
     column = source.column(i)
     if column.kind == "labels":

@@ -114,7 +114,7 @@ class DiscreteTable:
 
         Learners break ties by this order, so that the order of a file's columns decides nothing.
         """
-        order = _name_order(self.names)
+        order = name_order(self.names)
         if order is None:
             return self
         return DiscreteTable(
@@ -193,7 +193,7 @@ class NumericTable:
 
     def in_name_order(self) -> NumericTable:
         """Return the table with its variables sorted by name, itself if they are already."""
-        order = _name_order(self.names)
+        order = name_order(self.names)
         if order is None:
             return self
         return NumericTable(tuple(self.names[i] for i in order), self.values[order], self.notes)
@@ -204,7 +204,7 @@ def _check_distinct(names: tuple[str, ...]) -> None:
         raise DataError("the names of a table's variables must differ from each other")
 
 
-def _name_order(names: tuple[str, ...]) -> list[int] | None:
+def name_order(names: tuple[str, ...]) -> list[int] | None:
     """Give the numbers of the variables in the order of their names; None if that is the order they have."""
     order = sorted(range(len(names)), key=names.__getitem__)
     return None if order == list(range(len(names))) else order

@@ -30,6 +30,7 @@ References
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -66,26 +67,51 @@ def apply_meek_rules(pdag: PDAG) -> PDAG:
     # cycle can arise, and nothing needs to be watched.
     _, consistent = extension_order(pdag)
     guard = None if consistent else CycleGuard(n, rank[pdag.directed_array], pdag.n_edges)
-    waiting = np.sort(rank[pdag.undirected_array], axis=1)
-    todo = [(a, b) for a, b in waiting[np.lexsort((waiting[:, 1], waiting[:, 0]))].tolist()]
-    listed = set(todo)
-    while todo:
-        edge = heapq.heappop(todo)
-        listed.discard(edge)
-        a, b = edge
-        if b not in marks.neighbors[a]:
-            continue
+    waiting = _Waiting(rank[pdag.undirected_array])
+    while waiting.edges:
+        a, b = heapq.heappop(waiting.edges)
         for x, y in ((a, b), (b, a)):
             if marks.follows(x, y) and (guard is None or guard.add(x, y)):
                 marks.orient(x, y)
+                waiting.wake_around(y)  # as p -> a, or as the last arrow of rules 2, 3, 4
                 for p, q in marks.affected(x, y):
-                    again = (p, q) if p < q else (q, p)
-                    if again not in listed:
-                        listed.add(again)
-                        heapq.heappush(todo, again)
+                    waiting.wake(p, q)
                 break
+        else:
+            waiting.lay_aside(a, b)
     directed, undirected = marks.edges()
     return pdag._remarked(by_name[directed], by_name[undirected])
+
+
+class _Waiting:
+    """The undirected edges to be looked at, in order; knows those laid aside until something changes.
+
+    At a node with many edges most wait while one after another is oriented, and only those laid aside are
+    gone through each time: the time does not grow with the square of a node's edges.
+    """
+
+    def __init__(self, undirected: IntArray) -> None:
+        edges = np.sort(undirected, axis=1)
+        ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+        self.edges: list[tuple[int, int]] = [(a, b) for a, b in ordered.tolist()]
+        self._aside: defaultdict[int, set[int]] = defaultdict(set)
+
+    def lay_aside(self, a: int, b: int) -> None:
+        """Keep the edge ``a - b`` until it is woken."""
+        self._aside[a].add(b)
+        self._aside[b].add(a)
+
+    def wake(self, a: int, b: int) -> None:
+        """Let ``a - b`` wait again if it was laid aside."""
+        if b in self._aside[a]:
+            self._aside[a].discard(b)
+            self._aside[b].discard(a)
+            heapq.heappush(self.edges, (a, b) if a < b else (b, a))
+
+    def wake_around(self, node: int) -> None:
+        """Let all edges of `node` wait again that were laid aside."""
+        for other in list(self._aside[node]):
+            self.wake(node, other)
 
 
 class _Marks:
@@ -119,9 +145,7 @@ class _Marks:
         self.parents[b].add(a)
 
     def affected(self, x: int, y: int) -> Iterator[tuple[int, int]]:
-        """Yield the undirected edges to which the new arrow ``x -> y`` may matter."""
-        for other in self.neighbors[y]:  # as p -> a, or as the last arrow of rules 2, 3, 4
-            yield y, other
+        """Yield the undirected edges, but those of y, to which the new arrow ``x -> y`` may matter."""
         if not self.children[y]:
             return
         for other in self.neighbors[x] & self.children[y]:  # as a -> c in rule 2

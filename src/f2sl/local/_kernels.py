@@ -14,6 +14,28 @@ from f2sl.stats._kernels import LEAST
 
 
 @kernel
+def list_neighbours(
+    first: Array, second: Array, values: Array, start: Array, neighbours: Array, strengths: Array
+) -> None:
+    """Turn pairs into lists of neighbours, those of v from `start[v]` on, each by falling strength.
+
+    Of equals those stand first that come first among the pairs.
+    """
+    end = start[:-1].copy()
+    for p in range(len(first)):
+        x, y = first[p], second[p]
+        neighbours[end[x]], strengths[end[x]] = y, values[p]
+        neighbours[end[y]], strengths[end[y]] = x, values[p]
+        end[x] += 1
+        end[y] += 1
+    for v in range(len(start) - 1):
+        own = slice(start[v], start[v + 1])
+        order = np.argsort(-strengths[own], kind="mergesort")
+        neighbours[own] = neighbours[own][order]
+        strengths[own] = strengths[own][order]
+
+
+@kernel
 def order_by_strength(start: Array, neighbours: Array, strengths: Array, tolerance: float) -> None:
     """Put equals in the order of their names, within lists that are sorted by falling strength.
 

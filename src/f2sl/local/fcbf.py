@@ -106,11 +106,11 @@ def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
     from f2sl.local import _kernels
     from f2sl.stats.information import TOLERANCE
 
-    here = np.concatenate([pairs.first, pairs.second])
-    there = np.concatenate([pairs.second, pairs.first])
-    strengths = np.concatenate([pairs.values, pairs.values])
-    order = np.lexsort((there, -strengths, here))
-    start = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=n))]).astype(np.int64)
-    graph = Neighbourhoods(start, there[order], strengths[order])
+    degrees = np.bincount(pairs.first, minlength=n) + np.bincount(pairs.second, minlength=n)
+    start = np.concatenate([[0], np.cumsum(degrees)])
+    graph = Neighbourhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
+    _kernels.list_neighbours(
+        pairs.first, pairs.second, pairs.values, graph.start, graph.members, graph.strengths
+    )
     _kernels.order_by_strength(graph.start, graph.members, graph.strengths, TOLERANCE)
     return graph

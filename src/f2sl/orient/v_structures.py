@@ -22,76 +22,109 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from f2sl._progress import stage
 from f2sl.counting.protocol import Integers
+from f2sl.orient.separating_sets import Collected, SeparatingSets
 from f2sl.skeleton import Skeleton
 from f2sl.stats.independence import INDEPENDENT, IndependenceTest
-from f2sl.stats.subsets import subsets
 
 TESTS_PER_BATCH = 200_000
+TRIPLES_PER_PART = 500_000
+"""Triples that are looked at together: around a variable with many neighbours there are far more in all."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class VStructures:
-    """Colliders found, as rows (A, C, D) with A < D, and what separated the pairs that were separated."""
+    """Colliders found, as rows (A, C, D) with A < D, and what separated the pairs that were separated.
+
+    The triples are ordered by (A, D, C).
+    """
 
     triples: Integers
-    separating_sets: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    separating_sets: SeparatingSets[int]
 
 
 def unshielded_triples(skeleton: Skeleton) -> Integers:
     """List all A - C - D with A < D not linked, as rows (A, C, D), ordered by (A, D, C)."""
-    parts = []
-    for c in range(skeleton.n):
-        around = skeleton.adjacent_to(c)
-        if len(around) > 1:
-            for pairs in subsets(around, 2):
-                parts.append(np.column_stack([pairs[:, 0], np.full(len(pairs), c), pairs[:, 1]]))
-    if not parts:
-        return np.empty((0, 3), np.int64)
-    triples = np.concatenate(parts)
-    triples = triples[~skeleton.linked(triples[:, 0], triples[:, 2])]
-    return np.asarray(triples[np.lexsort((triples[:, 1], triples[:, 2], triples[:, 0]))])
+    return np.concatenate([np.empty((0, 3), np.int64), *(part for part, _ in triples_in_parts(skeleton))])
+
+
+def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tuple[Integers, float]]:
+    """List the unshielded triples some at a time, all those of one A together; tells each part's share.
+
+    A part comes from at most `size` paths A - C - D, unless those of one A are more.
+    """
+    n, start, neighbours = skeleton.n, skeleton.start, skeleton.neighbours
+    owner = np.repeat(np.arange(n), np.diff(start))
+    # Each link is there twice, and sorted by their other ends the links come in the order of their twins. So
+    # this is where C's list has A, and the neighbours of C after A are those from there to the list's end.
+    twin = np.lexsort((owner, neighbours))
+    beyond = start[neighbours + 1] - twin - 1
+    paths = np.concatenate([[0], np.cumsum(beyond)])[start]
+    first = 0
+    while paths[first] < paths[-1]:
+        last = n
+        if size is not None:
+            last = max(first + 1, int(np.searchsorted(paths, paths[first] + size, side="right")) - 1)
+        links = slice(start[first], start[last])
+        repeats = beyond[links]
+        a, c = (np.repeat(ends[links], repeats) for ends in (owner, neighbours))
+        within = np.arange(len(a)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        d = neighbours[np.repeat(twin[links] + 1, repeats) + within]
+        apart = ~skeleton.linked(a, d)
+        triples = np.column_stack([a[apart], c[apart], d[apart]])
+        # They come by (A, C, D).
+        order = np.argsort(triples[:, 0] * n + triples[:, 2], kind="stable")
+        yield triples[order], float(paths[last] - paths[first]) / float(paths[-1])
+        first = last
 
 
 def find_v_structures(
     skeleton: Skeleton, test: IndependenceTest, max_cond_vars: int | None = 3
 ) -> VStructures:
     """Run FindVstructure on all unshielded triples of a skeleton."""
+    most = int(np.diff(skeleton.start).max(initial=0))
+    most = most if max_cond_vars is None else min(max_cond_vars, most)
+    colliders = [np.empty((0, 3), np.int64)]
+    separated = Collected(skeleton.n)
     with stage("looking for v-structures") as advance:
-        open_triples = unshielded_triples(skeleton)
-        found = VStructures(np.empty((0, 3), np.int64))
-        colliders: list[Integers] = []
+        for triples, share in triples_in_parts(skeleton, TRIPLES_PER_PART):
+            is_collider = np.zeros(len(triples), np.bool_)
+            for part, found in _colliders(skeleton, test, triples, most, separated):
+                is_collider[found] = True
+                advance(share * part)
+            colliders.append(triples[is_collider])
+            separated.settle()
+    return VStructures(np.concatenate(colliders), separated.finish())
 
-        # Step 1: separated by C itself.
-        a, c, d = open_triples.T
-        by_c = test.answer(a, d, c[:, None]) == INDEPENDENT
-        _remember(found, a[by_c], d[by_c], c[by_c][:, None])
-        open_triples = open_triples[~by_c]
-        advance(0.3)
 
-        # Step 2: independent as they are. Each pair is asked once, whatever the number of its C.
-        pairs, pair_of = _pairs(open_triples)
-        apart = test.answer(pairs[:, 0], pairs[:, 1], np.empty((len(pairs), 0), np.int64)) == INDEPENDENT
-        _remember(found, pairs[apart, 0], pairs[apart, 1], np.empty((int(apart.sum()), 0), np.int64))
-        colliders.append(open_triples[apart[pair_of]])
-        open_triples = open_triples[~apart[pair_of]]
-        advance(0.1)
+def _colliders(
+    skeleton: Skeleton, test: IndependenceTest, triples: Integers, most: int, separated: Collected
+) -> Iterator[tuple[float, Integers]]:
+    """Run the three steps on some triples; yields of each about its part of the work, and what it found."""
+    # Step 1: separated by C itself.
+    a, c, d = triples.T
+    by_c = test.answer(a, d, c[:, None]) == INDEPENDENT
+    separated.add(a[by_c], d[by_c], c[by_c][:, None])
+    left = np.flatnonzero(~by_c)
+    yield 0.5, left[:0]
 
-        # Step 3: separated by some of the neighbours of either.
-        most = int(np.diff(skeleton.start).max(initial=0))
-        most = most if max_cond_vars is None else min(max_cond_vars, most)
-        for size in range(1, most + 1):
-            new = _search_subsets(skeleton, test, open_triples, size, found)
-            colliders.append(open_triples[new])
-            open_triples = open_triples[~new]
-            advance(0.6 / most)
-    found.triples = np.concatenate(colliders)
-    return found
+    # Step 2: independent as they are. Each pair is asked once, whatever the number of its C.
+    pairs, pair_of = _pairs(triples[left])
+    apart = test.answer(pairs[:, 0], pairs[:, 1], np.empty((len(pairs), 0), np.int64)) == INDEPENDENT
+    separated.add(pairs[apart, 0], pairs[apart, 1], np.empty((int(apart.sum()), 0), np.int64))
+    yield 0.1, left[apart[pair_of]]
+    left = left[~apart[pair_of]]
+
+    # Step 3: separated by some of the neighbours of either.
+    for size in range(1, most + 1):
+        new = _search_subsets(skeleton, test, triples[left], size, separated)
+        yield 0.4 / most, left[new]
+        left = left[~new]
 
 
 def _pairs(triples: Integers) -> tuple[Integers, Integers]:
@@ -102,22 +135,20 @@ def _pairs(triples: Integers) -> tuple[Integers, Integers]:
     return ends[new], np.cumsum(new) - 1
 
 
-def _remember(found: VStructures, a: Integers, d: Integers, given: Integers) -> None:
-    for pair, members in zip(zip(a.tolist(), d.tolist(), strict=True), given.tolist(), strict=True):
-        found.separating_sets.setdefault(pair, tuple(members))
-
-
 def _search_subsets(
-    skeleton: Skeleton, test: IndependenceTest, triples: Integers, size: int, found: VStructures
+    skeleton: Skeleton, test: IndependenceTest, triples: Integers, size: int, separated: Collected
 ) -> np.ndarray:
     """Say which triples are colliders by some separating set of `size` (step 3)."""
     is_collider = np.zeros(len(triples), np.bool_)
     pairs, pair_of = _pairs(triples)
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
+    # Pairs with fewer neighbours than that, without the one C between them, need not be gone through.
+    others = np.diff(skeleton.start)[pairs] - (np.diff(first_triple) == 1)[:, None]
+    hopeful = np.flatnonzero((others >= size).any(axis=1))
 
     def candidates() -> Iterator[tuple[int, Integers]]:
         """For each pair, subsets of A's neighbours and then of D's, for as long as it has an open triple."""
-        for number, (a, d) in enumerate(pairs.tolist()):
+        for number, (a, d) in zip(hopeful.tolist(), pairs[hopeful].tolist(), strict=True):
             own = slice(first_triple[number], first_triple[number + 1])
             for sets in _candidate_sets(skeleton, test, a, d, triples[own, 1], size):
                 if is_collider[own].all():
@@ -126,10 +157,10 @@ def _search_subsets(
 
     for which, given in _batches(candidates()):
         a, d = pairs[which].T
-        separated = test.answer(a, d, given) == INDEPENDENT
-        _remember(found, a[separated], d[separated], given[separated])
+        apart = test.answer(a, d, given) == INDEPENDENT
+        separated.add(a[apart], d[apart], given[apart])
         # Every C of a separated pair that is not in the set itself is asked for.
-        of_pair, sets = which[separated], given[separated]
+        of_pair, sets = which[apart], given[apart]
         repeats = first_triple[of_pair + 1] - first_triple[of_pair]
         row = np.repeat(np.arange(len(of_pair)), repeats)
         within = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)

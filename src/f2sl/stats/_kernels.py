@@ -22,8 +22,34 @@ UNKNOWN = -(2**63)
 LEAST = -(2**62)
 """Values in fixed point are above it; marks such as `UNKNOWN` are below."""
 
+LOG_2 = math.log(2.0)
+
 LARGEST_EXACT = 2**53
 """Whole numbers up to here are floats, too."""
+
+
+@kernel
+def n_log_n_of(n: int, terms: Array, logarithms: Array, unit: float) -> int:
+    """Give n log n in fixed point: looked up in `terms` for small n, computed for others.
+
+    The logarithm of n is that of its leading bits, which `logarithms` has, and a short series for the rest.
+    """
+    if n < len(terms):
+        return int(terms[n])
+    high, shift = n, 0
+    while high >= len(logarithms):
+        high >>= 1
+        shift += 1
+    x = (n - (high << shift)) / (high << shift)
+    series = x * (1.0 - x * (1.0 / 2.0 - x * (1.0 / 3.0 - x / 4.0)))
+    return int(np.rint(n * (logarithms[high] + (shift * LOG_2 + series)) / unit))
+
+
+@kernel
+def terms_of(counts: Array, terms: Array, logarithms: Array, unit: float, found: Array) -> None:
+    """Give n log n for some counts n."""
+    for i in range(len(counts)):
+        found[i] = n_log_n_of(counts[i], terms, logarithms, unit)
 
 
 @kernel
@@ -227,7 +253,9 @@ def table_sums(
     group_start: Array,
     first_group: Array,
     n_groups: Array,
-    n_log_n: Array,
+    terms: Array,
+    logarithms: Array,
+    unit: float,
     cell_sums: Array,
     group_sums: Array,
 ) -> None:
@@ -239,8 +267,8 @@ def table_sums(
             for c in range(group_start[g], group_start[g + 1]):
                 n = counts[c]
                 total += n
-                cells += n_log_n[n]
-            groups += n_log_n[total]
+                cells += n_log_n_of(n, terms, logarithms, unit)
+            groups += n_log_n_of(total, terms, logarithms, unit)
         cell_sums[t] = cells
         group_sums[t] = groups
 
@@ -252,7 +280,9 @@ def stratified_tests(
     k_x: Array,
     k_y: Array,
     chi_squared: bool,
-    n_log_n: Array,
+    terms: Array,
+    logarithms: Array,
+    log_unit: float,
     unit: float,
     statistics: Array,
     freedom: Array,
@@ -276,18 +306,18 @@ def stratified_tests(
                     n = counts[first + x * ky + y]
                     row += n
                     columns[y] += n
-                    sum_z += n_log_n[n]
-                sum_z -= n_log_n[row]
+                    sum_z += n_log_n_of(n, terms, logarithms, log_unit)
+                sum_z -= n_log_n_of(row, terms, logarithms, log_unit)
                 n_z += row
                 rows_used += row > 0
             if n_z == 0:
                 continue
             for y in range(ky):
-                sum_z -= n_log_n[columns[y]]
+                sum_z -= n_log_n_of(columns[y], terms, logarithms, log_unit)
                 columns_used += columns[y] > 0
             degrees += (rows_used - 1) * (columns_used - 1)
             if not chi_squared:
-                total += sum_z + n_log_n[n_z]
+                total += sum_z + n_log_n_of(n_z, terms, logarithms, log_unit)
                 continue
             for x in range(kx):
                 row = 0

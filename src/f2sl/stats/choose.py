@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 from f2sl.counting.moments import Moments
 from f2sl.counting.protocol import CountingEngine, FoundPairs
 from f2sl.data.kinds import HOLDS
+from f2sl.data.streamed import StreamedTable
 from f2sl.data.table import DiscreteTable, NumericTable
 from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
     from f2sl.counting.memory import MemoryEngine
+    from f2sl.counting.stream import StreamEngine
     from f2sl.stats.gaussian.scores import GaussianFamilyScore
     from f2sl.stats.independence import IndependenceTest
     from f2sl.stats.scores import FamilyScore
@@ -38,9 +40,15 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """By option and kind of data, what it may name; the first is what "auto" stands for."""
 
 
-def open_engine(table: DiscreteTable | NumericTable, n_jobs: int | None = None) -> Moments | MemoryEngine:
+def open_engine(
+    table: DiscreteTable | NumericTable | StreamedTable, n_jobs: int | None = None
+) -> Moments | MemoryEngine | StreamEngine:
     """Open what counts a table's states or sums up its numbers; a ``with`` block closes it."""
-    if isinstance(table, NumericTable):
+    if isinstance(table, StreamedTable) and table.kind == "discrete":
+        from f2sl.counting.stream import StreamEngine
+
+        return StreamEngine(table, n_jobs)
+    if not isinstance(table, DiscreteTable):
         return Moments.of_table(table, n_jobs)
     from f2sl.counting.memory import MemoryEngine
 

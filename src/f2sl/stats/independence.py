@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
-from f2sl.stats.information import LogTable
+from f2sl.stats.information import LOGARITHMS, LogTable
 from f2sl.stats.subsets import subsets
 
 DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
@@ -154,7 +154,7 @@ class TableTest:
 
     def room(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have for a reliable test of x and y."""
-        cardinalities = self.engine.cardinalities.astype(np.float64)
+        cardinalities = self.engine.cardinalities
         return np.asarray(self.engine.n_rows / (SAMPLES_PER_CELL * cardinalities[x] * cardinalities[y]))
 
     def configurations(self, given: Integers) -> Floats:
@@ -203,6 +203,8 @@ class TableTest:
             k_y,
             chi_squared,
             self._table.entries,
+            LOGARITHMS,
+            self._table.unit,
             unit,
             statistic,
             freedom,

@@ -39,8 +39,19 @@ TOLERANCE = 1e-10
 """Two values of SU or of information nearer than this are equal: rounding decides nothing."""
 
 
+MOST_ENTRIES = 1 << 20
+"""Terms n log n are looked up for smaller n, and computed for larger ones, of which there are few."""
+
+LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1))
+"""From which the logarithms of larger numbers are computed, with additions and multiplications alone: these
+give the same bits in every loop, compiled or not."""
+
+
 class LogTable:
     """n log n for n from 0 to `n_rows`, in fixed point: entry times `unit` is the value in nats.
+
+    `entries` has those of small n, for the loops that compute what is beyond them; `all_entries` has all, as
+    the loops over tiles need it.
 
     Examples
     --------
@@ -53,10 +64,28 @@ class LogTable:
         largest = max(1.0, n_rows * math.log(max(n_rows, 2)))
         # Sums of a table's terms stay below 2 N log N, and three of them are added at most.
         self.unit = 2.0 ** (math.ceil(math.log2(largest)) - 59)
-        n = np.arange(n_rows + 1, dtype=np.float64)
+        n = np.arange(min(n_rows + 1, MOST_ENTRIES), dtype=np.float64)
         n[0] = 1.0
         self.entries: Integers = np.rint(n * np.log(n) / self.unit).astype(np.int64)
         self.n_rows = n_rows
+
+    @cached_property
+    def all_entries(self) -> Integers:
+        """The terms of all n."""
+        if self.n_rows < len(self.entries):
+            return self.entries
+        return self.terms(np.arange(self.n_rows + 1))
+
+    def terms(self, counts: Integers) -> Integers:
+        """The terms of some counts."""
+        found = np.empty(len(counts), np.int64)
+        _kernels.terms_of(counts, self.entries, LOGARITHMS, self.unit, found)
+        return found
+
+    @property
+    def of_all(self) -> int:
+        """N log N."""
+        return int(self.terms(np.array([self.n_rows]))[0])
 
 
 class Information:
@@ -69,9 +98,9 @@ class Information:
     @cached_property
     def scaled_entropies(self) -> Integers:
         """N H(X) of each variable, in fixed point."""
-        terms = self.table.entries[self.engine.margins]
+        terms = self.table.terms(self.engine.margins)
         sums = np.add.reduceat(terms, self.engine.margin_start[:-1])
-        return np.asarray(self.table.entries[self.engine.n_rows] - sums)
+        return np.asarray(self.table.of_all - sums)
 
     @property
     def entropies(self) -> Floats:
@@ -87,7 +116,7 @@ class Information:
         starts, ends = queries.start[:-1], queries.start[1:]
         parts = [queries, _without(queries, ends - 2), _without(queries, ends - 1)]
         xyz, yz, xz = (self.engine.evaluate(part, self._cell_sums)[:, 0] for part in parts)
-        z = np.full(len(queries), float(self.table.entries[self.engine.n_rows]))
+        z = np.full(len(queries), float(self.table.of_all))
         has_z = ends - starts > 2
         if has_z.any():
             given = Queries.of(
@@ -113,7 +142,15 @@ def sums_of_tables(tables: Tables, table: LogTable) -> tuple[Integers, Integers]
     cells = np.empty(len(tables.queries), np.int64)
     groups = np.empty(len(tables.queries), np.int64)
     _kernels.table_sums(
-        tables.counts, tables.group_start, tables.first_group, tables.n_groups, table.entries, cells, groups
+        tables.counts,
+        tables.group_start,
+        tables.first_group,
+        tables.n_groups,
+        table.entries,
+        LOGARITHMS,
+        table.unit,
+        cells,
+        groups,
     )
     return cells, groups
 
@@ -137,7 +174,7 @@ class PairsAbove:
             tiles.cardinalities,
             tiles.order,
             tiles.tiles,
-            self.table.entries,
+            self.table.all_entries,
             self.scaled_entropies,
             self.measure == "su",
             self.threshold + TOLERANCE,
@@ -152,7 +189,7 @@ class PairsAbove:
             tiles.cardinalities,
             tiles.order,
             tiles.tiles,
-            self.table.entries,
+            self.table.all_entries,
             self.scaled_entropies,
             self.measure == "su",
             self.threshold + TOLERANCE,
@@ -165,7 +202,7 @@ class PairsAbove:
         sums, _ = sums_of_tables(tables, self.table)
         first, second = tables.queries.variables.reshape(-1, 2).T
         both = self.scaled_entropies[first] + self.scaled_entropies[second]
-        information = both - (self.table.entries[self.table.n_rows] - sums)
+        information = both - (self.table.of_all - sums)
         if self.measure == "su":
             values = 2.0 * information / np.maximum(both, 1)
         else:

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from f2sl import _options
 from f2sl._estimator import Estimator
+from f2sl._memory import memory_limit
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
 from f2sl.counting.moments import Moments
-from f2sl.data import DiscreteTable, NumericTable, as_either, check_reading, kind_for
+from f2sl.data import check_reading, kind_for
 from f2sl.data.names import listing
+from f2sl.data.opening import Table, check_engine, open_table
 from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import PDAG
@@ -151,6 +153,8 @@ class StructureLearner(Estimator):
     bins: int | Mapping[str, int] | None
     binning: str
     missing: str
+    engine: str
+    memory: int | str | None
     verbose: bool
 
     strength_unit = "strength"
@@ -181,8 +185,8 @@ class StructureLearner(Estimator):
 
         Parameters
         ----------
-        X : data frame, array of integers, dict of columns, or path
-            One row for each sample, one column for each variable.
+        X : data frame, array of integers, dict of columns, path or list of paths
+            One row for each sample, one column for each variable. A path may be that of a folder of files.
         y : ignored
             Here for scikit-learn's sake.
         names : sequence of str, optional
@@ -202,6 +206,8 @@ class StructureLearner(Estimator):
         resolve_jobs(self.n_jobs)
         _options.flag("verbose", self.verbose)
         check_reading(self.bins, self.binning, self.missing)
+        check_engine(self.engine)
+        memory_limit(self.memory)
         before = vars(self).copy()
         try:
             return self._fit(X, names)
@@ -249,11 +255,13 @@ class StructureLearner(Estimator):
             )
         return self
 
-    def _read(self, X: Any, names: Sequence[str] | None) -> DiscreteTable | NumericTable:
+    def _read(self, X: Any, names: Sequence[str] | None) -> Table:
         """Read the table, as one of the kinds that the learner takes, and begin `notes_`."""
-        table = as_either(
+        table = open_table(
             X,
             kind_for(self.kind, self.kinds, type(self).__name__),
+            engine=self.engine,
+            memory=memory_limit(self.memory),
             names=names,
             bins=self.bins,
             binning=self.binning,

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl.data import DiscreteTable, NumericTable
+from f2sl.data.opening import Table
+from f2sl.data.streamed import StreamedTable
 from f2sl.graph import DAG
 from f2sl.search.threshold import acyclic_part
 from f2sl.structure.base import StructureLearner
@@ -35,16 +37,19 @@ class ByWeights(StructureLearner):
     weights_: Matrix
     threshold_: float
 
-    def _as_numbers(self, table: DiscreteTable | NumericTable) -> NumericTable:
+    def _as_numbers(self, table: Table) -> NumericTable | StreamedTable:
         """Take states for numbers, and say so."""
-        if isinstance(table, NumericTable):
-            return table
-        self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
-        return NumericTable.from_codes(table)
+        if isinstance(table, DiscreteTable) or table.kind == "discrete":
+            self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
+        if isinstance(table, StreamedTable):
+            return table.as_numbers()
+        return NumericTable.from_codes(table) if isinstance(table, DiscreteTable) else table
 
     @staticmethod
-    def _varying(numbers: NumericTable) -> NumericTable:
+    def _varying(numbers: NumericTable | StreamedTable) -> NumericTable | StreamedTable:
         """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
+        if isinstance(numbers, StreamedTable):
+            return numbers.some(np.flatnonzero(numbers.low < numbers.high).tolist())
         varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
         names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
         return NumericTable(names, numbers.values[varies])

@@ -18,10 +18,14 @@ import numpy as np
 from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
-from f2sl.data import DiscreteTable, NumericTable
-from f2sl.errors import Interrupted, OptionError
+from f2sl.data.opening import Table
+from f2sl.data.streamed import StreamedTable
+from f2sl.errors import DataError, Interrupted, OptionError
 from f2sl.graph import DAG
 from f2sl.structure.by_weights import ByWeights, Matrix
+
+COPIES = 4
+"""How often the numbers are in memory at a time, at most."""
 
 LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 """Between these the root mean square of all numbers does not matter to the training."""
@@ -56,7 +60,7 @@ class DAGGNN(ByWeights):
         more likely to come out as an effect.
     time_limit : float, optional
         Seconds after which to end with the weights of that moment.
-    kind, bins, binning, missing, verbose
+    kind, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -111,6 +115,8 @@ class DAGGNN(ByWeights):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.hidden = hidden
@@ -128,6 +134,8 @@ class DAGGNN(ByWeights):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:
@@ -150,7 +158,7 @@ class DAGGNN(ByWeights):
                 f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
             ) from None
 
-    def _open(self, table: DiscreteTable | NumericTable) -> AbstractContextManager[Matrix]:
+    def _open(self, table: Table) -> AbstractContextManager[Matrix]:
         """Give the numbers, each variable with a mean of 0, the rows in an order of their own.
 
         Sums then come out the same to the last bit, whichever order the rows came in.
@@ -158,7 +166,7 @@ class DAGGNN(ByWeights):
         numbers = self._as_numbers(table)
         with super()._open(self._varying(numbers)):
             pass  # correlations tell of copies, and are not needed otherwise
-        values = numbers.values
+        values = _in_memory(numbers) if isinstance(numbers, StreamedTable) else numbers.values
         values = values[:, np.lexsort(values)]
         centred = values - values.mean(axis=1, keepdims=True)
         if self.standardize:
@@ -209,3 +217,16 @@ class DAGGNN(ByWeights):
                 f"the training ended without convergence: the measure of cycles is {self.h_:.3g} and was "
                 f"to fall to {self.h_tol:g}; more epochs or a larger max_iter may help"
             )
+
+
+def _in_memory(numbers: StreamedTable) -> Matrix:
+    """Read a table that is on disk: the training takes its rows in no order that blocks could have."""
+    needed = COPIES * 8 * numbers.n_rows * numbers.n_variables
+    if needed > numbers.memory:
+        raise DataError(
+            f"DAG-GNN needs all rows in memory: about {needed / 1e6:,.0f} MB, and "
+            f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory= (on the command line "
+            "--memory), or take another learner"
+        )
+    blocks = [numbers.read(i).astype(np.float64) for i in range(numbers.blocks.n_blocks)]
+    return np.concatenate(blocks, axis=1)

@@ -47,7 +47,7 @@ class ExactSearch(StructureLearner):
         Seconds after which no more sets of parents are looked at. What was learned is then the best of
         the networks made of those looked at, and `notes_` says so. Putting it together takes some more time:
         a second for 20 variables, twice as much for each one more.
-    n_jobs, bins, binning, missing, verbose
+    n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -96,6 +96,8 @@ class ExactSearch(StructureLearner):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -108,6 +110,8 @@ class ExactSearch(StructureLearner):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -29,6 +29,8 @@ class F2SLc(LocalToGlobal):
         correlation or mutual information of real numbers. By default SU and the squared correlation.
     ci_test : {"auto", "g2", "x2", "fisher-z"}
         The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
+    skeleton_only : bool
+        Whether to end with the skeleton: `graph_` is undirected then.
     kind : {"auto", "discrete", "gaussian"}
         What the table holds: states, or real numbers that are taken for jointly Gaussian; by default what its
         columns look like.
@@ -36,6 +38,13 @@ class F2SLc(LocalToGlobal):
         Threads; None for all cores. The result does not depend on it.
     bins, binning, missing
         How to read real numbers and missing values: see :func:`f2sl.as_table`.
+    engine : {"auto", "memory", "stream"}
+        Where the table is held: in memory, or on disk in blocks of rows that are counted one after another.
+        By default in memory, unless it comes from files and would take more than `memory`. The result does
+        not depend on it.
+    memory : int or str, optional
+        How much memory the table and learning from it may take, such as ``"256MB"``; by default half of what
+        is free. In memory it only decides what "auto" means.
     verbose : bool
         Show progress on the terminal.
 
@@ -49,7 +58,7 @@ class F2SLc(LocalToGlobal):
         What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
     timings_ : dict of str to float
         Seconds for each stage, and in all.
-    separating_sets_ : dict of (str, str) to tuple of str
+    separating_sets_ : mapping of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
     v_structures_ : list of (str, str, str)
         The triples (A, C, D) found to be A -> C <- D.
@@ -78,11 +87,14 @@ class F2SLc(LocalToGlobal):
         ties: str = "drop",
         measure: str = "auto",
         ci_test: str = "auto",
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.delta = delta
@@ -92,9 +104,12 @@ class F2SLc(LocalToGlobal):
         self.ties = ties
         self.measure = measure
         self.ci_test = ci_test
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose

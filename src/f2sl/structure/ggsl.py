@@ -46,7 +46,7 @@ class GGSL(ByBestNetworks):
         The variable to start from; None to draw one.
     seed : int
         What it is drawn by.
-    n_jobs, bins, binning, missing, verbose
+    n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -86,6 +86,8 @@ class GGSL(ByBestNetworks):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -101,6 +103,8 @@ class GGSL(ByBestNetworks):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

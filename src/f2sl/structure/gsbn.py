@@ -52,7 +52,7 @@ class GSBN(StructureLearner):
         The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
     symmetry : {"and", "or"}
         Whether two variables must both be in each other's blanket to be linked, or one.
-    kind, n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -94,6 +94,8 @@ class GSBN(StructureLearner):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -105,6 +107,8 @@ class GSBN(StructureLearner):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

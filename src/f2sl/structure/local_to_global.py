@@ -43,7 +43,7 @@ class LocalToGlobal(StructureLearner):
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing: what is climbed, the weight of BDeu's prior, how many of the last graphs it may not
         return to, and after how many steps without a new best it ends.
-    kind, n_jobs, bins, binning, missing, verbose
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -54,7 +54,7 @@ class LocalToGlobal(StructureLearner):
         The parents and children found for each variable, strongest first, before the sets were joined.
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
-    separating_sets_ : dict of (str, str) to tuple of str
+    separating_sets_ : mapping of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
     n_tests_, n_unreliable_ : int
         Independence tests asked for in all, and how many of them could not answer.
@@ -81,10 +81,11 @@ class LocalToGlobal(StructureLearner):
     max_stall: int
     orient: str
     symmetry: str
+    skeleton_only: bool
 
     pc_: dict[str, list[str]]
     skeleton_: PDAG
-    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
+    separating_sets_: Mapping[tuple[str, str], tuple[str, ...]]
     n_tests_: int
     n_unreliable_: int
     v_structures_: list[tuple[str, str, str]]
@@ -106,11 +107,14 @@ class LocalToGlobal(StructureLearner):
         equivalent_sample_size: float = 10.0,
         tabu_length: int = 100,
         max_stall: int = 15,
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.pc = pc
@@ -124,11 +128,14 @@ class LocalToGlobal(StructureLearner):
         self.equivalent_sample_size = equivalent_sample_size
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     @property
@@ -147,6 +154,7 @@ class LocalToGlobal(StructureLearner):
         self._local_learner().check_options()
         _options.choice("orient", self.orient, ORIENTATIONS)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
+        _options.flag("skeleton_only", self.skeleton_only)
         taken = self.option_defaults()
         if "alpha" in taken:
             check_tests(self.alpha, self.max_cond_vars, self.ci_test)
@@ -182,6 +190,8 @@ class LocalToGlobal(StructureLearner):
             self.notes_ += sets.notes
         if interrupted:
             raise Interrupted(as_graph(skeleton, names))
+        if self.skeleton_only:
+            return as_graph(skeleton, names)
         with self._timed("orientation"):
             orient = self._orient_by_tests if self.orient == "ci" else self._orient_by_score
             return orient(engine, names, skeleton)
@@ -192,7 +202,8 @@ class LocalToGlobal(StructureLearner):
 
         test = make_test(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars)
-        self.separating_sets_ |= named_sets(found.separating_sets, names)
+        named = found.separating_sets.named(names)
+        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable

@@ -66,7 +66,7 @@ class NOTEARS(ByWeights):
         Seconds after which the search ends with the weights it has; None for no limit.
     kind : {"auto", "discrete", "gaussian"}
         Whether to take integers for states or for numbers: as in :class:`F2SLc`.
-    bins, binning, missing, verbose
+    bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -117,6 +117,8 @@ class NOTEARS(ByWeights):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.lambda1 = lambda1
@@ -131,6 +133,8 @@ class NOTEARS(ByWeights):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -50,7 +50,7 @@ class PCStable(StructureLearner):
         Largest conditioning set; None for as large as there are neighbours.
     ci_test : {"auto", "g2", "x2", "fisher-z"}
         The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
-    kind, n_jobs, bins, binning, missing, verbose
+    kind, n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -91,6 +91,8 @@ class PCStable(StructureLearner):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -101,6 +103,8 @@ class PCStable(StructureLearner):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -38,7 +38,7 @@ class SLLC(ByBestNetworks):
         Most parents that a variable may have in such a network; None for any number.
     time_limit : float, optional
         Seconds after which the learning ends with what is finished; None for no limit.
-    n_jobs, bins, binning, missing, verbose
+    n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -84,6 +84,8 @@ class SLLC(ByBestNetworks):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -97,6 +99,8 @@ class SLLC(ByBestNetworks):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def _local_learner(self) -> ByScore:

@@ -22,7 +22,7 @@ class SLLG(ByBestNetworks):
         As in :class:`SLLC`; score and prior also of hill climbing, which has no other limits.
     tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`; edges have no prior.
-    n_jobs, bins, binning, missing, verbose
+    n_jobs, bins, binning, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -61,6 +61,8 @@ class SLLG(ByBestNetworks):
         bins: int | Mapping[str, int] | None = None,
         binning: str = "quantile",
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.score = score
@@ -76,6 +78,8 @@ class SLLG(ByBestNetworks):
         self.bins = bins
         self.binning = binning
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

@@ -49,7 +49,7 @@ class TC(StructureLearner):
         Level of significance of the independence tests.
     max_left_out : int
         Most variables that are left out of a blanket to tell a spouse from a neighbour.
-    n_jobs, missing, verbose
+    n_jobs, missing, engine, memory, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -90,12 +90,16 @@ class TC(StructureLearner):
         max_left_out: int = 3,
         n_jobs: int | None = None,
         missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
         verbose: bool = False,
     ) -> None:
         self.alpha = alpha
         self.max_left_out = max_left_out
         self.n_jobs = n_jobs
         self.missing = missing
+        self.engine = engine
+        self.memory = memory
         self.verbose = verbose
 
     def check_options(self) -> None:

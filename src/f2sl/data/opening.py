@@ -1,0 +1,125 @@
+"""Where a table is held while it is learned from: in memory, or on disk and gone through in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeGuard
+
+from f2sl.data._files import DataFile, data_files, is_path
+from f2sl.data.io import not_valid, read_table
+from f2sl.data.kinds import as_either
+from f2sl.data.streamed import StreamedTable
+from f2sl.data.table import DiscreteTable, NumericTable
+from f2sl.errors import DataError, OptionError, unknown_name
+
+ENGINES = ("auto", "memory", "stream")
+
+WithStates = DiscreteTable | StreamedTable
+Table = WithStates | NumericTable
+
+BYTES_OF_CELL = 8
+"""What a cell takes in memory, in most types; its code, the planes and copies in between are far less."""
+
+UNPACKED = 8
+"""How many times larger than a packed text its content is taken to be."""
+
+
+def has_states(table: Table) -> TypeGuard[WithStates]:
+    """Tell whether a table holds states, and not real numbers."""
+    return table.kind == "discrete"
+
+
+def check_engine(engine: Any) -> None:
+    """Refuse a name that is none of an engine's."""
+    if engine not in ENGINES:
+        raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
+
+
+def open_table(
+    data: Any,
+    kind: str = "auto",
+    *,
+    engine: str = "auto",
+    memory: int,
+    names: Sequence[str] | None = None,
+    bins: int | Mapping[str, int] | None = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    min_variables: int = 1,
+    whole: Literal["discrete", "gaussian"] = "discrete",
+    delimiter: str | None = None,
+    header: bool = True,
+    drop: Sequence[str] = (),
+) -> Table:
+    """Read a table of states or of real numbers, into memory or into blocks on disk.
+
+    Parameters
+    ----------
+    data : anything that :func:`f2sl.as_table` takes, or a StreamedTable
+        A path may be that of a folder of files, and there may be a list of paths.
+    engine : {"auto", "memory", "stream"}
+        Where to hold it; by default in memory, unless it comes from files and would take more than `memory`.
+        A note says so.
+    memory : int
+        Bytes that the table, and learning from it, may take.
+    delimiter, header
+        How to read text: see :func:`f2sl.data.read_table`.
+    drop : sequence of str
+        Columns of files to leave out.
+    kind, names, bins, binning, missing, min_variables, whole
+        As in :func:`f2sl.data.as_either`.
+    """
+    check_engine(engine)
+    reading: dict[str, Any] = {"names": names, "bins": bins, "binning": binning, "missing": missing}
+    reading |= {"min_variables": min_variables, "whole": whole}
+    if isinstance(data, StreamedTable):
+        return _as_it_is(data, kind, engine)
+    if not is_path(data):
+        if engine == "stream":
+            raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
+        return as_either(data, kind, **reading)
+    files = data_files(data, delimiter, header)
+    needed = sum(map(bytes_in_memory, files)) if engine == "auto" else 0
+    if engine == "stream" or needed > memory:
+        from f2sl.data.stream import read_streamed
+
+        table = read_streamed(files, memory, kind=kind, drop=drop, **reading)
+        if engine == "stream":
+            return table
+        told = f"read in blocks: in memory the table would take about {needed / 1e6:,.0f} MB"
+        return replace(table, notes=(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes))
+    content = read_table(data, delimiter=delimiter, header=header)
+    for column in drop:
+        if column not in content.column_names:
+            raise DataError(unknown_name("column", column, content.column_names))
+    return as_either(content.drop_columns(list(dict.fromkeys(drop))) if drop else content, kind, **reading)
+
+
+def _as_it_is(table: StreamedTable, kind: str, engine: str) -> StreamedTable:
+    if engine == "memory":
+        raise OptionError('engine="memory": a table on disk was handed over; name the files it came from')
+    if kind not in ("auto", table.kind):
+        raise DataError(f"a table of another kind was handed over where a {kind} one is needed")
+    return table
+
+
+def bytes_in_memory(file: DataFile) -> int:
+    """Guess how much memory a file's table would take."""
+    size = file.place.stat().st_size
+    if file.kind == "Parquet" and file.packing is None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            described = pq.read_metadata(str(file.place))
+        except (pa.ArrowException, OSError) as error:
+            raise not_valid(file, error) from None
+        return int(described.num_rows * described.num_columns * BYTES_OF_CELL)
+    if file.packing is not None:
+        size *= UNPACKED
+    if file.kind != "text":
+        return size
+    lines = file.sample.splitlines()
+    cells_of_line = lines[0].count(file.delimiter.encode()) + 1
+    return int(size / len(file.sample) * len(lines) * cells_of_line * BYTES_OF_CELL)

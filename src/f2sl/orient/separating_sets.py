@@ -1,0 +1,117 @@
+"""What separates pairs of variables, for so many pairs that a dictionary of them would not do.
+
+Around a variable with d neighbours there are d^2 / 2 pairs, and most of them are separated. Here a pair takes
+three numbers, where a dictionary with its keys and tuples takes some 300 bytes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl.counting.protocol import Integers
+
+Label = TypeVar("Label", int, str)
+Members = NDArray[np.int32]
+
+
+class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[Label]):
+    """A mapping from pairs (A, D) with A < D to the set that was found to make them independent.
+
+    Parameters
+    ----------
+    labels
+        What variable 0, 1, 2, ... is called, ascending: ``range(n)``, or sorted names.
+    keys
+        ``A * n + D`` for each pair, ascending.
+    start, members
+        The set of the pair at place p is ``members[start[p]:start[p + 1]]``.
+
+    Examples
+    --------
+    >>> sets = SeparatingSets(range(4), np.array([2, 7]), np.array([0, 0, 1]), np.array([2]))
+    >>> sets[0, 2], sets[1, 3], (2, 3) in sets
+    ((), (2,), False)
+    >>> dict(sets.named(("a", "b", "c", "d")))
+    {('a', 'c'): (), ('b', 'd'): ('c',)}
+    """
+
+    def __init__(self, labels: Sequence[Label], keys: Integers, start: Integers, members: Members) -> None:
+        self._labels: Sequence[Label] = labels
+        self._keys = keys
+        self._start = start
+        self._members = members
+
+    def named(self, names: Sequence[str]) -> SeparatingSets[str]:
+        """Give the same sets by names, which are sorted."""
+        return SeparatingSets(names, self._keys, self._start, self._members)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[tuple[Label, Label]]:
+        for key in self._keys.tolist():
+            a, d = divmod(key, len(self._labels))
+            yield self._labels[a], self._labels[d]
+
+    def __getitem__(self, pair: tuple[Label, Label]) -> tuple[Label, ...]:
+        try:
+            a, d = (self._number(label) for label in pair)
+        except (TypeError, ValueError):
+            raise KeyError(pair) from None
+        key = a * len(self._labels) + d
+        place = int(np.searchsorted(self._keys, key))
+        if place == len(self) or self._keys[place] != key:
+            raise KeyError(pair)
+        members = self._members[self._start[place] : self._start[place + 1]].tolist()
+        return tuple([self._labels[member] for member in members])
+
+    def _number(self, label: Label) -> int:
+        number = bisect_left(self._labels, label)
+        if number == len(self._labels) or self._labels[number] != label:
+            raise ValueError(label)
+        return number
+
+    def __repr__(self) -> str:
+        return f"SeparatingSets({len(self):,} pairs)"
+
+
+class Collected:
+    """Separating sets while they are found: of several sets for one pair the first counts."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._new: list[tuple[Integers, Integers]] = []
+        self._keys = [np.empty(0, np.int64)]
+        self._sizes = [np.empty(0, np.int64)]
+        self._members = [np.empty(0, np.int32)]
+
+    def add(self, a: Integers, d: Integers, given: Integers) -> None:
+        """Add the sets that are the rows of `given`, each of its pair (a, d)."""
+        self._new.append((a * self._n + d, given))
+
+    def settle(self) -> None:
+        """Take for done the pairs that were added; all that are added afterwards come later in the order."""
+        if not self._new:
+            return
+        keys, first = np.unique(np.concatenate([keys for keys, _ in self._new]), return_index=True)
+        sizes = np.concatenate([np.full(len(given), given.shape[1]) for _, given in self._new])
+        members = np.concatenate([given.ravel() for _, given in self._new])
+        begin = (np.cumsum(sizes) - sizes)[first]
+        sizes = sizes[first]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self._keys.append(keys)
+        self._sizes.append(sizes)
+        self._members.append(members[np.repeat(begin, sizes) + within].astype(np.int32))
+        self._new.clear()
+
+    def finish(self) -> SeparatingSets[int]:
+        """Give all that was collected."""
+        self.settle()
+        start = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
+        keys, members = np.concatenate(self._keys), np.concatenate(self._members)
+        return SeparatingSets(range(self._n), keys, start, members)
