@@ -48,6 +48,7 @@ def remarks(table: Table) -> list[str]:
 
     Examples
     --------
+    >>> from f2sl.data import NumericTable
     >>> remarks(NumericTable(("a", "b"), np.array([[0.1, 0.2, 0.4], [0.3, 0.1, 0.2]])))
     ['only 3 rows: what was learned is not to be relied on']
     """
