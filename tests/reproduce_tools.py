@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cli_process import ENVIRONMENT, SCRIPT, f2sl
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, heed_interrupts
 from f2sl.experiments.store import FILE, read_results
 
 # Python runs this in every process that finds it on its path, the server of units among them. GSBN does as
@@ -84,6 +84,7 @@ class Bench:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=heed_interrupts,
         )
 
     def outcomes(self, out=None):
