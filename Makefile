@@ -44,6 +44,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/exact.py
 	$(BIN)/python benchmarks/best_networks.py
+	$(BIN)/python benchmarks/wide.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
@@ -57,5 +58,5 @@ paper: $(VENV)/.test-installed
 	$(BIN)/f2sl reproduce --out paper-results
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist demo-output paper-results .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -77,10 +77,6 @@ class Chromium:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def screenshot(self):
-        """Give what is in view, as the text of a PNG in base 64."""
-        return self._call("Page.captureScreenshot", format="png")["data"]
-
     def press(self, key, code):
         """Press a key."""
         text = "\r" if key == "Enter" else key

@@ -1,6 +1,7 @@
 """The installed command in a process of its own, and a small table whose graph can be told by hand."""
 
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -68,3 +69,8 @@ def write_csv(path, columns, delimiter=","):
     lines = [columns, *zip(*columns.values(), strict=True)]
     path.write_text("".join(delimiter.join(map(str, line)) + "\n" for line in lines))
     return path
+
+
+def heed_interrupts():
+    """Be interruptible even where the tests themselves run in the background and are not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,5 +1,6 @@
 """``f2sl reproduce`` in processes of its own, with a learner that misbehaves if it is told to."""
 
+import csv
 import os
 import signal
 import sqlite3
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cli_process import ENVIRONMENT, SCRIPT, f2sl
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, heed_interrupts
 from f2sl.experiments.store import FILE, read_results
 
 # Python runs this in every process that finds it on its path, the server of units among them. GSBN does as
@@ -83,6 +84,7 @@ class Bench:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=heed_interrupts,
         )
 
     def outcomes(self, out=None):
@@ -124,7 +126,19 @@ def is_intact(out):
     return rows_of(out, "PRAGMA integrity_check") == [("ok",)]
 
 
-def servers_of(pid):
+def tables_but_for_seconds(out):
+    """The rows of all tables of figures, without what was timed; by the name of the file."""
+    found = {}
+    for path in sorted((out / "tables").glob("table-*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row.get("normalised") != "Time"]
+        found[path.name] = [
+            {key: value for key, value in row.items() if not key.startswith("seconds")} for row in rows
+        ]
+    return found
+
+
+def children_of(pid):
     """The processes that a process has started, from Linux's files on processes."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -138,7 +152,7 @@ def servers_of(pid):
 
 
 def descendants_of(pid):
-    own = servers_of(pid)
+    own = children_of(pid)
     return own + [far for near in own for far in descendants_of(near)]
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, together, write_csv
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, heed_interrupts, small_table, together, write_csv
 from f2sl import DataError, F2SLError, FileError, OptionError, example_path, learn, learn_pc
 from f2sl.cli.app import main
 from f2sl.cli.interrupts import interrupts
@@ -295,11 +295,6 @@ def large_table(tmp_path_factory):
     columns = {f"v{i:03d}": rng.integers(0, 60, 20_000).astype(np.int8) for i in range(1000)}
     pq.write_table(pa.table(columns), path, compression="NONE")
     return path
-
-
-def heed_interrupts():
-    """Be interruptible even where the tests themselves run in the background and are not."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupted(arguments, folder, stages):

@@ -114,6 +114,23 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert load_graph(out) == GRAPH
 
 
+def test_the_skeleton_alone(csv, tmp_path):
+    out = tmp_path / "skeleton.json"
+    printed = learned("learn", csv, "--skeleton-only", "--out", out)
+    assert "\nLearned  the skeleton alone by f2sl-c (delta 0.05, " in printed
+    assert "\nGraph    3 edges: 0 directed, 3 undirected; " in printed
+    assert "Tests" not in printed
+    assert load_graph(out) == GRAPH.skeleton()
+
+
+def test_a_large_graph_is_not_printed_edge_by_edge(csv, monkeypatch, capsys):
+    monkeypatch.setattr("f2sl.cli.summary.MOST_PRINTED", 2)
+    assert main(["learn", str(csv), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["graph"], told["edges"]) == (None, {"directed": 2, "undirected": 1})
+    assert told["notes"] == ["the 3 edges are not printed; --out saves them to a file"]
+
+
 def test_the_second_algorithm_tells_its_score(csv):
     told = json.loads(learned("learn", csv, "-a", "f2sl-s", "--score", "bic", "--json"))
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}

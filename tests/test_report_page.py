@@ -10,6 +10,8 @@ import pytest
 from cli_process import MODULE, f2sl
 from f2sl.errors import F2SLError, FileError
 from f2sl.experiments import report
+from f2sl.experiments.claims import ON_SECONDS, all_claims
+from f2sl.experiments.differences import SKELETON_OF_MMHC_C, number_of
 from f2sl.experiments.store import FILE
 from store_tools import done, ended, errors, rates, write_store
 
@@ -53,6 +55,7 @@ def some_results():
     yield done("munin", 500, 1, "gsbn", errors(4, 240, 8), 2.0)
     yield done("munin", 500, 1, "f2sl-s", errors(60, 150, 90), 1.0)
     yield done("pigs", 500, 1, "fcbf", rates(0.9), 3.0, source="sampled")
+    yield done("gene", 1000, 1, "fcbf", rates(0.9), 3.0, source="sampled")
     yield done("mildew", 77, 1, "<b>unknown</b>", rates(0.5))
     yield ended("time", "munin", 500, 1, "ggsl")
     yield ended("failed", "mildew", 500, 1, "mmhc", message="<script>alert('no')</script> & more")
@@ -108,12 +111,61 @@ def test_what_comes_from_data_is_escaped(text):
 def test_the_page_says_what_was_run_and_whose_data(text):
     words = " ".join(Outline(text).text)
     assert "Mildew, Munin: the paper's data" in words
-    assert "Pigs: sampled" in words
+    assert "Pigs: sampled Gene: sampled from gene-like" in words
+    assert "Not shown Results with 77 rows" in words
     assert "2 cores, 8.0 GiB" in words
     assert "torch not there" in words
     assert "1 for each unit, 2 units at a time" in words
     assert "600 s and 4.0 GiB for each unit" in words
     assert "over the limit of 600 s" in words
+
+
+def test_the_page_says_how_much_of_everything_it_is(text):
+    words = " ".join(Outline(text).text)
+    # Three learners on Mildew and on Munin, FCBF on Pigs and on Gene; the paper has no 77 rows.
+    assert (
+        "This is 4 of 6 networks, 1 to 2 of 10 data sets of each, 5 of 16 learners "
+        "(8 of 192 combinations of network, size and learner); data of Pigs, Gene sampled, the others the "
+        "paper's."
+    ) in words
+    assert "one, started 2026-01-02 03:04 UTC" in words
+
+
+def tiles(text):
+    """The large numbers of the page, by their labels."""
+    found = re.findall(r"<li><b>([^<]*)</b><span>([^<]*)</span></li>", text)
+    return {label: number for number, label in found}
+
+
+def test_claims_in_large_numbers_add_up(text):
+    shown = tiles(text)
+    labels = ("hold", "hold so far: runs are missing", "hold in part", "do not hold", "cannot be said")
+    assert sum(int(shown[label]) for label in labels) == len(all_claims())
+    assert int(shown["hold so far: runs are missing"]) > 0
+    assert "figures on the paper&#x27;s data agree with the paper&#x27;s" in shown
+
+
+def test_sampled_data_are_not_counted_as_figures_that_agree(tmp_path):
+    outcomes = [done("mildew", 500, 1, "gsbn", errors(4, 37, 0), source="sampled")]
+    page = report(write_store(tmp_path / "results", outcomes))[-1].read_text(encoding="utf-8")
+    assert "0 of 0" not in page
+    assert tiles(page)["are all data: figures need not agree with the paper&#x27;s"] == "sampled"
+    assert "1 of 6 networks, 1 of 2 sizes, 1 of 10 data sets of each, 1 of 16 learners" in page
+
+
+def test_claims_say_what_to_keep_in_mind(text):
+    cards = {card.split('"')[0]: card for card in text.split('<li id="claim-')[1:]}
+    assert ON_SECONDS in cards["faster"]
+    assert ON_SECONDS not in cards["skeletons"]
+    number = number_of(SKELETON_OF_MMHC_C)
+    assert f'<a href="#difference-{number}">MMHC-c&#x27;s skeleton</a>' in cards["skeletons"]
+
+
+def test_shapes_of_normalised_figures_are_named(folder):
+    drawing = (folder / "figures" / "time-shd-500.svg").read_text()
+    for name in ("GSBN", "Mildew", "Munin"):
+        assert f">{name}</text>" in drawing
+    assert ">Pigs</text>" not in drawing  # no structure learner was run there
 
 
 def test_the_same_results_give_the_same_bytes(folder, tmp_path):
@@ -168,6 +220,13 @@ def test_a_folder_that_is_not_there(tmp_path):
         report(tmp_path / "nowhere")
 
 
+def test_a_file_in_place_of_a_folder(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text("words")
+    with pytest.raises(FileError, match=r"README\.md is a file, not a folder with results"):
+        report(path)
+
+
 def test_a_place_that_cannot_be_written_to(tmp_path):
     place = write_store(tmp_path / "results", [])
     (place / "tables").write_text("a file, not a folder")
@@ -189,6 +248,13 @@ def test_the_command(tmp_path):
     finished = f2sl("report", place, command=MODULE)
     assert (finished.returncode, finished.stderr) == (0, "")
     assert finished.stdout == f"wrote {place / 'index.html'} and 47 files of tables and figures\n"
+
+
+@pytest.mark.parametrize("command", ["report", "reproduce"])
+def test_help_speaks_of_no_option_that_is_not_there(command):
+    told = f2sl(command, "--help", command=MODULE).stdout
+    assert "--quiet" in told
+    assert "--json" not in told
 
 
 def test_the_command_refuses(tmp_path):

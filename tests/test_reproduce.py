@@ -2,12 +2,13 @@
 
 import gc
 import sqlite3
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
-from cli_process import f2sl
+from cli_process import f2sl, together
 from conftest import compiled_only
 from f2sl.errors import FileError, OptionError
 from f2sl.experiments import plan, settings, sources, store, worker
@@ -75,6 +76,42 @@ def test_the_whole_selection():
 def test_selections_that_make_no_sense(options, said):
     with pytest.raises(OptionError, match=said):
         select(**options)
+
+
+def test_options_that_make_no_sense_are_told_by_their_flags_and_nothing_is_made(tmp_path):
+    out, file = tmp_path / "results", tmp_path / "file"
+    file.write_text("mine")
+    wrong = {
+        (): "nowhere to keep results: give --out FOLDER",
+        ("--out", out, "--networks", "mildw"): "unknown network 'mildw'; did you mean 'mildew'",
+        ("--out", out, "--algorithms", "pc-stable"): "unknown algorithm 'pc-stable'",
+        ("--out", out, "--networks", ","): "--networks: none is given",
+        ("--out", out, "--sizes", "5e2"): "--sizes must be whole numbers",
+        ("--out", out, "--sets", 0): "--sets must be a whole number from 1",
+        ("--out", out, "--jobs", 0): "--jobs must be a whole number of at least 1",
+        ("--out", out, "--time-limit", 0): "--time-limit must be",
+        ("--out", out, "--memory-limit", "4Q"): "--memory-limit must be an amount such as 512M",
+        ("--out", out, "--memory-limit", "1M"): "--memory-limit must be at least 512M",
+        ("--out", out, "--data", tmp_path / "nowhere"): "nowhere: no such folder",
+        ("--out", out, "--data", tmp_path): "holds none of mildew_data.zip",
+        ("--out", file): "cannot write to the folder",
+        ("--out", file / "below"): "cannot write to the folder",
+    }
+    ended = together([partial(f2sl, "reproduce", *arguments) for arguments in wrong])
+    for done, said in zip(ended, wrong.values(), strict=True):
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert not out.exists()
+    assert file.read_text() == "mine"
+
+
+def test_what_the_command_says_of_its_choices_holds():
+    told = " ".join(f2sl("reproduce", "--help").stdout.split())
+    assert f"Of {', '.join(list(settings.NETWORKS)[:-1])} and gene; all by default" in told
+    assert f"{','.join(map(str, settings.SIZES))} by default" in told
+    assert f"size; {settings.SETS} by default" in told
+    assert f"[default: {settings.TIME_LIMIT}]" in told
 
 
 def test_learners_whose_package_is_not_there_are_left_out_unless_named(monkeypatch):
@@ -216,7 +253,6 @@ def test_the_papers_data(tmp_path):
     write_supplement(tmp_path, GRAPH, {(20, 1): table, (20, 2): table + (table == 2)})
     source = sources.open_source("hailfinder", tmp_path)
     assert source.name == "paper"
-    assert source.seed(20, 1) is None
     assert source.table(20, 1).codes[1:].tolist() == table.T[1:].tolist()
     # 0 -> 1, 0 -> 2, 1 -> 3, 2 -> 3; states 0 to 3 occur, the second data set has 3 in place of 2
     assert source.facts() == store.NetworkFacts("hailfinder", "paper", 4, 4, 2, 2, 2, 2, 1, 4)
@@ -236,6 +272,17 @@ def spoiled(folder, how):
     if how == "broken":
         path = write_supplement(folder, GRAPH, {(20, 1): good})
         path.write_bytes(path.read_bytes()[:-30])
+    elif how == "secret":
+        path = write_supplement(folder, GRAPH, {(20, 1): good})
+        content = bytearray(path.read_bytes())
+        for head in (b"PK\3\4", b"PK\1\2"):  # of each file, and of each entry of the directory
+            at = content.find(head)
+            while at >= 0:
+                content[at + (6 if head == b"PK\3\4" else 8)] |= 1
+                at = content.find(head, at + 4)
+        path.write_bytes(content)
+    elif how == "empty":
+        write_supplement(folder, GRAPH, {(20, 1): []})
     elif how == "graph":
         write_supplement(folder, [row[:3] for row in GRAPH[:3]], {(20, 1): good})
     elif how == "cycle":
@@ -252,11 +299,13 @@ def spoiled(folder, how):
     ("how", "said"),
     [
         ("broken", "hailf_data.zip: not a readable zip file"),
+        ("secret", "hailf_data.zip: not a readable zip file (File 'data/Net_graph.txt' is encrypted"),
+        ("empty", "hailf_data.zip: Net_s20_v1.txt is empty"),
         ("graph", "hailf_data.zip: the data have 4 columns, the graph 3 variables"),
         ("cycle", "hailf_data.zip: the graph is not that of a network"),
         ("numbers", "Net_s20_v1.txt is not a table of whole numbers"),
         ("rows", "data set 1 of 20 rows has 19 rows instead"),
-        ("missing", "hailf_data.zip: holds no data set 1 of 20 rows"),
+        ("missing", "hailf_data.zip: holds no data set 1 of 20 rows (a file NAME_s20_v1.txt)"),
         ("none", "holds none of hailf_data.zip"),
     ],
 )
@@ -279,6 +328,8 @@ def test_data_of_two_sources_are_not_mixed(tmp_path):
     first = f2sl(*command, F2SL_MMHC_DATA=str(tmp_path))
     assert (first.returncode, first.stderr) == (0, "")
     assert "the paper's data: hailfinder" in first.stdout
+    told = "the report shows 500 and 1,000 rows only; results with 20 are in results.sqlite alone"
+    assert first.stdout.splitlines()[-1] == told
     before = (tmp_path / "results" / store.FILE).read_bytes()
     second = f2sl(*command, F2SL_MMHC_DATA="")
     assert second.returncode == 2

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from cli_process import ENVIRONMENT
 from f2sl.experiments.settings import settings_of
 from f2sl.experiments.store import DONE, FAILED, FILE, OVER_MEMORY, OVER_TIME, SKIPPED
-from reproduce_tools import Bench, descendants_of, interrupt, is_gone, is_intact
+from reproduce_tools import Bench, descendants_of, interrupt, is_gone, is_intact, tables_but_for_seconds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 
@@ -32,8 +33,9 @@ def measures(outcomes):
 
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(bench):
     whole = bench.folder / "whole"
-    assert bench.run(algorithms="gsbn,f2sl-c,fcbf", sets=4, out=whole).returncode == 0
-    process = bench.start("dawdle", algorithms="gsbn,f2sl-c,fcbf", sets=4)
+    what = {"algorithms": "gsbn,f2sl-c,fcbf", "sizes": 500, "sets": 4}
+    assert bench.run(**what, out=whole).returncode == 0
+    process = bench.start("dawdle", **what)
     bench.until_done(3)
     started = descendants_of(process.pid)
     assert started
@@ -43,12 +45,21 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(bench):
     assert is_intact(bench.out)
     before = bench.outcomes()
     assert 3 <= len(before) < 4 * 16
-    again = bench.run(algorithms="gsbn,f2sl-c,fcbf", sets=4)
+    again = bench.run(**what)
     assert again.returncode == 0
     assert f"in this call: {4 * 16 - len(before)} units" in again.stdout
     after = bench.outcomes()
     assert measures(after) == measures(bench.outcomes(whole))
     assert {unit: after[unit] for unit in before} == before
+    tables = tables_but_for_seconds(bench.out)
+    assert tables == tables_but_for_seconds(whole)
+    assert len(tables) == 7
+    shown = [row for row in tables["table-2-errors-500.csv"] if row["shd_state"] == "done"]
+    assert [(row["algorithm"], row["data_sets"]) for row in shown] == [
+        ("GSBN", "4"),
+        ("F2SL-c", "4"),
+        ("F2SL-c", "4"),
+    ]
 
 
 def test_ctrl_c_ends_everything_and_keeps_what_is_finished(bench):
@@ -62,6 +73,21 @@ def test_ctrl_c_ends_everything_and_keeps_what_is_finished(bench):
     assert all(map(is_gone, started))
     assert DONE in bench.states("f2sl-c").values()
     assert "gsbn" not in {unit.learner for unit in bench.outcomes()}
+
+
+def test_a_server_that_is_killed_is_told_and_takes_its_units_with_it(bench):
+    process = bench.start("hang")
+    bench.until_done(2)
+    started = descendants_of(process.pid)
+    os.kill(started[0], signal.SIGKILL)
+    _, told = process.communicate(timeout=10)
+    assert process.returncode == 2
+    assert told == (
+        "f2sl: error: the process that units run from was ended by SIGKILL; what was finished is kept, and "
+        "the same command goes on\n"
+    )
+    assert all(map(is_gone, started))
+    assert is_intact(bench.out)
 
 
 def test_the_server_has_one_thread_and_the_folder_one_user(bench):
@@ -113,7 +139,7 @@ def test_a_learner_that_eats_memory_takes_nothing_else_down(bench):
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("crash", "the process ended by SIGABRT, without a result"),
+        ("crash", "the process was ended by SIGABRT, without a result"),
         ("fail", "ZeroDivisionError: one by nought"),
     ],
 )

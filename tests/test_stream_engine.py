@@ -67,7 +67,7 @@ def test_tables_are_those_of_a_dictionary(seed, n_rows, rows_per_block, n_jobs):
         if tables.full[t]:
             cells = tables.counts[tables.cell_start[t] : tables.cell_start[t + 1]]
             assert cells.tolist() == naive.full_table(codes, cardinalities, query)
-            assert sum(groups_of(tables, t), []) == cells.tolist()
+            assert [n for group in groups_of(tables, t) for n in group] == cells.tolist()
         else:
             found = {}
             for (*leading, _), n in sorted(naive.contingency(codes, query).items()):
@@ -116,9 +116,22 @@ def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(seed, rows_per_bloc
 def test_a_table_that_does_not_fit_is_refused():
     table = make_table(random_codes(0, 100, [30, 30, 30]), [30, 30, 30])
     with streamed_engine(table, 10, memory=1000) as engine:
-        with pytest.raises(DataError, match=r"a table has more than 15 configurations.*--memory"):
+        with pytest.raises(DataError, match=r"3 variables has more than 15 cells.*--memory"):
             FamilyScore(engine).score([(0, (1, 2))])
         assert len(FamilyScore(engine).score([(0, ())])) == 1  # the engine can be asked again
+
+
+@pytest.mark.parametrize(("memory", "fits"), [(28_800, True), (28_000, False)])
+def test_a_full_table_that_fills_the_room(memory, fits):
+    """900 cells of 8 bytes, in four copies, are 28,800 bytes."""
+    table = make_table(random_codes(0, 1000, [30, 30]), [30, 30])
+    expected = MemoryEngine(table, 1).count(Queries.of([(0, 1)])).counts.tolist()
+    with streamed_engine(table, 100, memory=memory, n_jobs=3) as engine:
+        if fits:
+            assert engine.count(Queries.of([(0, 1)])).counts.tolist() == expected
+        else:
+            with pytest.raises(DataError, match="2 variables has more than 875 cells"):
+                engine.count(Queries.of([(0, 1)]))
 
 
 def test_progress_of_pairs_adds_up_to_all():

@@ -154,10 +154,22 @@ def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
         in_blocks(path, drop=["b"])
     with pytest.raises(DataError, match=r"column 'b': real numbers are no states"):
         in_blocks(path, drop=["a"], kind="discrete")
-    with pytest.raises(DataError, match=r"cannot be cut while the table is read in blocks"):
-        in_blocks(path, bins=3)
+    with pytest.raises(DataError, match=r"column 'a' has more than .*takes 0 MB, where 0 MB are allowed"):
+        in_blocks(path, bins=3, memory=1000)
     table = in_blocks(path, kind="gaussian")
     assert (table.low.tolist(), table.high.tolist()) == ([0.0, 0.0, 0.0], [99.0, 99 / 8, 1.0])
+
+
+@pytest.mark.parametrize("missing", ["state", "drop"])
+@pytest.mark.parametrize("binning", ["quantile", "width"])
+def test_very_many_numbers_are_cut_as_in_memory(tmp_path, monkeypatch, binning, missing):
+    monkeypatch.setattr("f2sl.data._digest.MOST_DISTINCT", 20)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.integers(-5000, 5000, 200), "c": [0, 1] * 100})
+    frame["d"] = frame["b"].where(frame["b"] > -4000)
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    assert_same(path, 7, bins={"a": 4, "b": 5, "d": 3}, binning=binning, missing=missing)
 
 
 def test_many_distinct_texts_are_refused(tmp_path, monkeypatch):

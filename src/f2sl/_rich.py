@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import (
@@ -21,6 +22,8 @@ from f2sl._progress import Display
 
 SECONDS_BEFORE_SHOWING = 0.3
 """Work that is over sooner draws nothing: a bar that flashes by tells nobody anything."""
+SECONDS_BEFORE_TELLING = 5.0
+"""Of work that takes less in all nobody needs to know how long it has left."""
 
 
 class RichDisplay(Display):
@@ -37,6 +40,7 @@ class RichDisplay(Display):
             BarColumn(),
             _Percentage(),
             TimeElapsedColumn(),
+            _TimeLeft(),
             console=self.console,
             transient=True,
         )
@@ -78,6 +82,18 @@ class RichDisplay(Display):
             self._timer = None
         if self._progress.live.is_started:
             self._progress.stop()
+
+
+class _TimeLeft(ProgressColumn):
+    """How long it will go on at the pace so far, once that is known and worth telling."""
+
+    def render(self, task: Task) -> Text:
+        if task.total is None or not task.elapsed or not 0 < task.percentage < 100:
+            return Text("")
+        left = task.elapsed * (100 / task.percentage - 1)
+        if task.elapsed + left < SECONDS_BEFORE_TELLING:
+            return Text("")
+        return Text(f"about {timedelta(seconds=round(left))} left")
 
 
 class _Percentage(ProgressColumn):

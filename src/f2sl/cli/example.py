@@ -11,7 +11,7 @@ import typer
 from f2sl.cli import output
 from f2sl.cli.files import check_graph_file, save_bytes, save_graph
 from f2sl.cli.help import examples
-from f2sl.cli.options import Quiet
+from f2sl.cli.options import Silent
 from f2sl.errors import FileError, OptionError
 
 EXAMPLES = examples(
@@ -29,7 +29,7 @@ def example(
         Path | None,
         typer.Option(metavar="FILE", help="Where to write the graph that the table was sampled from."),
     ] = None,
-    quiet: Quiet = False,
+    quiet: Silent = False,
 ) -> None:
     """Write one of the bundled examples to a CSV file, and its true graph to a graph file."""
     from f2sl.examples import example_path, load_example_graph

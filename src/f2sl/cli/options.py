@@ -70,6 +70,7 @@ LEARNER_OPTIONS = (
     LearnerOption("ci_test", str, "Statistic of the independence tests: g2, x2, fisher-z.", ALL_LEARNERS),
     LearnerOption("pc", str, "The learner of each variable's neighbours: see f2sl algorithms."),
     LearnerOption("orient", str, "How edges are oriented: ci (tests) or score."),
+    LearnerOption("skeleton_only", bool, "Find which variables are linked, and orient no edge."),
     LearnerOption(
         "score",
         str,
@@ -228,6 +229,10 @@ Quiet = Annotated[
         "--quiet", "-q", help="Print nothing but errors (and what --json asks for).", rich_help_panel=OUTPUT
     ),
 ]
+Silent = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
+]
+"""The same for commands without ``--json``."""
 
 
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ import typer
 from f2sl.cli import output
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import Quiet
+from f2sl.cli.options import Silent
 
 EXAMPLES = examples("f2sl report results/")
 
@@ -19,7 +19,7 @@ def report(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Where f2sl reproduce has written its results.")
     ],
-    quiet: Quiet = False,
+    quiet: Silent = False,
 ) -> None:
     """Write tables 1 to 7, the figures and one HTML page, from the results that are there.
 

@@ -12,7 +12,7 @@ from f2sl.cli import output
 from f2sl.cli.errors import PartlyFailed
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import OUTPUT, Quiet, in_terms_of_flags
+from f2sl.cli.options import OUTPUT, Silent, in_terms_of_flags
 from f2sl.cli.output import count
 from f2sl.cli.report import write_report
 from f2sl.errors import F2SLError, OptionError
@@ -99,10 +99,13 @@ def reproduce(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", help="Data sets at a time; as many as cores by default.", rich_help_panel=LIMITS
+            "--jobs",
+            "-j",
+            help="Learners at work at a time; as many as cores by default.",
+            rich_help_panel=LIMITS,
         ),
     ] = None,
-    quiet: Quiet = False,
+    quiet: Silent = False,
 ) -> None:
     """Run the experiments of the F2SL paper; what is finished is kept, and the same command goes on.
 
@@ -137,6 +140,7 @@ def reproduce(
     told = _report(out)
     if not quiet:
         print(told)
+        _tell_of_other_sizes(summary)
     _tell_of_failures(summary)
 
 
@@ -188,6 +192,16 @@ def _show(summary: Summary) -> None:
             print(f"{words}: {', '.join(of_these)}")
     for reason in summary.left_out:
         print(f"left out: {reason}")
+
+
+def _tell_of_other_sizes(summary: Summary) -> None:
+    """Say which results no table or figure has."""
+    from f2sl.experiments.settings import SIZES
+
+    others = sorted({outcome.unit.rows for outcome in summary.outcomes} - {*SIZES})
+    if others:
+        shown, hidden = (" and ".join(f"{rows:,}" for rows in sizes) for sizes in (SIZES, others))
+        print(f"the report shows {shown} rows only; results with {hidden} are in {summary.path.name} alone")
 
 
 def _tell_of_failures(summary: Summary) -> None:

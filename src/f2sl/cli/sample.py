@@ -10,7 +10,7 @@ import typer
 from f2sl.cli import output
 from f2sl.cli.files import check_distinct, save_bytes
 from f2sl.cli.help import examples
-from f2sl.cli.options import Quiet, in_terms_of_flags
+from f2sl.cli.options import Silent, in_terms_of_flags
 from f2sl.cli.output import count
 from f2sl.errors import OptionError
 
@@ -38,7 +38,7 @@ def sample(
             help="Where to write the table: .csv, .csv.gz, .parquet or .arrow.",
         ),
     ] = None,
-    quiet: Quiet = False,
+    quiet: Silent = False,
 ) -> None:
     """Draw rows from a network and write them to a file."""
     with in_terms_of_flags():

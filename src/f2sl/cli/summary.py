@@ -15,8 +15,23 @@ if TYPE_CHECKING:
     from f2sl.graph import PDAG, Comparison
 
 STRONGEST = 10
+LEAST_REST = 0.05
+"""Seconds outside all stages (modules loaded on their first use) from which on they are told."""
+MOST_PRINTED = 20_000
+"""Edges of the largest graph that is printed edge by edge for programs; a larger one is for a file."""
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("n_jobs", "bins", "binning", "missing", "kind", "engine", "memory", "scheduler", "verbose")
+_NOT_TOLD = (
+    "n_jobs",
+    "bins",
+    "binning",
+    "missing",
+    "kind",
+    "engine",
+    "memory",
+    "scheduler",
+    "verbose",
+    "skeleton_only",
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,13 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
     weights = graph.weights or {}
     first = heapq.nsmallest(most, weights.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [Edge(a, b, graph.has_directed_edge(a, b), weight) for (a, b), weight in first]
+
+
+def as_lists(graph: PDAG) -> dict[str, list[tuple[str, str]]] | None:
+    """Return all edges, or None if there are so many that they belong into a file."""
+    if graph.n_edges > MOST_PRINTED:
+        return None
+    return {"directed": graph.directed_edges, "undirected": graph.undirected_edges}
 
 
 def isolated(graph: PDAG) -> int:
@@ -89,6 +111,10 @@ class Learned:
         """Print the summary for programs; every key is there, null where there is nothing to tell."""
         tests, unreliable, score = self._tests_and_score()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
+        edges = as_lists(self.graph)
+        notes = self._notes()
+        if edges is None:
+            notes.append(f"the {self.graph.n_edges:,} edges are not printed; --out saves them to a file")
         output.show_json(
             {
                 "algorithm": self.algorithm,
@@ -106,11 +132,11 @@ class Learned:
                 "dag": extension if self.dag else None,
                 "complete": self.learner.complete_,
                 "timings": self.learner.timings_,
-                "notes": self._notes(),
+                "notes": notes,
                 "out": None if self.out is None else str(self.out),
                 "picture": None if self.picture is None else str(self.picture),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
-                "graph": {"directed": self.graph.directed_edges, "undirected": self.graph.undirected_edges},
+                "graph": edges,
             }
         )
 
@@ -121,7 +147,7 @@ class Learned:
         lines = [
             ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}"),
             *(("Note", printable(note)) for note in self._notes()),
-            ("Learned", f"by {self.algorithm} ({self._options()})"),
+            ("Learned", f"{self._how()} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
@@ -164,6 +190,13 @@ class Learned:
     def _edge_counts(self) -> dict[str, int]:
         return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
 
+    def _how(self) -> str:
+        by = f"by {self.algorithm}"
+        return f"the skeleton alone {by}" if self._skeleton_only() else by
+
+    def _skeleton_only(self) -> bool:
+        return bool(getattr(self.learner, "skeleton_only", False))
+
     def _options(self) -> str:
         params = self.learner.options_in_use()
         return ", ".join(f"{name} {value}" for name, value in params.items() if name not in _NOT_TOLD)
@@ -192,7 +225,7 @@ class Learned:
         """What only some learners have."""
         names = ("n_tests_", "n_unreliable_", "score_")
         tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
-        if not tests and score is not None:
+        if not tests and (score is not None or self._skeleton_only()):
             tests = unreliable = None  # nothing was tested, and nothing was meant to be
         return tests, unreliable, score
 
@@ -206,5 +239,9 @@ def reliability(tests: int, unreliable: int) -> str:
 
 
 def _seconds(timings: dict[str, float]) -> str:
-    stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in timings.items() if name != "total")
-    return f"{timings['total']:.2f} s ({stages})"
+    stages = {name: seconds for name, seconds in timings.items() if name != "total"}
+    rest = timings["total"] - sum(stages.values())
+    if rest >= LEAST_REST:
+        stages["other"] = rest
+    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages.items())
+    return f"{timings['total']:.2f} s ({parts})"

@@ -18,21 +18,53 @@ from f2sl._jit import Array, kernel, popcount
 WORDS_PER_BLOCK = 64
 """Words of each bit plane that one pass of the pair kernel works on (4,096 samples)."""
 
+MOST_COMPARED = 7
+"""Planes of a variable with at most so many states are filled by comparing all samples with each state."""
+
 BY_PLANES, BY_CODES, BY_SORTING, BY_REFINING = 0, 1, 2, 3
 """How `count_tables` may count a table."""
 
 
 @kernel
-def fill_planes(codes: Array, plane_start: Array, margin_start: Array, planes: Array, margins: Array) -> None:
+def fill_planes(
+    codes: Array,
+    cardinalities: Array,
+    plane_start: Array,
+    margin_start: Array,
+    planes: Array,
+    margins: Array,
+) -> None:
     """Count each variable's states and, where it has planes, set each sample's bit in the right one."""
     n_variables, n_rows = codes.shape
     for v in range(n_variables):
         column, first, counts = codes[v], plane_start[v], margins[margin_start[v] :]
-        for s in range(n_rows):
-            counts[column[s]] += 1
-        if first >= 0:
+        if first < 0:
             for s in range(n_rows):
-                planes[first + column[s], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+                counts[column[s]] += 1
+            continue
+        done = 0
+        if cardinalities[v] <= MOST_COMPARED:
+            done = n_rows & ~63
+            for state in range(cardinalities[v]):
+                _compare(column[:done], state, planes[first + state])
+        for s in range(done, n_rows):
+            planes[first + column[s], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+        for state in range(cardinalities[v]):
+            bits = 0
+            for w in range(planes.shape[1]):
+                bits += popcount(planes[first + state, w])
+            counts[state] = bits
+
+
+@kernel
+def _compare(column: Array, state: int, plane: Array) -> None:
+    """Fill a plane, 64 samples at a time: whether each is in a state. LLVM vectorises the inner loop."""
+    for w in range(len(column) // 64):
+        samples = column[w * 64 : w * 64 + 64]
+        word = np.uint64(0)
+        for b in range(64):
+            word |= np.uint64(samples[b] == state) << np.uint64(b)
+        plane[w] = word
 
 
 @kernel

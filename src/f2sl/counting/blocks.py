@@ -2,7 +2,7 @@
 
 A :class:`Batch` counts one block after another, each with a :class:`~f2sl.counting.memory.MemoryEngine` of
 its own that has only the variables that are asked for; the counts of blocks add up, in any order, and the sum
-is turned into tables at the end.
+is turned into tables at the end. A :class:`TileBatch` does the same for all pairs of some tiles, faster.
 
 A table with more cells than there are samples has only those that occur. Blocks then differ in which do, so
 cells are known by the number of their configuration until all are added up.
@@ -14,20 +14,71 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.memory import MemoryEngine
+from f2sl.counting.memory import MOST_PLANES, MemoryEngine
 from f2sl.counting.protocol import Floats, Integers, Queries, Tables
+from f2sl.counting.tiles import BY_PLANES, BY_TABLES, pairs_of
 from f2sl.errors import DataError
 
 LARGEST_KEY = 2.0**62
 """Configurations are numbered up to here; beyond, their codes are put side by side."""
 
-Occurring = tuple[NDArray[Any], Integers]
-"""The configurations that occur, by number and ascending, and how often each does."""
+MOST_INNER_CELLS = 128
+"""Cells of a pair's table, but for the last row and column, up to which bit planes are faster."""
+
+
+@dataclass(frozen=True)
+class Occurring:
+    """The configurations of `n_variables` that occur, by number and ascending, and how often each does.
+
+    There may be `most_cells` of them.
+    """
+
+    keys: NDArray[Any]
+    counts: Integers
+    n_variables: int
+    most_cells: int
+
+    def plus(self, other: Occurring) -> Occurring:
+        """Add what occurs in further rows."""
+        keys, where = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, where.reshape(-1), np.concatenate([self.counts, other.counts]))
+        if len(keys) > self.most_cells:
+            raise too_large(self.n_variables, self.most_cells)
+        return Occurring(keys, counts, self.n_variables, self.most_cells)
+
+
+@dataclass(frozen=True)
+class BlockCounts:
+    """The counts of a batch in some rows: those of full tables in one array, and of each that is not."""
+
+    full: Integers
+    occurring: tuple[Occurring, ...] = ()
+
+    def plus(self, other: BlockCounts) -> BlockCounts:
+        """Add the counts of further rows."""
+        return BlockCounts(
+            self.full + other.full, tuple(map(Occurring.plus, self.occurring, other.occurring))
+        )
+
+
+class Counted(Protocol):
+    """What is counted together in one pass over the blocks."""
+
+    @property
+    def used(self) -> Integers:
+        """The variables whose codes are needed, ascending."""
+
+    def count(self, codes: NDArray[Any]) -> BlockCounts:
+        """Count a block, given by the codes of the variables used."""
+
+    def tables(self, total: BlockCounts) -> Tables:
+        """Make tables of the counts of all blocks."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +91,6 @@ class _Rows:
     @property
     def n_rows(self) -> int:
         return int(self.codes.shape[1])
-
-
-@dataclass(frozen=True)
-class BlockCounts:
-    """The counts of a batch in some rows: full tables one after another, then those of what occurs."""
-
-    full: Integers
-    occurring: tuple[Occurring, ...]
 
 
 @dataclass(frozen=True)
@@ -74,19 +117,19 @@ class Batch:
         return Queries(np.searchsorted(self.used, self.queries.variables), self.queries.start)
 
     @cached_property
-    def _full(self) -> NDArray[np.bool_]:
+    def full(self) -> NDArray[np.bool_]:
         """Which tables have all cells."""
         return np.asarray(table_sizes(self.queries, self.cardinalities) <= self.n_rows)
 
     def _others(self) -> Iterator[tuple[Integers, Integers]]:
         """Give the places and the numbers of states of the variables of each table that is not full."""
-        for t in np.flatnonzero(~self._full):
+        for t in np.flatnonzero(~self.full):
             part = slice(self.queries.start[t], self.queries.start[t + 1])
             yield self._local.variables[part], self.cardinalities[self.queries.variables[part]]
 
     def count(self, codes: NDArray[Any]) -> BlockCounts:
         """Count a block, given by the codes of the variables used."""
-        dense = _some(self._local, self._full)
+        dense = _some(self._local, self.full)
         full = np.zeros(0, np.int64)
         if len(dense):
             rows = _Rows(codes, self.cardinalities[self.used])
@@ -94,61 +137,94 @@ class Batch:
         occurring = []
         for query, cardinalities in self._others():
             keys, counts = np.unique(_keys(codes, query, cardinalities), return_counts=True)
-            occurring.append((keys, counts.astype(np.int64)))
+            occurring.append(Occurring(keys, counts.astype(np.int64), len(query), self.most_cells))
         return BlockCounts(full, tuple(occurring))
-
-    def add(self, one: BlockCounts, other: BlockCounts) -> BlockCounts:
-        """Add the counts of further rows."""
-        joined = map(self.join, one.occurring, other.occurring)
-        return BlockCounts(one.full + other.full, tuple(joined))
-
-    def join(self, one: Occurring, other: Occurring) -> Occurring:
-        """Add up two lists of what occurs."""
-        keys, where = np.unique(np.concatenate([one[0], other[0]]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where.reshape(-1), np.concatenate([one[1], other[1]]))
-        if len(keys) > self.most_cells:
-            raise DataError(
-                f"a table has more than {self.most_cells:,} configurations that occur, which the memory "
-                "allowed cannot hold; allow more with memory= (on the command line --memory), or fewer "
-                "parents or conditions"
-            )
-        return keys, counts
 
     def tables(self, total: BlockCounts) -> Tables:
         """Put the tables together, in the order of the queries."""
-        queries, full = self.queries, self._full
-        last = self.cardinalities[queries.variables[queries.start[1:] - 1]]
-        cells = np.where(full, table_sizes(queries, self.cardinalities), 0.0).astype(np.int64)
-        n_groups = cells // last
         others = [
-            (counts, _groups(keys, cardinalities))
-            for (keys, counts), (_, cardinalities) in zip(total.occurring, self._others(), strict=True)
+            (table.counts, _groups(table.keys, cardinalities))
+            for table, (_, cardinalities) in zip(total.occurring, self._others(), strict=True)
         ]
-        cells[~full] = [len(counts) for counts, _ in others]
-        n_groups[~full] = [len(borders) - 1 for _, borders in others]
-        cell_start = np.concatenate([[0], np.cumsum(cells)])
-        slots = np.concatenate([[0], np.cumsum(n_groups + 1)])
-        within = np.arange(slots[-1]) - np.repeat(slots[:-1], n_groups + 1)
-        group_start = np.repeat(cell_start[:-1], n_groups + 1) + within * np.repeat(last, n_groups + 1)
-        counts = total.full
-        if others:
-            counts = np.empty(int(cell_start[-1]), np.int64)
-            counts[np.repeat(full, cells)] = total.full
-            for t, (some, borders) in zip(np.flatnonzero(~full), others, strict=True):
-                counts[cell_start[t] : cell_start[t + 1]] = some
-                group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
-        return Tables(
-            queries,
-            self.cardinalities,
-            counts,
-            cell_start,
-            group_start,
-            slots[:-1],
-            n_groups,
-            full,
-            self.n_rows,
+        return _joined(self.queries, self.cardinalities, self.n_rows, self.full, total.full, others)
+
+
+@dataclass(frozen=True)
+class TileBatch:
+    """All pairs of some tiles of places in `order`, counted by bit planes.
+
+    Only the cells of all states but each variable's last are counted; the others follow from `margins`, which
+    are those of all variables and all rows.
+    """
+
+    order: Integers
+    tiles: Integers
+    cardinalities: Integers
+    margins: Integers
+    n_rows: int
+
+    @cached_property
+    def _places(self) -> Integers:
+        spans = (np.r_[top:bottom, left:right] for top, bottom, left, right in self.tiles)
+        return np.unique(np.concatenate(list(spans)))
+
+    @cached_property
+    def used(self) -> Integers:
+        """The variables whose codes are needed, ascending."""
+        return np.unique(self.order[self._places])
+
+    @cached_property
+    def _local(self) -> Integers:
+        """The order in terms of places among the variables used."""
+        local = np.zeros(len(self.order), np.int64)
+        local[self._places] = np.searchsorted(self.used, self.order[self._places])
+        return local
+
+    def count(self, codes: NDArray[Any]) -> BlockCounts:
+        """Count a block, given by the codes of the variables used."""
+        block = MemoryEngine(_Rows(codes, self.cardinalities[self.used]), 1)
+        return BlockCounts(
+            np.concatenate([block.count_tile(self._local, tile).ravel() for tile in self.tiles])
         )
+
+    def tables(self, total: BlockCounts) -> Tables:
+        """Add the cells that were not counted; the tables are in the order of the tiles."""
+        start = np.concatenate([[0], np.cumsum(self.cardinalities)])
+        first, pairs, tables = 0, [], []
+        for tile in self.tiles:
+            top, bottom, left, right = tile
+            some = pairs_of(self.order, tile)
+            k_row, k_column = self.cardinalities[self.order[[top, left]]]
+            shape = bottom - top, k_row - 1, k_column - 1, right - left
+            sums = total.full[first : first + np.prod(shape)].reshape(shape)
+            first += sums.size
+            ahead = np.arange(left, right) > np.arange(top, bottom)[:, None]
+            whole = np.empty((len(some), k_row, k_column), np.int64)
+            whole[:, :-1, :-1] = sums.transpose(0, 3, 1, 2)[ahead]
+            of_rows = self.margins[start[some[:, :1]] + np.arange(k_row - 1)]
+            whole[:, :-1, -1] = of_rows - whole[:, :-1, :-1].sum(axis=2)
+            of_columns = self.margins[start[some[:, 1:]] + np.arange(k_column)]
+            whole[:, -1, :] = of_columns - whole[:, :-1, :].sum(axis=1)
+            pairs.append(some)
+            tables.append(whole.ravel())
+        queries = Queries.of_matrix(np.concatenate(pairs))
+        full = np.ones(len(queries), np.bool_)
+        return _joined(queries, self.cardinalities, self.n_rows, full, np.concatenate(tables), [])
+
+
+def way_of_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
+    """Choose how to count pairs with these numbers of states; gives the cells of their tables as well."""
+    few = (k_row - 1) * (k_column - 1) <= MOST_INNER_CELLS and k_row * k_column <= n_rows
+    planes = few and max(k_row, k_column) <= MOST_PLANES
+    return BY_PLANES if planes else BY_TABLES, float(min(k_row * k_column, n_rows))
+
+
+def too_large(n_variables: int, most_cells: int) -> DataError:
+    """Make the error for a single table that does not fit into memory."""
+    return DataError(
+        f"a table of {n_variables} variables has more than {most_cells:,} cells, which the memory allowed "
+        "cannot hold; allow more with memory= (on the command line --memory), or fewer parents or conditions"
+    )
 
 
 def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
@@ -175,6 +251,34 @@ def _borders(loads: Floats, most: float) -> list[int]:
         before = ends[borders[-1] - 1] if borders[-1] else 0.0
         borders.append(max(borders[-1] + 1, int(np.searchsorted(ends, before + most, side="right"))))
     return borders
+
+
+def _joined(
+    queries: Queries,
+    cardinalities: Integers,
+    n_rows: int,
+    full: NDArray[np.bool_],
+    dense: Integers,
+    others: list[tuple[Integers, Integers]],
+) -> Tables:
+    """Put tables together in the order of the queries: full ones, and others by counts and group borders."""
+    last = cardinalities[queries.variables[queries.start[1:] - 1]]
+    cells = np.where(full, table_sizes(queries, cardinalities), 0.0).astype(np.int64)
+    n_groups = cells // last
+    cells[~full] = [len(counts) for counts, _ in others]
+    n_groups[~full] = [len(borders) - 1 for _, borders in others]
+    cell_start = np.concatenate([[0], np.cumsum(cells)])
+    slots = np.concatenate([[0], np.cumsum(n_groups + 1)])
+    within = np.arange(slots[-1]) - np.repeat(slots[:-1], n_groups + 1)
+    group_start = np.repeat(cell_start[:-1], n_groups + 1) + within * np.repeat(last, n_groups + 1)
+    counts = dense
+    if others:
+        counts = np.empty(int(cell_start[-1]), np.int64)
+        counts[np.repeat(full, cells)] = dense
+        for t, (some, borders) in zip(np.flatnonzero(~full), others, strict=True):
+            counts[cell_start[t] : cell_start[t + 1]] = some
+            group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
+    return Tables(queries, cardinalities, counts, cell_start, group_start, slots[:-1], n_groups, full, n_rows)
 
 
 def _some(queries: Queries, chosen: NDArray[np.bool_]) -> Queries:

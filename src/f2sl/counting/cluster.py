@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.blocks import Batch, BlockCounts, cut, table_sizes
+from f2sl.counting.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
 from f2sl.counting.memory import (
     CELLS_PER_PIECE,
     MOST_PLANES,
@@ -31,7 +31,7 @@ from f2sl.counting.memory import (
     merge_pairs,
 )
 from f2sl.counting.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula
-from f2sl.counting.tiles import BY_TABLES, Piece, cut_triangle, pairs_of
+from f2sl.counting.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
 from f2sl.data.cluster import Held
 from f2sl.data.clustered import ClusteredTable, reduced
 
@@ -156,6 +156,16 @@ class ClusterEngine:
 class RowSplitEngine(ClusterEngine):
     """Counts blocks of rows where they are, and adds up the counts."""
 
+    def __init__(self, table: ClusteredTable) -> None:
+        super().__init__(table)
+        margins = self.margins
+        self._margins_there = Held(self._cluster, lambda: self._cluster.put(margins))
+
+    def close(self) -> None:
+        """Let the cluster forget the table."""
+        self._margins_there.release()
+        super().close()
+
     def _parts(self, queries: Queries) -> Iterator[Queries]:
         loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
         return cut(queries, loads, CELLS_AT_ONCE)
@@ -165,21 +175,26 @@ class RowSplitEngine(ClusterEngine):
         return self._begin(batch, _apply_to_counts, formula.get())
 
     def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        return BY_TABLES, float(min(k_row * k_column, self.n_rows))
+        return way_of_pair(self.n_rows, k_row, k_column)
 
     def _share(self, total: float) -> float:
         return CELLS_AT_ONCE
 
     def _begin_pairs(self, shared: Held[Any], piece: Piece) -> Any:
-        batch = self._cluster.submit(_batch_of_tiles, self._facts.get(), shared.get(), piece.tiles)
-        return self._begin(batch, _keep_pairs, shared.get())
+        facts, asked = self._facts.get(), shared.get()
+        if piece.method == BY_PLANES:
+            margins = self._margins_there.get()
+            batch = self._cluster.submit(_tile_batch, facts, margins, asked, piece.tiles)
+        else:
+            batch = self._cluster.submit(_batch_of_pairs, facts, asked, piece.tiles)
+        return self._begin(batch, _keep_pairs, asked)
 
     def _begin(self, batch: Any, last: Callable[..., Any], formula: Any) -> Any:
         submit, facts = self._cluster.submit, self._facts.get()
         parts = [submit(_count_block, facts, batch, block) for block in self._table.blocks.get()]
         return reduced(
             parts,
-            lambda group: submit(_add_counts, batch, *group),
+            lambda group: submit(_add_counts, *group),
             lambda group: submit(last, batch, formula, *group),
         )
 
@@ -289,25 +304,32 @@ def _batch_of(facts: TableFacts, queries: Queries) -> Batch:
     return Batch(queries, facts.cardinalities, facts.n_rows, CELLS_AT_ONCE)
 
 
-def _batch_of_tiles(facts: TableFacts, asked: tuple[Integers, PairFormula], tiles: Integers) -> Batch:
+def _batch_of_pairs(facts: TableFacts, asked: tuple[Integers, PairFormula], tiles: Integers) -> Batch:
     order, _ = asked
     return _batch_of(facts, Queries.of_matrix(np.concatenate([pairs_of(order, tile) for tile in tiles])))
 
 
-def _count_block(facts: TableFacts, batch: Batch, block: NDArray[Any]) -> BlockCounts:
+def _tile_batch(
+    facts: TableFacts, margins: Integers, asked: tuple[Integers, PairFormula], tiles: Integers
+) -> TileBatch:
+    order, _ = asked
+    return TileBatch(order, tiles, facts.cardinalities, margins, facts.n_rows)
+
+
+def _count_block(facts: TableFacts, batch: Counted, block: NDArray[Any]) -> BlockCounts:
     places = facts.places[batch.used]
     stretches = range(0, block.shape[1], ROWS_AT_ONCE)
-    return _add_counts(batch, *(batch.count(block[places, a : a + ROWS_AT_ONCE]) for a in stretches))
+    return _add_counts(*(batch.count(block[places, a : a + ROWS_AT_ONCE]) for a in stretches))
 
 
-def _add_counts(batch: Batch, *parts: BlockCounts) -> BlockCounts:
-    return reduce(batch.add, parts)
+def _add_counts(*parts: BlockCounts) -> BlockCounts:
+    return reduce(BlockCounts.plus, parts)
 
 
-def _apply_to_counts(batch: Batch, formula: TableFormula, *parts: BlockCounts) -> Floats:
-    return formula(batch.tables(_add_counts(batch, *parts)))
+def _apply_to_counts(batch: Counted, formula: TableFormula, *parts: BlockCounts) -> Floats:
+    return formula(batch.tables(_add_counts(*parts)))
 
 
-def _keep_pairs(batch: Batch, asked: tuple[Integers, PairFormula], *parts: BlockCounts) -> FoundPairs:
+def _keep_pairs(batch: Counted, asked: tuple[Integers, PairFormula], *parts: BlockCounts) -> FoundPairs:
     _, formula = asked
-    return formula.of_tables(batch.tables(_add_counts(batch, *parts)))
+    return formula.of_tables(batch.tables(_add_counts(*parts)))

@@ -111,6 +111,7 @@ class MemoryEngine:
             part = slice(first, first + step)
             _kernels.fill_planes(
                 self._codes[part],
+                self.cardinalities[part],
                 self._plane_start[part],
                 self.margin_start[part],
                 self._planes,
@@ -252,6 +253,18 @@ class MemoryEngine:
             for i in range(0, len(pairs), size)
         )
         return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
+
+    def count_tile(self, order: Integers, tile: Integers) -> Integers:
+        """Count the pairs of one tile by bit planes, as :func:`f2sl.counting._kernels.count_pairs` does."""
+        top, bottom, left, right = tile.tolist()
+        rows, columns = order[top:bottom], order[left:right]
+        inner_rows, inner_columns = self.cardinalities[rows[0]] - 1, self.cardinalities[columns[0]] - 1
+        skip = np.clip(np.arange(top, bottom) + 1 - left, 0, right - left)
+        packed = np.empty((inner_columns, _kernels.WORDS_PER_BLOCK, len(columns)), np.uint64)
+        counts = np.empty((len(rows), inner_rows, inner_columns, len(columns)), np.int64)
+        starts = self._plane_start
+        _kernels.count_pairs(self._planes, starts[rows], starts[columns], skip, packed, counts)
+        return counts
 
 
 def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:

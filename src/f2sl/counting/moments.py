@@ -173,6 +173,16 @@ def _check_memory(table: NumericTable | BlockTable) -> None:
         )
 
 
+def _coarse_bits(n_rows: int) -> int:
+    """Give the bits behind the binary point of the coarse half."""
+    return math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
+
+
+def _coarse_unit(n_rows: int) -> float:
+    """Give how many of the fine half's units the coarse half's is."""
+    return float(2.0 ** (_coarse_bits(n_rows) + 1))
+
+
 class _Scaling:
     """Turns columns into whole numbers of tiny units, each cut into a coarse and a fine half.
 
@@ -187,9 +197,8 @@ class _Scaling:
 
     def __init__(self, n_rows: int, low: Floats, high: Floats, add_up: AddUp) -> None:
         self.n_rows = n_rows
-        coarse_bits = math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
-        self.coarse_unit = 2.0 ** (coarse_bits + 1)
-        """How many of the fine half's units the coarse half's is."""
+        coarse_bits = _coarse_bits(n_rows)
+        self.coarse_unit = _coarse_unit(n_rows)
         self._units_per_scale = 2.0**coarse_bits * self.coarse_unit
         self._half = high / 2 - low / 2
         self._centre = low + self._half
@@ -287,7 +296,7 @@ def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
         scaling = _Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part]))
         coarse[part], fine[part] = scaling.halves(values[part])
         unit[part] = scaling.unit
-    coarse_unit = scaling.coarse_unit
+    coarse_unit = _coarse_unit(n_rows)
     sums = coarse.sum(axis=1) * coarse_unit + fine.sum(axis=1)
     own = _Products(_dots(coarse, coarse), 2.0 * _dots(coarse, fine), _dots(fine, fine))
     return _Sums(n_rows, coarse_unit, unit, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))

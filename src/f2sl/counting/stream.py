@@ -9,19 +9,35 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Lock
 
 import numpy as np
 
 from f2sl._threads import Threads
-from f2sl.counting.blocks import Batch, BlockCounts, Occurring, cut, table_sizes
+from f2sl.counting.blocks import (
+    Batch,
+    BlockCounts,
+    Counted,
+    Occurring,
+    TileBatch,
+    cut,
+    table_sizes,
+    too_large,
+    way_of_pair,
+)
 from f2sl.counting.memory import merge_pairs
 from f2sl.counting.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula, Tables
-from f2sl.counting.tiles import BY_TABLES, cut_triangle, pairs_of
+from f2sl.counting.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
 from f2sl.data.streamed import StreamedTable
 
 SHARE_FOR_TABLES = 0.5
 """Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
+
+COPIES_AT_LEAST = 4
+"""How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
+
+Advance = Callable[[float], None] | None
 
 
 class StreamEngine:
@@ -79,35 +95,52 @@ class StreamEngine:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(self.n_variables)
-        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
+        triangle = cut_triangle(variables, self.cardinalities, partial(way_of_pair, self.n_rows), target)
+        total = triangle.work
         found: list[FoundPairs] = []
         for piece in triangle.pieces(self._most_cells):
-            pairs = np.concatenate([pairs_of(triangle.order, tile) for tile in piece.tiles])
-            share = piece.work / triangle.work
-            for queries in self._cut(Queries.of_matrix(pairs)):
-                part = share * len(queries) / len(pairs)
-                found.append(formula.of_tables(self.count(queries, advance, part)))
+            tables = self._count_pairs(triangle.order, piece, advance, piece.work / total)
+            found.extend(formula.of_tables(part) for part in tables)
         return merge_pairs(found)
 
-    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        return BY_TABLES, float(min(k_row * k_column, self.n_rows))
+    def _count_pairs(self, order: Integers, piece: Piece, advance: Advance, share: float) -> Iterator[Tables]:
+        """Count the pairs of some tiles, by bit planes or like other tables."""
+        if piece.method == BY_PLANES:
+            batch = TileBatch(order, piece.tiles, self.cardinalities, self.margins, self.n_rows)
+            yield self._go_through(batch, self.threads.n_threads, advance, share)
+            return
+        pairs = np.concatenate([pairs_of(order, tile) for tile in piece.tiles])
+        for queries in self._cut(Queries.of_matrix(pairs)):
+            yield self.count(queries, advance, share * len(queries) / len(pairs))
 
     def _cut(self, queries: Queries) -> Iterator[Queries]:
         """Cut a batch into parts that fit into memory."""
         loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
         return cut(queries, loads, self._most_cells)
 
-    def count(
-        self, queries: Queries, advance: Callable[[float], None] | None = None, share: float = 1.0
-    ) -> Tables:
+    def count(self, queries: Queries, advance: Advance = None, share: float = 1.0) -> Tables:
         """Count the tables of a batch in one pass over the blocks; they must fit into memory.
 
         `advance` is told of finished blocks, which make up `share` of the whole.
         """
         batch = Batch(queries, self.cardinalities, self.n_rows, self._most_cells)
-        sums = _Sums(batch)
+        return self._go_through(batch, self._threads_for(batch), advance, share)
+
+    def _threads_for(self, batch: Batch) -> int:
+        """How many threads may have tables of a batch at a time: one if a single table fills the room."""
+        cells = table_sizes(batch.queries, self.cardinalities)[batch.full].sum()
+        if cells <= self._most_cells:
+            return self.threads.n_threads
+        if COPIES_AT_LEAST * 8 * cells > self._table.memory:
+            longest = int(np.diff(batch.queries.start).max())
+            raise too_large(longest, self._table.memory // (COPIES_AT_LEAST * 8))
+        return 1
+
+    def _go_through(self, batch: Counted, n_threads: int, advance: Advance, share: float) -> Tables:
+        """Add up the counts of all blocks; the threads take one block after another."""
         left = deque(range(self._table.blocks.n_blocks))
         step = share / max(1, len(left))
+        sums, turn = _Sums(), Lock()
 
         def work(_: int) -> None:
             while left:
@@ -117,44 +150,46 @@ class StreamEngine:
                     return
                 sums.add(batch.count(self._table.read(block, batch.used)))
                 if advance is not None:
-                    advance(step)
+                    with turn:
+                        advance(step)
 
         try:
-            for _ in self.threads.map(work, range(min(self.threads.n_threads, len(left)))):
+            for _ in self.threads.map(work, range(n_threads)):
                 pass
         finally:
-            left.clear()  # after Ctrl-C in one thread, the others end with their blocks
+            left.clear()  # after an error or Ctrl-C, the other threads end with the blocks they have
         return batch.tables(sums.total())
 
 
 class _Sums:
     """Counts of a batch, added up over blocks by several threads."""
 
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
+    def __init__(self) -> None:
         self._turn = Lock()
-        self._full: Integers = np.zeros(0, np.int64)
+        self._full: Integers | None = None
         self._occurring: list[list[Occurring]] = []
 
     def add(self, counts: BlockCounts) -> None:
         """Add the counts of a block."""
         with self._turn:
-            if not self._occurring and not len(self._full):
+            if self._full is None:
                 self._full, self._occurring = counts.full, [[table] for table in counts.occurring]
                 return
             self._full += counts.full
             for parts, table in zip(self._occurring, counts.occurring, strict=True):
                 parts.append(table)
                 # As in merge sort: parts of like length are joined, so that each cell is moved few times.
-                while len(parts) > 1 and len(parts[-2][0]) <= 2 * len(parts[-1][0]):
-                    self._join_last_two(parts)
-
-    def _join_last_two(self, parts: list[Occurring]) -> None:
-        parts[-2:] = [self._batch.join(*parts[-2:])]
+                while len(parts) > 1 and len(parts[-2].keys) <= 2 * len(parts[-1].keys):
+                    _join_last_two(parts)
 
     def total(self) -> BlockCounts:
         """Give the sum."""
         for parts in self._occurring:
             while len(parts) > 1:
-                self._join_last_two(parts)
+                _join_last_two(parts)
+        assert self._full is not None  # a table has at least one block
         return BlockCounts(self._full, tuple(part for [part] in self._occurring))
+
+
+def _join_last_two(parts: list[Occurring]) -> None:
+    parts[-2:] = [parts[-2].plus(parts[-1])]

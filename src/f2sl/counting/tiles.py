@@ -90,19 +90,23 @@ class Triangle:
         """Roughly how long all pairs take, in nanoseconds."""
         return sum(block.n_pairs * block.cost for block in self.blocks)
 
-    def pieces(self, share: float) -> Iterator[Piece]:
-        """Yield the tiles in pieces of about `share` nanoseconds, neighbours together."""
+    def pieces(self, most: float) -> Iterator[Piece]:
+        """Yield the tiles in pieces of at most so many nanoseconds (or of one tile), neighbours together."""
         held: list[Piece] = []
         for block in self.blocks:
             for stripe in block.stripes():
-                work = _pairs_ahead(*stripe.T) * block.cost
-                number = (np.cumsum(work) - work / 2) // share
-                for part in np.split(np.arange(len(stripe)), np.flatnonzero(np.diff(number)) + 1):
-                    if held and (held[0].method != block.method or sum(p.work for p in held) >= share):
+                reached = np.cumsum(_pairs_ahead(*stripe.T) * block.cost)
+                done, first = 0.0, 0
+                while first < len(stripe):
+                    room = most - sum(piece.work for piece in held)
+                    last = int(np.searchsorted(reached, done + room, side="right"))
+                    if held and (last <= first or held[0].method != block.method):
                         yield _joined(held)
                         held.clear()
-                    if len(part):
-                        held.append(Piece(stripe[part], block.method, float(work[part].sum())))
+                        continue
+                    last = max(last, first + 1)
+                    held.append(Piece(stripe[first:last], block.method, float(reached[last - 1]) - done))
+                    done, first = float(reached[last - 1]), last
         if held:
             yield _joined(held)
 
@@ -123,7 +127,7 @@ def cut_triangle(
     >>> cut = cut_triangle(np.arange(4), np.array([3, 2, 3, 2]), lambda k_row, k_column: (BY_PLANES, 1.0))
     >>> cut.order.tolist()
     [1, 3, 0, 2]
-    >>> [piece.tiles.tolist() for piece in cut.pieces(share=5.0)]
+    >>> [piece.tiles.tolist() for piece in cut.pieces(most=5.0)]
     [[[0, 2, 0, 2], [0, 2, 2, 4]], [[2, 4, 2, 4]]]
     """
     order = variables[(cardinalities[variables] > 1) & (variables != target)]

@@ -124,7 +124,7 @@ class BatchReader:
 
     def _parquet_batches(self, names: Sequence[str]) -> Batches:
         with self._parquet() as opened:
-            for batch in opened.iter_batches(self.rows, columns=list(names), use_threads=False):
+            for batch in opened.iter_batches(self.rows, columns=list(names), use_threads=True):
                 yield batch.select(names)
 
     def _arrow_batches(self, names: Sequence[str]) -> Batches:
@@ -150,7 +150,7 @@ class BatchReader:
             csv.ReadOptions(
                 autogenerate_column_names=not self.file.header,
                 block_size=max(TEXT_BYTES, LINES_AT_ONCE * longest),
-                use_threads=False,
+                use_threads=True,
             ),
             csv.ParseOptions(delimiter=self.file.delimiter, newlines_in_values=self.line_breaks),
             converting(**options),

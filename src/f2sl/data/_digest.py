@@ -49,8 +49,7 @@ class Digest:
         self._declared = False
         self._is_labels = False
         self._real = False
-        self._whole = True
-        self._fraction: float | None = None
+        self._not_whole: float | None = None
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
         self._counts: Counts = np.empty(0, np.int64)
 
@@ -80,12 +79,9 @@ class Digest:
 
     def _add_reals(self, values: npt.NDArray[Any]) -> None:
         self._real = True
-        parts = values != np.floor(values)
-        if parts.any():
-            self._whole = False
-            if self._fraction is None:
-                self._fraction = float(values[parts][0])
-        self._whole &= bool((np.abs(values) <= LAST_EXACT).all())
+        if self._not_whole is None:
+            others = values[(values != np.floor(values)) | (np.abs(values) > LAST_EXACT)]
+            self._not_whole = float(others[0]) if len(others) else None
 
     def _add_numbers(self, values: npt.NDArray[Any]) -> None:
         if not len(values):
@@ -123,8 +119,7 @@ class Digest:
         if len(self._labels) > MAX_STATES and self.refused is None:
             self.refused = Refused("many", f"more than {MAX_STATES:,}")
         self._real |= later._real
-        self._whole &= later._whole
-        self._fraction = later._fraction if self._fraction is None else self._fraction
+        self._not_whole = later._not_whole if self._not_whole is None else self._not_whole
         if not len(later._values):
             return
         if later.too_many and not self.too_many:
@@ -137,8 +132,12 @@ class Digest:
         else:
             self._add_distinct(later._values, later._counts)
 
-    def column(self) -> Column:
-        """Give the distinct values as a column, a missing one last."""
+    def column(self, with_dropped: bool = False) -> Column:
+        """Give the distinct values as a column, a missing one last.
+
+        Those of rows that are not kept are left out; one that is not whole is there all the same
+        `with_dropped`, since it decides what kind of column this is.
+        """
         if self.refused is not None:
             raise self.refused
         gap = [self.n_missing] if self.n_missing and not self._drop_rows else []
@@ -148,8 +147,8 @@ class Digest:
             values = np.arange(len(weights))
             return Column("labels", values, _last(values, gap), labels, self._declared, weights=weights)
         values, counts = self._values, self._counts
-        if self.too_many and self._fraction is not None:
-            values = np.sort(np.append(values, self._fraction))
+        if (self.too_many or with_dropped) and self._not_whole is not None:
+            values = np.unique(np.append(values, self._not_whole))
             counts = np.zeros(len(values), np.int64)
         values = np.concatenate([values, np.zeros(len(gap), values.dtype)])
         weights = np.concatenate([counts, np.array(gap, np.int64)])
@@ -157,7 +156,7 @@ class Digest:
         if not self._real:
             return Column("integers", values, missing, weights=weights)
         values = values.astype(np.float64)
-        if self.n_missing and self._whole:
+        if self.n_missing and self._not_whole is None:
             return Column("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
         return Column("reals", values, missing, weights=weights)
 

@@ -96,7 +96,7 @@ class Encoder:
     def _encode_column(self, i: int, keep: Mask | None) -> None:
         name = self.source.names[i]
         try:
-            column = self.source.column(i)
+            column = self._column(i)
             if keep is not None:
                 column = column.rows(keep)
             if column.missing is not None and self.missing == "error":
@@ -109,6 +109,9 @@ class Encoder:
             return
         self.states[i] = labels
         self._store(i, codes[np.newaxis], len(labels))
+
+    def _column(self, i: int) -> Column:
+        return self.source.column(i)
 
     def _codes(self, name: str, column: Column) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""

@@ -165,14 +165,17 @@ class ArrowSource:
 class DigestSource:
     """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
 
-    def __init__(self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest]) -> None:
+    def __init__(
+        self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest], with_dropped: bool = False
+    ) -> None:
         self.names = names
         self.n_rows = n_rows
         self.digests = digests
+        self._with_dropped = with_dropped
 
     def column(self, i: int) -> Column:
         """Return the distinct values of column `i`."""
-        return self.digests[i].column()
+        return self.digests[i].column(self._with_dropped)
 
     def block(self, first: int, last: int) -> None:
         """Return None: the columns are not equally long."""

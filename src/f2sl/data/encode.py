@@ -48,8 +48,8 @@ def as_table(
     ----------
     data : DiscreteTable, data frame, array, dictionary of columns, list of rows, or path
         Data frames may come from pandas, Polars, PyArrow or any other library that
-        Narwhals knows. The rows of an array are samples. A path is read by
-        :func:`f2sl.data.read_table`. A `DiscreteTable` is returned as it is.
+        Narwhals knows. The rows of an array are samples. A path, of a file or of a folder of
+        files, is read by :func:`f2sl.data.read_table`, and so is a list of paths. A `DiscreteTable` is returned as it is.
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it
         has none.

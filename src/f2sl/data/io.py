@@ -145,8 +145,10 @@ def open_arrow(source: Any) -> Any:
         return pa.ipc.open_stream(source)
 
 
-def not_valid(file: DataFile, error: BaseException) -> FileError:
-    """Make the error for a Parquet or Arrow file that is damaged."""
+def not_valid(file: DataFile, error: BaseException) -> BaseException:
+    """Make the error for a Parquet or Arrow file that is damaged; a lack of memory stays what it is."""
+    if isinstance(error, MemoryError):
+        return error
     return FileError(f"{file.place}: not a valid {file.kind} file ({first_line(error)})")
 
 

@@ -7,9 +7,10 @@ must have the same path for all workers, as on a disk that they share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from f2sl.data._batches import BatchReader
+from f2sl.data._columns import Column
 from f2sl.data._files import DataFile
 from f2sl.data.cluster import Cluster, Held
 from f2sl.data.clustered import ClusteredTable
@@ -28,6 +30,8 @@ from f2sl.data.stream import (
     Scanned,
     batches_of,
     check_types,
+    column_of,
+    column_of_file,
     columns_of,
     converted,
     gathered,
@@ -65,7 +69,11 @@ def read_files(
     def begin(shared: Any, file: Scanned) -> Any:
         return cluster.submit(_convert_file, file, shared)
 
-    return _held(scan, columns, cluster, memory, reading, _with_rows(found, n_kept), begin)
+    def begin_column(i: int, file: Scanned) -> Any:
+        return cluster.submit(_column_of_file, file, columns, i, drop_rows)
+
+    parts = _Parts(_with_rows(found, n_kept), begin, begin_column)
+    return _held(scan, columns, cluster, memory, reading, parts)
 
 
 def read_frame(frame: Any, cluster: Cluster, memory: int, **reading: Any) -> ClusteredTable:
@@ -87,7 +95,20 @@ def read_frame(frame: Any, cluster: Cluster, memory: int, **reading: Any) -> Clu
     def begin(shared: Any, one: tuple[int, Any]) -> Any:
         return cluster.compute(_convert_partition, one[1], one[0], shared)
 
-    return _held(scan, columns, cluster, memory, reading, _with_rows(partitions, n_kept), begin)
+    def begin_column(i: int, one: tuple[int, Any]) -> Any:
+        return cluster.compute(_column_of_partition, one[1], one[0], i, drop_rows)
+
+    parts = _Parts(_with_rows(partitions, n_kept), begin, begin_column)
+    return _held(scan, columns, cluster, memory, reading, parts)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Parts of a table; how to begin making a block of one, and reading a column of one."""
+
+    parts: Sequence[Any]
+    begin_block: Callable[[Any, Any], Any]
+    begin_column: Callable[[int, Any], Any]
 
 
 def _held(
@@ -96,15 +117,18 @@ def _held(
     cluster: Cluster,
     memory: int,
     reading: dict[str, Any],
-    parts: Sequence[Any],
-    begin: Callable[[Any, Any], Any],
+    parts: _Parts,
 ) -> ClusteredTable:
-    """Choose states, and have `begin` make a block of each part."""
+    """Choose states, and have a block made of each part."""
     contents = gathered(scan, columns, reading.pop("names"))
-    prepared = prepare(contents, **reading)
+
+    def read_column(i: int) -> Iterator[Column]:
+        return chain.from_iterable(cluster.map(partial(parts.begin_column, i), parts.parts))
+
+    prepared = prepare(contents, read_column, memory, **reading)
 
     def read() -> list[Any]:
-        return list(map(partial(begin, cluster.put((columns, prepared))), parts))
+        return list(map(partial(parts.begin_block, cluster.put((columns, prepared))), parts.parts))
 
     table = ClusteredTable(
         prepared.kind,
@@ -147,6 +171,10 @@ def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> npt.
     return np.concatenate(list(converted(batches_of(file, columns), prepared)), axis=1)
 
 
+def _column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> list[Column]:
+    return list(column_of_file(file, columns, i, drop_rows))
+
+
 def _batch(frame: Any, number: int) -> pa.RecordBatch:
     try:
         return pa.RecordBatch.from_pandas(frame, preserve_index=False)
@@ -166,3 +194,7 @@ def _convert_partition(frame: Any, number: int, shared: tuple[Sequence[str], Pre
     _, prepared = shared
     [block] = converted([_batch(frame, number)], prepared)
     return block
+
+
+def _column_of_partition(frame: Any, number: int, i: int, drop_rows: bool) -> list[Column]:
+    return list(column_of([_batch(frame, number)], i, drop_rows))

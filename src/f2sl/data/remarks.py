@@ -14,7 +14,8 @@ LIKE_AN_IDENTIFIER = 0.9
 """Share of states among the rows from which on a column looks like an identifier."""
 
 FEWEST_ROWS = 20
-"""With fewer rows than this, many columns have nearly as many states as there are rows."""
+"""With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
+mostly chance."""
 
 
 def constant_columns(table: WithStates) -> str | None:
@@ -43,9 +44,17 @@ def warn_of_identifiers(table: Table, stacklevel: int) -> None:
 
 
 def remarks(table: Table) -> list[str]:
-    """All that there is to say about a table; of real numbers, their correlations tell more."""
+    """All that there is to say about a table; of real numbers, their correlations tell more.
+
+    Examples
+    --------
+    >>> from f2sl.data import NumericTable
+    >>> remarks(NumericTable(("a", "b"), np.array([[0.1, 0.2, 0.4], [0.3, 0.1, 0.2]])))
+    ['only 3 rows: what was learned is not to be relied on']
+    """
     if not has_states(table):
-        return []
+        few = table.n_rows < FEWEST_ROWS
+        return [f"only {table.n_rows} rows: what was learned is not to be relied on"] if few else []
     return [text for text in (constant_columns(table), identifier_columns(table)) if text is not None]
 
 

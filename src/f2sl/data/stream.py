@@ -7,9 +7,11 @@ from is refused in between, in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,8 +23,8 @@ from f2sl.data._agreement import Agreement
 from f2sl.data._arrow import arrow_column
 from f2sl.data._batches import Batches, BatchReader
 from f2sl.data._coder import Coder, DigestEncoder
-from f2sl.data._columns import Column, Mask, Refused
-from f2sl.data._digest import Digest
+from f2sl.data._columns import Column, Mask, Refused, some
+from f2sl.data._digest import MOST_DISTINCT, Digest
 from f2sl.data._encoder import nothing_complete
 from f2sl.data._files import DataFile, naming
 from f2sl.data._problems import Problems
@@ -39,8 +41,11 @@ from f2sl.errors import DataError, unknown_name
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""
 
-SHARE_OF_BLOCK = 1 / 32
+SHARE_OF_BLOCK = 1 / 8
 """Of the memory allowed, what a block of rows may take as it comes from a file; several are held at once."""
+
+BYTES_TO_CUT = 64
+"""What a row takes while a column is cut into intervals as a whole."""
 
 BYTES_OF_CELL = 16
 """What a cell takes while it is read, in Arrow's form and in NumPy's."""
@@ -123,8 +128,15 @@ def read_streamed(
     first = BatchReader(files[0], 1).schema()
     rows = rows_per_block or _rows_per_block(len(first), memory)
     found, contents = _first_pass(files, rows, drop, names, missing == "drop")
+    columns, drop_rows = contents.columns, missing == "drop"
+
+    def read_column(i: int) -> Iterator[Column]:
+        return chain.from_iterable(column_of_file(file, columns, i, drop_rows) for file in found)
+
     prepared = prepare(
         contents,
+        read_column,
+        memory,
         kind=kind,
         bins=bins,
         binning=binning,
@@ -253,6 +265,8 @@ def _complete(columns: Sequence[Column | Refused], n_rows: int) -> Mask | None:
 
 def prepare(
     contents: Contents,
+    read_column: Callable[[int], Iterable[Column]],
+    memory: int,
     *,
     kind: str,
     bins: int | Mapping[str, int] | None,
@@ -261,13 +275,20 @@ def prepare(
     min_variables: int,
     whole: Literal["discrete", "gaussian"],
 ) -> Prepared:
-    """Choose states, and codes for them, or refuse what cannot be learned from."""
+    """Choose states, and codes for them, or refuse what cannot be learned from.
+
+    `read_column` gives all values of a column, part by part, for one that is cut into intervals as a whole.
+    """
     source, n_rows = contents.source, contents.source.n_rows
     n_dropped = n_rows - contents.n_kept
-    found = settled_kind(source, kind, bins, whole)
+    all_rows = DigestSource(source.names, n_rows, source.digests, with_dropped=True)
+    found = settled_kind(all_rows, kind, bins, whole)
     if found == "discrete":
         check_size(source.names, n_rows, min_variables)
-        encoder = DigestEncoder(source, bins_for(bins, source.names), binning, missing)
+        whole_column = partial(_whole_column, contents, read_column, memory)
+        encoder = DigestEncoder(
+            source, bins_for(bins, source.names), binning, missing, whole_column=whole_column
+        )
         states, coders, notes = encoder.encode(n_dropped)
         if not contents.n_kept:
             raise nothing_complete(n_rows)
@@ -313,6 +334,42 @@ def converted(batches: Iterable[pa.RecordBatch], prepared: Prepared) -> Iterator
         for i, column in enumerate(values):
             block[i] = prepared.convert(i, column if keep is None else column.rows(keep))
         yield block
+
+
+def _whole_column(
+    contents: Contents, read_column: Callable[[int], Iterable[Column]], memory: int, i: int
+) -> Column:
+    """Read one column into memory, if it fits."""
+    needed = contents.n_kept * BYTES_TO_CUT
+    if needed > memory:
+        raise DataError(
+            f"column {contents.source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
+            f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are "
+            "allowed; allow more with memory= (on the command line --memory), or round the numbers"
+        )
+    alike = contents.source.column(i)
+    values, gaps = [], []
+    for column in read_column(i):
+        values.append(column.values.astype(alike.values.dtype))
+        gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
+    return Column(alike.kind, np.concatenate(values), some(np.concatenate(gaps)), from_reals=alike.from_reals)
+
+
+def column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> Iterator[Column]:
+    """Give the values that a file has of one of the columns, part by part."""
+    wanted = columns if drop_rows else columns[i : i + 1]
+    return column_of(batches_of(file, wanted), i if drop_rows else 0, drop_rows)
+
+
+def column_of(batches: Iterable[pa.RecordBatch], i: int, drop_rows: bool) -> Iterator[Column]:
+    """Give one column of each batch, with the rows that are kept."""
+    for batch in batches:
+        if drop_rows:
+            columns = [arrow_column(array) for array in batch.columns]
+            keep = _complete(columns, len(batch))
+            yield columns[i] if keep is None else columns[i].rows(keep)
+        else:
+            yield arrow_column(batch.column(i))
 
 
 def _write(

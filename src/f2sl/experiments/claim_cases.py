@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from f2sl.experiments import paper
 from f2sl.experiments.names import LEARNERS, MEASURES, NETWORKS, SOURCES, short, size
 from f2sl.experiments.results import PRINTED, Cell, Cells, Task
 from f2sl.experiments.settings import PAPER, SIZES
 
+F2SL = ("f2sl-c", "f2sl-s")
+"""The paper's own learners."""
 CLOSE = 0.25
 """Two figures are close if they differ by at most this share of the larger one."""
 
@@ -18,15 +21,27 @@ Pairs = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Case:
-    """One comparison on one task; `holds` is None where runs are missing or give no answer."""
+    """One comparison on one task, or one over all tasks.
+
+    Attributes
+    ----------
+    where, source, what, figures : str
+        What is compared, on whose data, and how it came out.
+    holds : bool or None
+        None where runs are missing or give no answer.
+    missing : bool
+        Whether runs that it asks for are not there: with them the answer may be another one.
+    factor : tuple or None
+        Of timings: the learner, its rival, and how many times as long the rival takes (at least).
+    """
 
     where: str
     source: str
     what: str
     figures: str
     holds: bool | None
+    missing: bool = False
     factor: tuple[str, str, float] | None = None
-    """Of timings: the learner, its rival, and how many times as long the rival takes (at least)."""
 
 
 class View:
@@ -44,6 +59,14 @@ class View:
         """Give a learner's mean, if it has one."""
         cell = self.cell(task, learner)
         return cell.figures[measure].mean if cell is not None and measure in cell.figures else None
+
+    def lacks(self, task: Task, learners: Iterable[str]) -> bool:
+        """Say whether a run of these is not there, or failed; where the paper has a "-" none is asked for."""
+        listed = list(learners)
+        if any(paper.gave_up(task.network, task.rows, learner) for learner in listed):
+            return False
+        cells = [self.cell(task, learner) for learner in listed]
+        return any(cell is None or cell.state == "failed" for cell in cells)
 
     def tasks(self, networks: Iterable[str] = tuple(NETWORKS), sizes: Iterable[int] = SIZES) -> list[Task]:
         """Give tasks, one for each source; a network and size without results is there with the source ""."""
@@ -69,6 +92,11 @@ def higher(ours: float, theirs: float) -> bool:
     return ours > theirs
 
 
+def not_higher(ours: float, theirs: float) -> bool:
+    """Say whether ours is at most theirs."""
+    return ours <= theirs
+
+
 def close(ours: float, theirs: float) -> bool:
     """Say whether the two differ by at most a quarter of the larger.
 
@@ -90,6 +118,17 @@ def close_or_higher(ours: float, theirs: float) -> bool:
     return ours > theirs or close(ours, theirs)
 
 
+def networks_but(*left_out: str) -> tuple[str, ...]:
+    """Give all networks but some.
+
+    Examples
+    --------
+    >>> networks_but("mildew", "hailfinder", "munin", "gene")
+    ('pigs', 'link')
+    """
+    return tuple(name for name in NETWORKS if name not in left_out)
+
+
 def pairs(ours: Iterable[str], rivals: Iterable[str]) -> list[tuple[str, str]]:
     """Pair each of ours with each rival."""
     listed = list(rivals)
@@ -108,7 +147,8 @@ def comparisons(
                 f"{LEARNERS[learner]} {_shown(view, task, learner, measure)}" for learner in (first, second)
             )
             answer = None if a is None or b is None else holds(a, b)
-            yield case(task, f"{LEARNERS[first]}, {LEARNERS[second]}: {MEASURES[measure]}", figures, answer)
+            what = f"{LEARNERS[first]}, {LEARNERS[second]}: {MEASURES[measure]}"
+            yield case(task, what, figures, answer, missing=view.lacks(task, (first, second)))
 
 
 def timings(
@@ -125,9 +165,7 @@ def timings(
             figures = "; ".join(
                 f"{LEARNERS[learner]} {_shown(view, task, learner, 'seconds')}" for learner in (first, second)
             )
-            (low, high), (rival_low, rival_high) = (
-                _bounds(view.cell(task, name)) for name in (first, second)
-            )
+            (low, high), (rival_low, rival_high) = (bounds(view.cell(task, name)) for name in (first, second))
             answer = None
             if high is not None and rival_low is not None and rival_low > factor * high:
                 answer = True
@@ -138,7 +176,8 @@ def timings(
                 least = "at least " if rival_high is None else ""
                 figures += f"; {least}{short(ratio)} times"
             found = None if ratio is None else (LEARNERS[first], LEARNERS[second], ratio)
-            yield replace(case(task, what, figures, answer), factor=found)
+            missing = view.lacks(task, (first, second))
+            yield replace(case(task, what, figures, answer, missing=missing), factor=found)
 
 
 def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> Iterator[Case]:
@@ -149,17 +188,18 @@ def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> It
             cell = view.cell(task, learner)
             answer = None if cell is None or cell.state == "failed" else cell.state == "limit"
             figures = f"{LEARNERS[learner]} {_shown(view, task, learner, 'seconds')}"
-            yield case(task, f"{LEARNERS[learner]}: no result within the limit", figures, answer)
+            what = f"{LEARNERS[learner]}: no result within the limit"
+            yield case(task, what, figures, answer, missing=answer is None)
 
 
-def case(task: Task, what: str, figures: str, holds: bool | None) -> Case:
+def case(task: Task, what: str, figures: str, holds: bool | None, *, missing: bool) -> Case:
     """Make a case of a task."""
     where = f"{NETWORKS[task.network]} {size(task.rows)}"
     source = "the paper's tables" if task.source == PRINTED else SOURCES.get(task.source, task.source)
-    return Case(where, source, what, figures, holds)
+    return Case(where, source, what, figures, holds, missing)
 
 
-def _bounds(cell: Cell | None) -> tuple[float | None, float | None]:
+def bounds(cell: Cell | None) -> tuple[float | None, float | None]:
     """Give the seconds that a learner took at least and at most, as far as they are known."""
     if cell is None:
         return None, None

@@ -10,19 +10,26 @@ from collections import Counter
 from dataclasses import dataclass
 
 from f2sl.experiments.claim_cases import Case, Cases, View
+from f2sl.experiments.differences import Difference
 from f2sl.experiments.names import short
 from f2sl.experiments.results import Cells, paper_cells
 from f2sl.experiments.settings import DEFAULT, PAPER
 
-BORNE_OUT, IN_PART, NOT, UNKNOWN = (
+BORNE_OUT, SO_FAR, IN_PART, NOT, UNKNOWN = (
     "borne out",
+    "borne out so far",
     "borne out in part",
     "not borne out",
-    "cannot be said yet",
+    "cannot be said",
 )
+"""Verdicts; a claim is borne out *so far* if runs that it asks for are missing."""
 
-GROUPS = ("The paper's own tables", "Our runs, as in the paper", "Our runs, f2sl defaults")
+GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
 """What a claim is asked of."""
+
+ON_SECONDS = (
+    "With few data sets, or on a busy machine, a verdict about seconds may turn out otherwise in another run."
+)
 
 
 @dataclass(frozen=True)
@@ -43,10 +50,14 @@ class Claim:
         The comparisons, made of what is seen.
     enough : float
         The share of cases that must hold: 1, or less where the paper says "often" or "almost all".
-    exceptions : int
-        How many cases the paper itself excepts, without our looking which.
     by_setting : bool
         Whether f2sl's defaults make a difference to it.
+    timed : bool
+        Whether it is about seconds.
+    about : str
+        A network, as cases name it, without which nothing can be said.
+    difference : Difference or None
+        A known difference from the paper that bears on it.
     """
 
     name: str
@@ -55,17 +66,19 @@ class Claim:
     how: str
     cases: Cases
     enough: float = 1.0
-    exceptions: int = 0
     by_setting: bool = True
+    timed: bool = False
+    about: str = ""
+    difference: Difference | None = None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a claim came out with one group of figures."""
+    """How a claim came out with one group of figures; see `Claim` for `enough` and `about`."""
 
     cases: tuple[Case, ...]
     enough: float = 1.0
-    exceptions: int = 0
+    about: str = ""
 
     @property
     def judged(self) -> list[Case]:
@@ -78,6 +91,16 @@ class Verdict:
         return sum(bool(case.holds) for case in self.judged)
 
     @property
+    def unjudged(self) -> int:
+        """How many cases cannot be judged."""
+        return len(self.cases) - len(self.judged)
+
+    @property
+    def lacking_runs(self) -> int:
+        """How many of those cannot for want of runs; the others have no result, in the paper or here."""
+        return sum(case.missing for case in self.cases if case.holds is None)
+
+    @property
     def word(self) -> str:
         """The verdict.
 
@@ -86,12 +109,20 @@ class Verdict:
         >>> cases = [Case("Mildew 500", "sampled", "", "", holds) for holds in (True, False, None)]
         >>> Verdict(tuple(cases)).word, Verdict(tuple(cases), 0.5).word
         ('borne out in part', 'borne out')
+        >>> Verdict((cases[0], Case("Pigs 500", "sampled", "", "", None, missing=True))).word
+        'borne out so far'
         """
-        if not self.judged:
+        if not any(case.where.startswith(self.about) for case in self.judged):
             return UNKNOWN
-        if self.held >= self.enough * len(self.judged) - self.exceptions:
-            return BORNE_OUT
+        if self.held >= self.enough * len(self.judged):
+            return SO_FAR if any(case.missing for case in self.cases) else BORNE_OUT
         return IN_PART if self.held else NOT
+
+    def shares(self) -> str:
+        """Say in short how many of the cases hold."""
+        parts = [f"{self.held} of {len(self.judged)}"] if self.judged else []
+        parts += [f"{self.unjudged} cannot be judged"] if self.unjudged else []
+        return "; ".join(parts)
 
     def counted(self) -> str:
         """Say how many of the cases hold, and whose data they are on."""
@@ -101,8 +132,14 @@ class Verdict:
         for source in sorted({case.source for case in self.judged}):
             of_source = [case for case in self.judged if case.source == source]
             parts.append(f"{sum(bool(case.holds) for case in of_source)} of {len(of_source)} on {source}")
-        missing = len(self.cases) - len(self.judged)
-        return "; ".join(parts) + (f"; {missing} cannot be judged" if missing else "")
+        if self.word == UNKNOWN:
+            parts.insert(0, f"nothing on {self.about}")
+        if self.unjudged:
+            others = self.unjudged - self.lacking_runs
+            why = [f"{self.lacking_runs} for want of runs"] if self.lacking_runs else []
+            why += [f"{others} without a result in the paper or here"] if others else []
+            parts.append(f"{self.unjudged} cannot be judged ({', '.join(why)})")
+        return "; ".join(parts)
 
     def failing(self) -> str:
         """Say where it does not hold, and how often there."""
@@ -162,7 +199,7 @@ def all_claims() -> tuple[Claim, ...]:
 
 
 def _verdict(claim: Claim, view: View) -> Verdict:
-    return Verdict(tuple(claim.cases(view)), claim.enough, claim.exceptions)
+    return Verdict(tuple(claim.cases(view)), claim.enough, claim.about)
 
 
 def _range(values: list[float]) -> str:

@@ -110,17 +110,24 @@ def _seconds(axes: Any, cells: Cells, rows: int) -> None:
 
 
 def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None:
-    """Time against quality, divided by those of F2SL-s; what is better in both lies in the grey area."""
+    """Time against quality, divided by those of F2SL-s; what is better in both lies in the grey area.
+
+    A colour is a learner, a shape a network.
+    """
+    placed = []
     for learner in STRUCTURE_LEARNERS:
-        points = []
         for network in NETWORKS:
             for task in cells.tasks(network, rows, [learner]):
                 base = cells.get(task, "f2sl-s", PAPER)
                 cell = cells.get(task, learner, PAPER)
                 place = _ratios(cell, base, ("seconds", measure))
                 if place is not None and learner != "f2sl-s":
-                    points.append(place)
-        _line(axes, learner, LEARNERS[learner], points, joined=False)
+                    placed.append((learner, network, place))
+    for learner, network, (x, y) in placed:
+        axes.plot([x], [y], color=_COLOURS[learner], marker=_MARKERS[network], markersize=6, linestyle="")
+    for learner in dict.fromkeys(learner for learner, _, _ in placed):
+        axes.plot([], [], color=_COLOURS[learner], linewidth=5, label=LEARNERS[learner])
+    _name_shapes(axes, {network for _, network, _ in placed})
     axes.plot([1], [1], marker="+", color=INK, markersize=10, linestyle="")
     axes.set(xscale="log", yscale="log" if measure == "shd" else "linear")
     axes.set(xlabel="normalised time", ylabel=f"normalised {label}")
@@ -129,6 +136,30 @@ def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None
     better = (bottom, 1.0) if measure == "shd" else (1.0, top)
     axes.fill_between([left, 1.0], *better, color=FAINT, alpha=0.25, linewidth=0)
     axes.set(xlim=(left, right), ylim=(bottom, top))
+
+
+def _name_shapes(axes: Any, networks: set[str]) -> None:
+    """Say at the foot of a figure which shape is which network."""
+    from matplotlib.lines import Line2D
+
+    shapes = [
+        Line2D([], [], color=INK, marker=_MARKERS[network], linestyle="", label=title)
+        for network, title in NETWORKS.items()
+        if network in networks
+    ]
+    if shapes:
+        axes.legend(
+            handles=shapes,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 0.0),
+            bbox_transform=axes.figure.transFigure,
+            ncols=len(shapes),
+            frameon=False,
+            fontsize=8.5,
+            columnspacing=0.9,
+            handletextpad=0.1,
+            borderpad=0.2,
+        )
 
 
 def _ratios(cell: Cell | None, base: Cell | None, measures: tuple[str, str]) -> tuple[float, float] | None:
@@ -160,9 +191,7 @@ def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
     axes.set(xlabel="delta", ylabel=MEASURES[measure])
 
 
-def _line(
-    axes: Any, name: str, label: str, points: list[tuple[float, float]], *, joined: bool = True
-) -> None:
+def _line(axes: Any, name: str, label: str, points: list[tuple[float, float]]) -> None:
     if points:
         axes.plot(
             *zip(*points, strict=True),
@@ -171,7 +200,6 @@ def _line(
             marker=_MARKERS[name],
             markersize=5,
             linewidth=1.4,
-            linestyle="-" if joined else "",
         )
 
 

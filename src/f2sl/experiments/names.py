@@ -36,6 +36,19 @@ MEASURES: Final = {
 }
 
 
+def data(network: str, source: str) -> str:
+    """Say whose data these are, or what they are sampled from if that has another name.
+
+    Examples
+    --------
+    >>> data("gene", "paper"), data("gene", "sampled"), data("pigs", "sampled"), data("pigs", "")
+    ("the paper's data", 'sampled from gene-like', 'sampled', '')
+    """
+    title = SOURCES.get(source, source)
+    bundled = settings.NETWORKS[network].bundled
+    return f"{title} from {bundled}" if source == "sampled" and bundled != network else title
+
+
 def size(rows: int) -> str:
     """Write a number of rows as the paper does.
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from html import escape
 
-from f2sl.experiments.claims import BORNE_OUT, GROUPS, IN_PART, NOT, Finding, Verdict
+from f2sl.experiments.claims import (
+    BORNE_OUT,
+    GROUPS,
+    IN_PART,
+    NOT,
+    ON_SECONDS,
+    SO_FAR,
+    Claim,
+    Finding,
+    Verdict,
+)
+from f2sl.experiments.differences import number_of
 
-_LOOKS = {BORNE_OUT: "good", IN_PART: "part", NOT: "bad"}
+_LOOKS = {BORNE_OUT: "good", SO_FAR: "far", IN_PART: "part", NOT: "bad"}
 
 
 def claims_html(findings: list[Finding]) -> str:
     """Write all claims."""
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("Claim", *GROUPS))
     return (
+        f"<p>{ON_SECONDS}</p>"
         '<div class="scroll" role="region" tabindex="0" aria-label="Verdicts"><table class="overview">'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(_line, findings))}</tbody></table></div>"
         f'<h3>One by one</h3><ul class="claims">{"".join(map(_claim, findings))}</ul>'
@@ -26,7 +38,7 @@ def _line(finding: Finding) -> str:
         if verdict is None:
             cells.append("<td></td>")
             continue
-        share = f"<small>{verdict.held} of {len(verdict.judged)}</small>" if verdict.judged else ""
+        share = f"<small>{verdict.shares()}</small>" if verdict.cases else ""
         cells.append(f'<td class="{_LOOKS.get(verdict.word, "")}">{verdict.word}{share}</td>')
     link = f'<a href="#claim-{finding.claim.name}">{escape(finding.claim.text)}</a>'
     return f'<tr><th scope="row">{link}</th>{"".join(cells)}</tr>'
@@ -48,9 +60,18 @@ def _claim(finding: Finding) -> str:
     cases = "".join(_cases(group, verdict) for group, verdict in known if verdict.judged)
     return (
         f'<li id="claim-{claim.name}"><h4>{escape(claim.text)}</h4>'
-        f"<p>Section {escape(claim.section)}. Measured: {escape(claim.how)}</p>"
+        f"<p>Section {escape(claim.section)}. Measured: {escape(claim.how)}{_caveats(claim)}</p>"
         f'<dl class="verdicts">{verdicts}</dl>{cases}</li>'
     )
+
+
+def _caveats(claim: Claim) -> str:
+    """Say what to keep in mind: that seconds vary, and a known difference that bears on it."""
+    said = f"<br>{ON_SECONDS}" if claim.timed else ""
+    if claim.difference is not None:
+        link = f'<a href="#difference-{number_of(claim.difference)}">{escape(claim.difference.title)}</a>'
+        said += f"<br>A known difference bears on it: {link}."
+    return said
 
 
 def _said(verdict: Verdict) -> list[str]:

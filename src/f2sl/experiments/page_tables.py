@@ -88,9 +88,9 @@ def entry_html(column: Column, entry: Entry) -> str:
         ours += '<span class="star" title="far from the paper\'s">*</span>'
     theirs = ""
     if entry.paper is not None:
-        mean = f"{entry.paper.mean:,.{0 if column.kind == 'count' else 2}f}"
         compared = compared_with_paper(column, entry)
-        theirs = f"<small>paper {escape(mean)}{f' ({escape(compared)})' if compared else ''}</small>"
+        brackets = f" ({escape(compared)})" if compared else ""
+        theirs = f"<small>paper {column.printed(entry.paper.mean)}{brackets}</small>"
     elif entry.paper_state == "limit":
         theirs = "<small>paper -</small>"
     value = (

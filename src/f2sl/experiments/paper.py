@@ -59,6 +59,19 @@ def figures(table: str) -> dict[tuple[str, int, str], dict[str, Figure]]:
     return found
 
 
+def gave_up(network: str, rows: int, learner: str) -> bool:
+    """Say whether the paper prints "-" for a learner: no result within 48 hours.
+
+    Examples
+    --------
+    >>> gave_up("munin", 500, "ggsl"), gave_up("mildew", 500, "ggsl")
+    (True, False)
+    """
+    return any(
+        figures(table).get((network, rows, learner)) == {} for table in ("structure_errors", "pc_learners")
+    )
+
+
 @cache
 def networks() -> dict[str, dict[str, int]]:
     """Read table 1: by network, what it is like.

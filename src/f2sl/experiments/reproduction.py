@@ -107,7 +107,7 @@ def reproduce(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     summary = reproduce(folder, networks=["hailfinder"], algorithms=["gsbn"], sizes=[100], sets=1)
+    ...     summary = reproduce(folder, networks=["hailfinder"], algorithms=["gsbn"], sizes=[500], sets=1)
     >>> summary.states
     Counter({'done': 1})
     """
@@ -115,7 +115,8 @@ def reproduce(
     n_jobs = _options.whole("jobs", available_cores() if jobs is None else jobs, least=1)
     if memory_limit is None:
         memory_limit = max(total_memory() // 2 // n_jobs, LEAST_MEMORY)
-    _options.whole("memory_limit", memory_limit, least=LEAST_MEMORY)
+    if _options.whole("memory_limit", memory_limit) < LEAST_MEMORY:
+        raise OptionError(f"memory_limit must be at least {LEAST_MEMORY >> 20}M, half of which Python takes")
     _options.positive("time_limit", time_limit, least=0.001, most=1e9)
     folder = data_folder(data, selection.networks)
     sources = {network: source_name(network, folder) for network in selection.networks}

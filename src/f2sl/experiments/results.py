@@ -57,7 +57,7 @@ class Cell:
     limit : str
         The limit that was exceeded, in words.
     least_seconds : float or None
-        What a learner over the time limit takes at least.
+        What a learner over the time limit takes at least, in the mean of the data sets that it was tried on.
     """
 
     task: Task
@@ -130,7 +130,8 @@ def _cell(task: Task, learner: str, setting: str, outcomes: list[Outcome], varia
             figures[name] = mean_and_deviation([outcome.measures[name] for outcome in done])
         figures |= _seconds(done, share)
     late = [outcome.time_limit for outcome in over if outcome.state == OVER_TIME and outcome.time_limit]
-    least = min(late) / share if late and share else None
+    spent = [*late, *(outcome.seconds for outcome in done if outcome.seconds is not None)]
+    least = statistics.fmean(spent) / share if late and share else None
     return Cell(task, learner, setting, state, figures, len(done), len(outcomes), _limit(over), least)
 
 

@@ -91,8 +91,8 @@ class Runner:
     def _prepared(self, server: Connection) -> tuple[NetworkFacts, ...]:
         """Wait until units can run."""
         while True:
-            said: Stage | Ready | F2SLError = server.recv()
-            if isinstance(said, F2SLError):
+            said: Stage | Ready | F2SLError | MemoryError = server.recv()
+            if isinstance(said, Exception):
                 raise said
             if isinstance(said, Ready):
                 return said.facts

@@ -23,6 +23,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 
 from f2sl.data import DiscreteTable
 from f2sl.errors import F2SLError
+from f2sl.experiments.launch import ended
 from f2sl.experiments.messages import Begun, Ended, Order, Ready, Stage
 from f2sl.experiments.sources import Source, open_source
 from f2sl.experiments.store import FAILED, OVER_MEMORY, OVER_TIME, Unit
@@ -55,7 +56,7 @@ class Server:
             for text in self._prepare():
                 self._control.send(Stage(text))
             facts = tuple(source.facts() for source in self._sources.values())
-        except F2SLError as error:
+        except (F2SLError, MemoryError) as error:
             self._control.send(error)
             return
         gc.collect()
@@ -104,7 +105,7 @@ class Server:
         child = self._children[pipe]
         try:
             said: Begun | Ended = pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):  # the latter in the middle of what it says
             said = self._crashed(child)
         if isinstance(said, Begun):
             child.deadline = time.monotonic() + self._order.time_limit
@@ -122,8 +123,7 @@ class Server:
         code = os.waitstatus_to_exitcode(status)
         if code == -signal.SIGKILL:
             return Ended(child.unit, OVER_MEMORY, "killed by the system, as is done where memory is short")
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
-        return Ended(child.unit, FAILED, f"the process ended {how}, without a result")
+        return Ended(child.unit, FAILED, f"the process {ended(code)}, without a result")
 
     def _patience(self) -> float | None:
         """Tell how long to wait before some unit's time is up."""

@@ -40,9 +40,6 @@ class Source(Protocol):
     def table(self, rows: int, data_set: int) -> DiscreteTable:
         """Give a data set by its number, from 1."""
 
-    def seed(self, rows: int, data_set: int) -> int | None:
-        """Give the seed that it was drawn with, where that is known."""
-
     def facts(self) -> NetworkFacts:
         """Measure the network."""
 
@@ -59,10 +56,6 @@ class PaperSource:
     def table(self, rows: int, data_set: int) -> DiscreteTable:
         """Read a data set."""
         return as_table(self._supplement.table(rows, data_set), names=self._supplement.names)
-
-    def seed(self, rows: int, data_set: int) -> int | None:
-        """Nobody tells how these were drawn."""
-        return None
 
     def facts(self) -> NetworkFacts:
         """Measure the graph, and count the states that occur in any of the data sets."""
@@ -83,11 +76,7 @@ class SampledSource:
 
     def table(self, rows: int, data_set: int) -> DiscreteTable:
         """Draw a data set."""
-        return sampled_table(self._drawn_from, rows, self.seed(rows, data_set))
-
-    def seed(self, rows: int, data_set: int) -> int:
-        """Give the seed of a data set."""
-        return seed_of(rows, data_set)
+        return sampled_table(self._drawn_from, rows, seed_of(rows, data_set))
 
     def facts(self) -> NetworkFacts:
         """Measure the network that is drawn from, with all states that it has."""

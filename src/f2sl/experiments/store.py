@@ -189,6 +189,8 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
     """
     path = Path(folder) / FILE
     if not path.is_file():
+        if Path(folder).is_file():
+            raise FileError(f"{folder} is a file, not a folder with results; give the folder that has {FILE}")
         what = "no such folder" if not Path(folder).is_dir() else f"no {FILE} in it"
         raise FileError(f"{folder}: {what}; f2sl reproduce --out {folder} makes one")
     # What a killed process left unfinished is rolled back on opening, which takes the right to write.

@@ -53,9 +53,9 @@ class Supplement:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._texts = {Path(name).name: archive.read(name) for name in archive.namelist()}
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
             raise FileError(f"{self.path}: not a readable zip file ({error})") from None
-        graph = self._numbers(self._one(r".*_graph\.txt", "graph"))
+        graph = self._numbers(self._one("_graph.txt", "graph"))
         n = len(graph)
         if graph.shape != (n, n):
             raise DataError(f"{self.path}: the graph is not square but {graph.shape[0]} by {graph.shape[1]}")
@@ -69,9 +69,7 @@ class Supplement:
 
     def table(self, rows: int, version: int) -> NDArray[np.int64]:
         """Data set number `version` (from 1) with that many rows: one row for each sample."""
-        table = self._numbers(
-            self._one(rf".*_s{rows}_v{version}\.txt", f"data set {version} of {rows:,} rows")
-        )
+        table = self._numbers(self._one(f"_s{rows}_v{version}.txt", f"data set {version} of {rows:,} rows"))
         if len(table) != rows:
             raise DataError(
                 f"{self.path}: data set {version} of {rows:,} rows has {len(table):,} rows instead"
@@ -87,13 +85,15 @@ class Supplement:
         found = [re.fullmatch(r".*_s(\d+)_v(\d+)\.txt", name) for name in self._texts]
         return [self.table(int(match[1]), int(match[2])) for match in found if match]
 
-    def _one(self, pattern: str, what: str) -> str:
+    def _one(self, ending: str, what: str) -> str:
         for name in self._texts:
-            if re.fullmatch(pattern, name):
+            if name.endswith(ending):
                 return name
-        raise FileError(f"{self.path}: holds no {what} (a file {pattern})")
+        raise FileError(f"{self.path}: holds no {what} (a file NAME{ending})")
 
     def _numbers(self, name: str) -> NDArray[np.int64]:
+        if not self._texts[name].strip():
+            raise DataError(f"{self.path}: {name} is empty")
         try:
             return np.loadtxt(io.BytesIO(self._texts[name]), dtype=np.int64, ndmin=2)
         except ValueError as error:

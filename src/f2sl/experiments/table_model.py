@@ -48,6 +48,10 @@ class Column:
         """
         return f"{value:,.{self.decimals(value)}f}"
 
+    def printed(self, value: float) -> str:
+        """Write a number of the paper's: counts whole, others with the two decimals that it has."""
+        return f"{value:,.{0 if self.kind == 'count' else 2}f}"
+
     def decimals(self, value: float) -> int:
         """Give the decimals that a number is written with."""
         if self.kind == "count":

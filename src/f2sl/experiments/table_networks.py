@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from f2sl.experiments import paper
-from f2sl.experiments.names import NETWORKS, SOURCES
+from f2sl.experiments.names import NETWORKS, data
 from f2sl.experiments.paper import Figure
 from f2sl.experiments.results import Cells
 from f2sl.experiments.store import NetworkFacts
@@ -43,7 +43,7 @@ def networks_table(cells: Cells) -> Table:
                     ours = Figure(getattr(facts, key), math.nan)
                     entry = replace(entry, state="done", figure=ours, star=ours.mean != theirs.mean)
                 entries.append(entry)
-            source = "" if facts is None else SOURCES.get(facts.source, facts.source)
+            source = "" if facts is None else data(network, facts.source)
             block.append(Row((label, source), tuple(entries)))
         blocks.append(tuple(block))
     notes = (

@@ -39,7 +39,7 @@ def beside(column: Column, entry: Entry) -> str:
     """
     if entry.paper is None:
         return "-" if entry.paper_state == "limit" else ""
-    theirs = f"{entry.paper.mean:,.0f}" if column.kind == "count" else f"{entry.paper.mean:,.2f}"
+    theirs = column.printed(entry.paper.mean)
     compared = compared_with_paper(column, entry)
     return f"{theirs}, {compared}" if compared else theirs
 

@@ -27,8 +27,8 @@ from f2sl.experiments.names import (
     NETWORKS,
     PC_LEARNERS,
     SETTINGS,
-    SOURCES,
     STRUCTURE_LEARNERS,
+    data,
     size,
 )
 from f2sl.experiments.paper import Figure
@@ -54,8 +54,8 @@ def tables(cells: Cells) -> list[Table]:
 # Tables of figures -------------------------------------------------------------------------------------
 
 _NOTES = (
-    "Mean ± standard deviation over the data sets; in brackets the paper's mean, and ours less the "
-    "paper's (of seconds: how many times ours the paper's are).",
+    "Mean ± standard deviation (that of a sample, as in the paper) over the data sets; in brackets the "
+    "paper's mean, and ours less the paper's (of seconds: how many times ours the paper's are).",
     "Bold: the best of a network's rows. *: farther from the paper's mean than two of its standard "
     "deviations and than 10 %. Seconds have no star: the paper's are those of MATLAB on an Intel i7-8700.",
 )
@@ -130,7 +130,7 @@ def _table_of_cells(
                 )
                 heads = (
                     NETWORKS[network],
-                    SOURCES.get(source, source) if any(found.values()) else "",
+                    data(network, source) if any(found.values()) else "",
                     LEARNERS[learner],
                     SETTINGS[setting],
                     _counted(found.values()),
@@ -263,7 +263,7 @@ def _normalised(
             f"{NETWORKS[task.network]} {size(task.rows)}",
             "_".join(filter(None, (task.network, str(task.rows), task.source))),
             kind="ratio",
-            under=SOURCES.get(task.source, task.source),
+            under=data(task.network, task.source),
         )
         for task in tasks
     )

@@ -29,6 +29,8 @@ class F2SLc(LocalToGlobal):
         correlation or mutual information of real numbers. By default SU and the squared correlation.
     ci_test : {"auto", "g2", "x2", "fisher-z"}
         The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
+    skeleton_only : bool
+        Whether to end with the skeleton: `graph_` is undirected then.
     kind : {"auto", "discrete", "gaussian"}
         What the table holds: states, or real numbers that are taken for jointly Gaussian; by default what its
         columns look like.
@@ -88,6 +90,7 @@ class F2SLc(LocalToGlobal):
         ties: str = "drop",
         measure: str = "auto",
         ci_test: str = "auto",
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
@@ -105,6 +108,7 @@ class F2SLc(LocalToGlobal):
         self.ties = ties
         self.measure = measure
         self.ci_test = ci_test
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins

@@ -24,7 +24,7 @@ class F2SLs(LocalToGlobal):
         How many of the last graphs the search may not return to.
     max_stall : int
         Steps without a new best after which the search ends.
-    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -65,6 +65,7 @@ class F2SLs(LocalToGlobal):
         measure: str = "auto",
         tabu_length: int = 100,
         max_stall: int = 15,
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
@@ -83,6 +84,7 @@ class F2SLs(LocalToGlobal):
         self.measure = measure
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins

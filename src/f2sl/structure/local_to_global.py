@@ -43,7 +43,7 @@ class LocalToGlobal(StructureLearner):
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing: what is climbed, the weight of BDeu's prior, how many of the last graphs it may not
         return to, and after how many steps without a new best it ends.
-    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -81,6 +81,7 @@ class LocalToGlobal(StructureLearner):
     max_stall: int
     orient: str
     symmetry: str
+    skeleton_only: bool
 
     pc_: dict[str, list[str]]
     skeleton_: PDAG
@@ -106,6 +107,7 @@ class LocalToGlobal(StructureLearner):
         equivalent_sample_size: float = 10.0,
         tabu_length: int = 100,
         max_stall: int = 15,
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
@@ -127,6 +129,7 @@ class LocalToGlobal(StructureLearner):
         self.equivalent_sample_size = equivalent_sample_size
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins
@@ -153,6 +156,7 @@ class LocalToGlobal(StructureLearner):
         self._local_learner().check_options()
         _options.choice("orient", self.orient, ORIENTATIONS)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
+        _options.flag("skeleton_only", self.skeleton_only)
         taken = self.option_defaults()
         if "alpha" in taken:
             check_tests(self.alpha, self.max_cond_vars, self.ci_test)
@@ -188,6 +192,8 @@ class LocalToGlobal(StructureLearner):
             self.notes_ += sets.notes
         if interrupted:
             raise Interrupted(as_graph(skeleton, names))
+        if self.skeleton_only:
+            return as_graph(skeleton, names)
         with self._timed("orientation"):
             orient = self._orient_by_tests if self.orient == "ci" else self._orient_by_score
             return orient(engine, names, skeleton)

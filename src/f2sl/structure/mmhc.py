@@ -18,7 +18,7 @@ class MMHC(LocalToGlobal):
         Whether an edge needs both its ends to name each other, or one.
     score, equivalent_sample_size, tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`.
-    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -49,6 +49,7 @@ class MMHC(LocalToGlobal):
         equivalent_sample_size: float = 10.0,
         tabu_length: int = 100,
         max_stall: int = 15,
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
@@ -67,6 +68,7 @@ class MMHC(LocalToGlobal):
         self.equivalent_sample_size = equivalent_sample_size
         self.tabu_length = tabu_length
         self.max_stall = max_stall
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins

@@ -16,7 +16,7 @@ class MMHCc(LocalToGlobal):
         Of the independence tests, in MMPC as in FindVstructure.
     symmetry : {"and", "or"}
         Whether an edge needs both its ends to name each other, or one.
-    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -41,6 +41,7 @@ class MMHCc(LocalToGlobal):
         max_cond_vars: int | None = 3,
         ci_test: str = "auto",
         symmetry: str = "and",
+        skeleton_only: bool = False,
         kind: str = "auto",
         n_jobs: int | None = None,
         bins: int | Mapping[str, int] | None = None,
@@ -55,6 +56,7 @@ class MMHCc(LocalToGlobal):
         self.max_cond_vars = max_cond_vars
         self.ci_test = ci_test
         self.symmetry = symmetry
+        self.skeleton_only = skeleton_only
         self.kind = kind
         self.n_jobs = n_jobs
         self.bins = bins

@@ -215,6 +215,8 @@ class NOTEARS(ByWeights):
         found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"
         if not np.isnan(self.varsortability_):
             found += f" and rise along {self.varsortability_:.0%} of the paths of the graph (varsortability)"
+        elif self.kind_ == "discrete":
+            return []  # states have no units, and without edges there is nothing that their codes led to
         lead = "units lead least squares"
         if variances.max() > FAR_SCALE * variances.min():
             lead += ", and so far that the search hardly sees the smallest columns"

@@ -14,11 +14,14 @@ from typing import NamedTuple, TypeAlias
 from f2sl.graph.formats.common import FormatError
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s+ | //[^\n]* | ^\#[^\n]* | /\*.*?\*/)
-      | (?P<op>->|--|[\[\]{}=;,:+])
-      | "(?P<string>(?:[^"\\]|\\.)*)"
-      | (?P<number>-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?))
-      | (?P<word>[^\W\d]\w*)""",
+    r"""(?:\s+ | //[^\n]* | ^\#[^\n]* | /\*.*?\*/)*+  # what stands before it
+        (?: (?P<op>->|--|[\[\]{}=;,:+])
+          | "(?P<string>(?:[^"\\]++|\\.)*+)"
+          | (?P<number>-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?))
+          | (?P<word>[^\W\d]\w*)
+          | (?P<html><)
+          | (?P<wrong>.)
+          | (?P<end>\Z) )""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _ESCAPE = re.compile(r"\\(\r\n|.)", re.DOTALL)
@@ -62,25 +65,22 @@ def parse(text: str) -> list[Statement]:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    at, line = 0, 1
-    while at < len(text):
-        if text[at] == "<":
-            end = _html_end(text, at, line)
-            yield Token("id", text[at + 1 : end - 1], line)
+    at, start, line, kind = 0, 0, 1, ""
+    while kind != "end" and (match := _TOKEN.match(text, at)):
+        kind, before = match.lastgroup or "", start
+        start, at = match.start(kind), match.end()
+        line += text.count("\n", before, start)
+        content = match[kind]
+        if kind == "html":
+            at = _html_end(text, start, line)
+            yield Token("id", text[start + 1 : at - 1], line)
+        elif kind == "string":
+            yield Token("id", _ESCAPE.sub(_unescaped, content) if "\\" in content else content, line)
+        elif kind == "wrong":
+            problem = "a string is not closed" if content == '"' else f"{content!r} is out of place"
+            raise FormatError(problem, line)
         else:
-            match = _TOKEN.match(text, at)
-            if match is None:
-                problem = "a string is not closed" if text[at] == '"' else f"{text[at]!r} is out of place"
-                raise FormatError(problem, line)
-            end = match.end()
-            kind = match.lastgroup or ""
-            if kind == "string":
-                yield Token("id", _ESCAPE.sub(_unescaped, match["string"]), line)
-            elif kind != "space":
-                yield Token("id" if kind == "number" else kind, match[0], line)
-        line += text.count("\n", at, end)
-        at = end
-    yield Token("end", "", line)
+            yield Token("id" if kind == "number" else kind, content, line)
 
 
 def _html_end(text: str, at: int, line: int) -> int:

@@ -17,8 +17,9 @@ from f2sl.graph.formats.common import NO_WEIGHT, Draft, FormatError, arrows, dec
 from f2sl.graph.pdag import PDAG
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s+|\#[^\n]*) | (?P<open>\[) | (?P<close>\])
-      | "(?P<string>[^"]*)" | (?P<word>[^\s\[\]"]+)""",
+    r"""(?:\s+|\#[^\n]*)*+  # what stands before it
+        (?: (?P<open>\[) | (?P<close>\]) | "(?P<string>[^"]*)" | (?P<word>[^\s\[\]"]+)
+          | (?P<unclosed>") | (?P<end>\Z) )""",
     re.VERBOSE,
 )
 _ENTITY = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w+));")
@@ -143,12 +144,13 @@ def _parsed(text: str) -> list[Pair]:
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield kind, text and line of each token; strings are given as what they stand for."""
     at, line = 0, 1
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise FormatError("a string is not closed", line)
+    for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
-        if kind != "space":
-            yield kind, _unescaped(match[kind]) if kind == "string" else match[kind], line
-        line += match[0].count("\n")
-        at = match.end()
+        start, end = match.span(kind)
+        line += text.count("\n", at, start)
+        at = start
+        if kind == "unclosed":
+            raise FormatError("a string is not closed", line)
+        if kind != "end":
+            token = text[start:end]
+            yield kind, _unescaped(token) if kind == "string" and "&" in token else token, line

@@ -1,0 +1,103 @@
+"""How much was run and how it came out, in a line and a few large numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from html import escape
+
+from f2sl.experiments.claims import BORNE_OUT, IN_PART, NOT, SO_FAR, UNKNOWN, Finding
+from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES
+from f2sl.experiments.results import OVER
+from f2sl.experiments.settings import SETS, SIZES
+from f2sl.experiments.store import DONE, FAILED, Outcome, Results
+from f2sl.experiments.table_model import Table
+
+_CLAIMS = {
+    BORNE_OUT: "hold",
+    SO_FAR: "hold so far: runs are missing",
+    IN_PART: "hold in part",
+    NOT: "do not hold",
+    UNKNOWN: "cannot be said",
+}
+
+
+def extent(results: Results) -> str:
+    """Say how much of the paper's experiments was run, and whose data that was on."""
+    shown = [one for one in results.outcomes if one.unit.rows in SIZES and one.unit.learner in LEARNERS]
+    if not shown:
+        return "Nothing was run yet that the paper has."
+    networks, sizes, learners = (
+        {getattr(one.unit, part) for one in shown} for part in ("network", "rows", "learner")
+    )
+    cells = {(one.unit.network, one.unit.rows, one.unit.learner) for one in shown}
+    parts = [
+        f"{len(networks)} of {len(NETWORKS)} networks",
+        *([f"{len(sizes)} of {len(SIZES)} sizes"] if len(sizes) < len(SIZES) else []),
+        _data_sets(shown),
+        f"{len(learners)} of {len(LEARNERS)} learners",
+    ]
+    whole = len(NETWORKS) * len(SIZES) * len(LEARNERS)
+    return (
+        f"This is {', '.join(parts)} ({len(cells)} of {whole} combinations of network, size and learner); "
+        f"{_whose(shown)}."
+    )
+
+
+def _data_sets(outcomes: Iterable[Outcome]) -> str:
+    """Say how many data sets of a network and size learners were tried on."""
+    counts = Counter((*one.unit[:2], *one.unit[3:]) for one in outcomes).values()
+    low, high = min(counts), max(counts)
+    number = f"{low}" if low == high else f"{low} to {high}"
+    return f"{number} {f'of {SETS} ' if high <= SETS else ''}data sets of each"
+
+
+def _whose(outcomes: Iterable[Outcome]) -> str:
+    """Say which data are sampled."""
+    by_source: dict[str, set[str]] = {}
+    for one in outcomes:
+        by_source.setdefault(one.source, set()).add(one.unit.network)
+    if len(by_source) == 1:
+        return "all data sampled" if "sampled" in by_source else "all data the paper's"
+    names = [title for name, title in NETWORKS.items() if name in by_source["sampled"]]
+    return f"data of {', '.join(names)} sampled, the others the paper's"
+
+
+def tiles(results: Results, tables: list[Table], findings: list[Finding]) -> str:
+    """Put the most important numbers first: of units, then of claims; the latter add up."""
+    states = Counter(outcome.state for outcome in results.outcomes)
+    words = Counter(finding.ours.word for finding in findings)
+    near, compared = _agreement(tables)
+    units = [
+        (f"{states[DONE]:,}", "units done (one learner on one data set)"),
+        (f"{sum(states[state] for state in OVER):,}", "over a limit, or left out after one that was"),
+        (f"{states[FAILED]:,}", "failed"),
+    ]
+    if compared:
+        units.append((f"{near:,} of {compared:,}", "figures on the paper's data agree with the paper's"))
+    elif results.outcomes and all(outcome.source == "sampled" for outcome in results.outcomes):
+        units.append(("sampled", "are all data: figures need not agree with the paper's"))
+    claims = [(f"{words[word]}", label) for word, label in _CLAIMS.items()]
+    return (
+        f"{_listed(units)}<p>Of the paper's {len(findings)} claims, tested on our runs with the paper's "
+        f'settings (<a href="#claims">verdicts</a>):</p>{_listed(claims)}'
+    )
+
+
+def _listed(numbers: Iterable[tuple[str, str]]) -> str:
+    items = "".join(f"<li><b>{number}</b><span>{escape(label)}</span></li>" for number, label in numbers)
+    return f'<ul class="tiles">{items}</ul>'
+
+
+def _agreement(tables: list[Table]) -> tuple[int, int]:
+    """Count the figures of tables 2 to 4 and 6, as in the paper on its data: those that agree, and all."""
+    stars = [
+        entry.star
+        for table in tables
+        if table.number in (2, 3, 4, 6)
+        for row in table.rows
+        if SOURCES["paper"] in row.heads and SETTINGS["paper"] in row.heads
+        for column, entry in zip(table.columns, row.entries, strict=True)
+        if column.kind == "figure" and entry.difference is not None
+    ]
+    return stars.count(False), len(stars)
