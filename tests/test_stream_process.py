@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--engine", "disk"], "--engine must be one of 'auto', 'memory', 'stream', not 'disk'"),
+        (["--engine", "disk"], "--engine must be one of 'auto', 'memory', 'stream', 'dask', not 'disk'"),
         (["--memory", "lots"], "--memory takes a number of bytes, or a size such as \"256MB\", not 'lots'"),
     ],
 )
