@@ -11,9 +11,17 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 
+import dask
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 
+from f2sl._progress import Display, showing
 from f2sl.data.cluster import Cluster
+
+# Workers are forked from a process that has imported everything, which is far quicker than beginning anew.
+dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+LOADED = ["distributed", "f2sl.counting.cluster", "f2sl.data.parts", "f2sl.stats.scores", "pandas"]
+get_mp_context().set_forkserver_preload(LOADED)
 
 
 @contextmanager
@@ -33,9 +41,10 @@ def running(n_workers):
 
 
 @contextmanager
-def lone_worker(client):
-    """Start a worker that nobody replaces when it is gone; gives its process."""
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", client.scheduler.address]
+def lone_worker(client, first="pass"):
+    """Start a worker that runs some code `first`, and that nobody replaces; gives its process."""
+    code = f"{first}; from distributed.cli.dask_worker import main; main()"
+    command = [sys.executable, "-c", code, client.scheduler.address]
     quiet = subprocess.DEVNULL
     options = ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
     with subprocess.Popen([*command, *options], stdout=quiet, stderr=quiet) as process:
@@ -62,10 +71,15 @@ def forgets_all(client, seconds=10.0):
     return True
 
 
-def kill_workers(client, n=1):
-    """End some workers with SIGKILL, now."""
-    for process in processes(client)[:n]:
-        os.kill(process, signal.SIGKILL)
+def killing(client, n=1):
+    """Make what ends some workers with SIGKILL."""
+    chosen = processes(client)[:n]
+
+    def kill():
+        for process in chosen:
+            os.kill(process, signal.SIGKILL)
+
+    return kill
 
 
 def at_result(monkeypatch, number, action):
@@ -81,6 +95,35 @@ def at_result(monkeypatch, number, action):
 
     monkeypatch.setattr(Cluster, "_result", watched)
     return calls
+
+
+@contextmanager
+def in_stage(monkeypatch, stage, action):
+    """Do something while the first result of a stage is waited for; the stage must come."""
+    display, done, wait = _Stage(), [], Cluster._result
+
+    def watched(self, future):
+        if display.name == stage and not done:
+            done.append(stage)
+            action()
+        return wait(self, future)
+
+    with monkeypatch.context() as patch, showing(display):
+        patch.setattr(Cluster, "_result", watched)
+        yield
+    assert done == [stage]
+
+
+class _Stage(Display):
+    """Knows which stage is under way."""
+
+    name = None
+
+    def begin(self, stage):
+        self.name = stage
+
+    def end(self):
+        self.name = None
 
 
 class Proxy:

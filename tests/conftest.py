@@ -6,7 +6,7 @@ from hypothesis import settings
 from numba import config
 
 from f2sl.counting.memory import MemoryEngine
-from f2sl.data import DiscreteTable
+from f2sl.data import DiscreteTable, NumericTable
 
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 settings.register_profile("f2sl", deadline=None, max_examples=15 if config.DISABLE_JIT else 60)
@@ -54,3 +54,14 @@ def related_codes(seed, n_rows, n_variables, most_states=4):
             new = np.where(rng.random(n_rows) < 0.3, rng.integers(0, k, n_rows), base % k)
         rows.append(new)
     return np.stack([rows[i] for i in rng.permutation(n_variables)])
+
+
+def related_numbers(seed, n_rows=200, n_variables=5):
+    """Draw columns of real numbers that depend on earlier ones, of very different scales."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.normal(size=n_rows)]
+    while len(rows) < n_variables:
+        rows.append(rows[rng.integers(len(rows))] + rng.normal(size=n_rows))
+    scales = 10.0 ** rng.integers(-4, 5, n_variables)
+    names = tuple(f"v{i}" for i in range(n_variables))
+    return NumericTable(names, np.stack(rows) * scales[:, None] + 3.0)

@@ -5,15 +5,11 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import f2sl
-from cluster_tools import Proxy, at_result, forgets_all, kill_workers, lone_worker, running
+from cluster_tools import at_result, forgets_all, running
 from conftest import make_table, random_codes, related_codes
-from f2sl.api import find_sets
 from f2sl.counting.cluster import RowSplitEngine, TileSplitEngine, open_cluster_engine
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.moments import Moments
@@ -21,14 +17,11 @@ from f2sl.counting.protocol import Queries
 from f2sl.data import cluster as connecting
 from f2sl.data.cluster import Cluster
 from f2sl.data.clustered import ClusteredTable
-from f2sl.data.opening import open_table
-from f2sl.errors import ClusterError, DataError, OptionError
-from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.errors import ClusterError, OptionError
 from f2sl.stats.independence import TableTest
 from f2sl.stats.information import CellSums, Information, LogTable
 from f2sl.stats.scores import SCORES, FamilyScore
-from f2sl.structure.base import STRUCTURE
-from test_stream_engine import SMALL, described, numbers
+from test_stream_engine import numbers
 
 MEMORY = 1 << 28
 
@@ -36,14 +29,6 @@ MEMORY = 1 << 28
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 worker", "3 workers"])
 def client(request):
     with running(request.param) as client:
-        yield client
-        assert forgets_all(client)
-
-
-@pytest.fixture
-def three():
-    """Give a cluster of its own to a test that kills workers: Dask does not always replace them."""
-    with running(3) as client:
         yield client
         assert forgets_all(client)
 
@@ -110,145 +95,7 @@ def test_moments_are_the_same_to_the_last_bit(client):
     assert one.variances.tolist() == other.variances.tolist()
 
 
-# Learners
-
-
-@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
-@pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
-@pytest.mark.parametrize("n_blocks", [1, 2])
-def test_structures_are_the_same(client, name, kind, n_blocks):
-    learner = STRUCTURE.load(name)
-    if kind not in learner().kinds:
-        pytest.skip(f"{name} does not learn from {kind} data")
-    table = numbers(1) if kind == "gaussian" else make_table(related_codes(1, 200, 5, most_states=3))
-    one = learner(**SMALL.get(name, {})).fit(table)
-    other = learner(**SMALL.get(name, {})).fit(clustered(table, client, n_blocks))
-    assert one.graph_ == other.graph_
-    assert one.graph_.weights == other.graph_.weights
-    assert one.notes_ == other.notes_
-    assert one.n_rows_ == other.n_rows_
-
-
-@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
-@pytest.mark.parametrize(
-    ("registry", "name"),
-    [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry],
-)
-def test_local_sets_are_the_same(client, registry, name, kind):
-    if kind not in registry.load(name)().kinds:
-        pytest.skip(f"{name} does not learn from {kind} data")
-    table = numbers(2) if kind == "gaussian" else make_table(related_codes(2, 200, 5, most_states=3))
-    one = find_sets(registry, name, {}, table, None, 1, {})
-    assert described(one) == described(find_sets(registry, name, {}, clustered(table, client), None, 1, {}))
-
-
-# Files and frames
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Write a table in three files, one of which has all the rows of one state."""
-    codes = related_codes(3, 300, 6)
-    frame = pd.DataFrame({f"c{i}": [f"s{code}" for code in row] for i, row in enumerate(codes)})
-    frame.insert(0, "id", range(300))
-    for i in range(3):
-        frame[i * 100 : (i + 1) * 100].to_parquet(tmp_path / f"{i}.parquet", index=False)
-    return tmp_path, frame.drop(columns="id")
-
-
-def test_workers_read_files(client, folder):
-    path, frame = folder
-    table = open_table(path, engine="dask", memory=MEMORY, scheduler=client, drop=["id"])
-    one, other = f2sl.F2SLc().fit(frame), f2sl.F2SLc().fit(table)
-    assert (one.graph_, one.graph_.weights) == (other.graph_, other.graph_.weights)
-    assert open_table(frame, memory=MEMORY).states == table.states
-
-
-def test_a_dask_frame(client, folder):
-    import dask.dataframe as dd
-
-    _, frame = folder
-    one = f2sl.F2SLc().fit(frame)
-    for n_partitions in (1, 2):
-        given = dd.from_pandas(frame, npartitions=n_partitions)
-        other = f2sl.F2SLc(engine="dask", scheduler=client).fit(given)
-        assert (one.graph_, one.graph_.weights) == (other.graph_, other.graph_.weights)
-
-
-def test_files_that_disagree_or_are_damaged_are_named(client, folder):
-    path, frame = folder
-    f2sl_learn = f2sl.F2SLc(engine="dask", scheduler=client)
-    pq.write_table(pa.table({name: pa.array([1]) for name in ["id", *frame.columns]}), path / "3.parquet")
-    with pytest.raises(DataError, match=r"3.parquet: column 'c0' holds integers, and text in 0.parquet"):
-        f2sl_learn.fit(path)
-    whole = (path / "1.parquet").read_bytes()
-    (path / "3.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(f2sl.F2SLError, match=r"3.parquet: not a valid Parquet file"):
-        f2sl_learn.fit(path)
-
-
 # What goes wrong
-
-
-@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
-@pytest.mark.parametrize("number", [1, 2, 4])
-def test_a_worker_is_killed_in_each_stage(three, monkeypatch, split, number):
-    """Results are waited for first of the margins, then of all pairs, of one variable's pairs, of tests."""
-    table = make_table(related_codes(8, 300, 7))
-    calls = at_result(monkeypatch, number, lambda: kill_workers(three))
-    assert answers(split(clustered(table, three, 6)), 7) == answers(MemoryEngine(table, 1), 7)
-    assert len(calls) > number
-
-
-def test_all_workers_are_killed_at_once(monkeypatch):
-    """Whether they come back in time is Dask's affair; an answer is complete, or there is an error."""
-    table = make_table(related_codes(8, 300, 7))
-    with running(3) as client:
-        at_result(monkeypatch, 2, lambda: kill_workers(client, 3))
-        try:
-            found = answers(TileSplitEngine(clustered(table, client, 6)), 7)
-        except ClusterError as error:
-            assert str(error).startswith("tcp://")
-        else:
-            assert found == answers(MemoryEngine(table, 1), 7)
-
-
-@pytest.mark.parametrize("number", [1, 4], ids=["first pass", "second pass"])
-def test_a_worker_is_killed_while_files_are_read(three, monkeypatch, folder, number):
-    path, frame = folder
-    calls = at_result(monkeypatch, number, lambda: kill_workers(three))
-    table = open_table(path, engine="dask", memory=MEMORY, scheduler=three, drop=["id"])
-    assert f2sl.F2SLc().fit(table).graph_ == f2sl.F2SLc().fit(frame).graph_
-    assert len(calls) > number
-
-
-def test_the_network_is_cut(three, monkeypatch):
-    table = make_table(related_codes(9, 300, 7))
-    proxy = Proxy(three.scheduler.address)
-    at_result(monkeypatch, 2, lambda: proxy.cut(2.0))
-    cluster = Cluster.connect(proxy.address, 1, MEMORY)
-    engine = TileSplitEngine(ClusteredTable.of_table(table, cluster, MEMORY))
-    assert answers(engine, 7) == answers(MemoryEngine(table, 1), 7)
-    assert cluster.generation > 0
-    proxy.close()
-
-
-def test_the_scheduler_goes_away(three, monkeypatch):
-    monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 1.0)
-    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 2.0)
-    proxy = Proxy(three.scheduler.address)
-    at_result(monkeypatch, 2, proxy.close)
-    with pytest.raises(ClusterError, match=rf"{proxy.address}: the connection to the scheduler was lost"):
-        f2sl.F2SLc(engine="dask", scheduler=proxy.address).fit(make_table(related_codes(9, 300, 7)))
-
-
-def test_all_workers_go_away(monkeypatch):
-    monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 1.0)
-    monkeypatch.setattr(connecting, "LOOK_SECONDS", 0.2)
-    with running(0) as client, lone_worker(client) as process:
-        at_result(monkeypatch, 2, process.kill)
-        with pytest.raises(ClusterError, match=r"tcp://.*(all workers are gone|has no workers)"):
-            f2sl.F2SLc(engine="dask", scheduler=client).fit(make_table(related_codes(9, 300, 7)))
 
 
 def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):

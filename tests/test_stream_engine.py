@@ -1,4 +1,4 @@
-"""Every learner learns the same from memory and from blocks on disk, to the last bit."""
+"""Counts of blocks on disk are those of memory, to the last bit."""
 
 from itertools import pairwise
 
@@ -9,40 +9,22 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive
-from conftest import make_table, random_codes, related_codes
-from f2sl.api import find_sets
+from conftest import make_table, random_codes, related_codes, related_numbers
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.moments import Moments
 from f2sl.counting.protocol import Queries
 from f2sl.counting.stream import StreamEngine
-from f2sl.data import NumericTable
 from f2sl.data.streamed import BlockFile, StreamedTable
 from f2sl.errors import DataError, FileError
-from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.stats.independence import TableTest
 from f2sl.stats.information import MOST_ENTRIES, Information, LogTable
 from f2sl.stats.scores import SCORES, FamilyScore
-from f2sl.structure.base import STRUCTURE
-
-SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_iter": 5}}
-"""Options that make a learner quick; the answer need not be a good one."""
 
 block_sizes = st.integers(1, 300)
 
 
 def streamed_engine(table, rows_per_block, memory=1 << 28, n_jobs=1):
     return StreamEngine(StreamedTable.of_table(table, rows_per_block, memory), n_jobs)
-
-
-def numbers(seed, n_rows=200, n_variables=5):
-    """Draw columns of real numbers that depend on earlier ones, of very different scales."""
-    rng = np.random.default_rng(seed)
-    rows = [rng.normal(size=n_rows)]
-    while len(rows) < n_variables:
-        rows.append(rows[rng.integers(len(rows))] + rng.normal(size=n_rows))
-    scales = 10.0 ** rng.integers(-4, 5, n_variables)
-    names = tuple(f"v{i}" for i in range(n_variables))
-    return NumericTable(names, np.stack(rows) * scales[:, None] + 3.0)
 
 
 # Counting
@@ -76,7 +58,7 @@ def test_tables_are_those_of_a_dictionary(seed, n_rows, rows_per_block, n_jobs):
 
 
 @pytest.mark.parametrize("states", [250, 300])
-def test_more_configurations_than_numbers(states):
+def test_more_configurations_than_related_numbers(states):
     """With 9 or 12 such variables the product of the states exceeds 64 bits."""
     codes = random_codes(1, 40, [states] * 12)
     codes[:, 20:30] = codes[:, :10]
@@ -149,7 +131,7 @@ def test_no_pairs_and_no_queries():
 
 @given(st.integers(0, 100), block_sizes)
 def test_moments_are_the_same_to_the_last_bit(seed, rows_per_block):
-    table = numbers(seed)
+    table = related_numbers(seed)
     one, other = Moments.of_table(table), Moments.of_table(StreamedTable.of_table(table, rows_per_block))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.variances.tolist() == other.variances.tolist()
@@ -159,7 +141,7 @@ def test_moments_are_the_same_to_the_last_bit(seed, rows_per_block):
 
 
 @given(st.lists(st.integers(0, 10**11), min_size=1, max_size=20))
-def test_n_log_n_of_large_numbers(counts):
+def test_n_log_n_of_large_related_numbers(counts):
     table = LogTable(10**11)
     assert len(table.entries) == MOST_ENTRIES
     expected = [n * np.log(max(n, 1)) for n in counts]
@@ -179,60 +161,15 @@ def test_all_entries_are_the_terms():
 # Learners
 
 
-def learned_sets(registry, name, table):
-    return find_sets(registry, name, {}, table, None, 1, {})
-
-
-def described(found):
-    return {target: (dict(one), one.separating_sets, one.n_tests) for target, one in found.items()}
-
-
-@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
-@pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
-@settings(max_examples=3)
-@given(seed=st.integers(0, 20), rows_per_block=block_sizes)
-def test_structures_are_the_same(name, kind, seed, rows_per_block):
-    learner = STRUCTURE.load(name)
-    if kind not in learner().kinds:
-        pytest.skip(f"{name} does not learn from {kind} data")
-    table = numbers(seed) if kind == "gaussian" else make_table(related_codes(seed, 200, 5, most_states=3))
-    options = {"n_jobs": 1} if "n_jobs" in learner.option_defaults() else {}
-    options |= SMALL.get(name, {})
-    one = learner(**options).fit(table)
-    other = learner(**options).fit(StreamedTable.of_table(table, rows_per_block))
-    assert one.graph_ == other.graph_
-    assert one.graph_.weights == other.graph_.weights
-    assert one.notes_ == other.notes_
-    assert one.kind_ == other.kind_
-    assert one.n_rows_ == other.n_rows_
-
-
-@pytest.mark.parametrize("kind", ["discrete", "gaussian"])
-@pytest.mark.parametrize(
-    ("registry", "name"),
-    [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-@settings(max_examples=3)
-@given(seed=st.integers(0, 20), rows_per_block=block_sizes)
-def test_sets_are_the_same(registry, name, kind, seed, rows_per_block):
-    if kind not in registry.load(name).kinds:
-        pytest.skip(f"{name} does not learn from {kind} data")
-    table = numbers(seed) if kind == "gaussian" else make_table(related_codes(seed, 200, 5, most_states=3))
-    one = learned_sets(registry, name, table)
-    other = learned_sets(registry, name, StreamedTable.of_table(table, rows_per_block))
-    assert described(one) == described(other)
-
-
 def test_a_training_that_needs_all_rows_says_so():
-    streamed = StreamedTable.of_table(numbers(0), 50, memory=1000)
+    streamed = StreamedTable.of_table(related_numbers(0), 50, memory=1000)
     with pytest.raises(DataError, match=r"needs all rows in memory.*--memory"):
         f2sl.DAGGNN(epochs=1).fit(streamed)
 
 
 def test_correlations_that_do_not_fit():
     with pytest.raises(DataError, match="correlations"):
-        f2sl.F2SLc().fit(StreamedTable.of_table(numbers(0), 50, memory=100))
+        f2sl.F2SLc().fit(StreamedTable.of_table(related_numbers(0), 50, memory=100))
 
 
 # Blocks on disk

@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Generic, TypeVar
 
 from f2sl._version import __version__
@@ -28,6 +28,9 @@ PATIENCE_SECONDS = 30.0
 
 LOOK_SECONDS = 2.0
 """How often to look whether there are workers, while nothing comes back."""
+
+SHORTEST_SLEEP, LONGEST_SLEEP = 0.0005, 0.02
+"""Seconds between two looks at whether a result is there."""
 
 MOST_LOSSES = 5
 """How often in a row something may be lost, without any piece coming back, before it is given up."""
@@ -121,8 +124,18 @@ class Cluster:
 
     @property
     def workers(self) -> dict[str, Any]:
-        """What is known of each worker, by its address."""
-        workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        """What is known of each worker, by its address; a lost connection is waited for."""
+        for losses in count(1):
+            with suppress(_Lost):
+                return self._workers_now()
+            self._recover("the scheduler was asked for its workers", losses)
+        raise AssertionError("the last loss is an error")
+
+    def _workers_now(self) -> dict[str, Any]:
+        try:
+            workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        except OSError as error:
+            raise _Lost("the scheduler cannot be asked") from error
         return workers
 
     @property
@@ -156,16 +169,19 @@ class Cluster:
 
     def _check_versions(self) -> None:
         """Refuse workers with which the answer may differ, or none come."""
-        import platform
-
-        # Functions are sent by name, and numbers in a form that all have in common; f2sl must be the same.
-        here = ".".join(platform.python_version_tuple()[:2])
-        for address, found in self.client.get_versions(check=False)["workers"].items():
-            there = ".".join(found["host"]["python"].split(".")[:2])
-            if there != here:
-                raise ClusterError(f"{address}: the worker runs Python {there}, and this is {here}")
-        for address, version in self.client.run(_version_maker()).items():
-            _check_version(version, address)
+        # Functions are sent by name, and arrays in NumPy's form: f2sl must be the same, the others nearly so.
+        try:
+            all_found = self.client.get_versions(check=False)
+            here = _main_versions(all_found["client"])
+            for address, found in all_found["workers"].items():
+                for what, there in _main_versions(found).items():
+                    if there != here[what]:
+                        told = f"the worker runs {what} {there}, and this is {here[what]}"
+                        raise ClusterError(f"{address}: {told}; install the same")
+            for address, version in self.client.run(_version_maker()).items():
+                _check_version(version, address)
+        except OSError as error:
+            raise ClusterError(f"{self.address}: a worker went away ({error}); start again") from None
 
     # Work
 
@@ -229,22 +245,34 @@ class Cluster:
         """Wait for a result as long as there are workers that it may come from."""
         from distributed import KilledWorker
 
+        self._wait_for(future)
+        try:
+            return future.result(timeout=PATIENCE_SECONDS)
+        except TimeoutError as error:
+            if future.status == "error":
+                raise future.exception() from None
+            raise _Lost("a result did not come back from its worker") from error
+        except KilledWorker as error:
+            raise ClusterError(
+                f"{self.address}: several workers died over the same work ({error}); start again, with "
+                "more memory for each if that is what they lack"
+            ) from None
+
+    def _wait_for(self, future: Any) -> None:
+        """Wait until a future is done.
+
+        It is looked at again and again: the time limit of Dask's own waiting may hit what has just come.
+        """
+        begun = looked = time.monotonic()
         deserted: float | None = None
-        while True:
-            try:
-                return future.result(timeout=LOOK_SECONDS)
-            except TimeoutError:
-                if future.done():
-                    raise
-            except KilledWorker as error:
-                raise ClusterError(
-                    f"{self.address}: several workers died over the same work ({error}); start again, with "
-                    "more memory for each if that is what they lack"
-                ) from None
+        while not future.done():
             now = time.monotonic()
-            deserted = None if self.workers else deserted or now
-            if deserted is not None and now - deserted > PATIENCE_SECONDS:
-                raise ClusterError(f"{self.address}: all workers are gone; start some, and start again")
+            if now - looked > LOOK_SECONDS:
+                looked = now
+                deserted = None if self._workers_now() else deserted or now
+                if deserted is not None and now - deserted > PATIENCE_SECONDS:
+                    raise ClusterError(f"{self.address}: all workers are gone; start some, and start again")
+            time.sleep(min(max((now - begun) / 10, SHORTEST_SLEEP), LONGEST_SLEEP))
 
     def _recover(self, error: str, losses: int) -> None:
         """Wait until there are a connection and a worker again, and let everything be sent once more."""
@@ -306,6 +334,12 @@ def _losses() -> tuple[type[BaseException], ...]:
     from distributed.comm import CommClosedError
 
     return _Lost, CancelledError, CommClosedError, ClosedClientError
+
+
+def _main_versions(found: dict[str, Any]) -> dict[str, str]:
+    """Give the versions that must agree, of what Dask knows of a process."""
+    versions = {"Python": found["host"]["python"], "NumPy": found["packages"]["numpy"]}
+    return {what: ".".join(str(version).split(".")[:2]) for what, version in versions.items()}
 
 
 def _version_maker() -> Callable[[], str | None]:
