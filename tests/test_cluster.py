@@ -1,6 +1,8 @@
 """A cluster of real processes learns what memory learns, to the last bit, whatever happens to it."""
 
 import os
+import re
+import socket
 import subprocess
 import sys
 
@@ -8,8 +10,10 @@ import numpy as np
 import pytest
 
 import f2sl
-from cluster_tools import at_result, forgets_all, running
-from conftest import make_table, random_codes, related_codes
+from cli_process import f2sl as command
+from cli_process import small_table, write_csv
+from cluster_tools import at_result, forgets_all, lone_worker, running
+from conftest import make_table, random_codes, related_codes, related_numbers
 from f2sl.counting.cluster import RowSplitEngine, TileSplitEngine, open_cluster_engine
 from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.moments import Moments
@@ -21,7 +25,6 @@ from f2sl.errors import ClusterError, OptionError
 from f2sl.stats.independence import TableTest
 from f2sl.stats.information import CellSums, Information, LogTable
 from f2sl.stats.scores import SCORES, FamilyScore
-from test_stream_engine import numbers
 
 MEMORY = 1 << 28
 
@@ -89,7 +92,7 @@ def test_progress_of_pairs_adds_up_to_all(client):
 
 
 def test_moments_are_the_same_to_the_last_bit(client):
-    table = numbers(4)
+    table = related_numbers(4)
     one, other = Moments.of_table(table), Moments.of_table(clustered(table, client))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.variances.tolist() == other.variances.tolist()
@@ -123,6 +126,22 @@ def test_nobody_answers(monkeypatch, address, told):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=address)
 
 
+def test_somebody_listens_and_says_nothing(monkeypatch):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterError, match=f"{address}: no Dask scheduler answers"):
+            f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=address)
+
+
+def test_nobody_answers_the_command_line(tmp_path):
+    write_csv(tmp_path / "t.csv", small_table())
+    done = command("learn", tmp_path / "t.csv", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (2, "")
+    told = r"f2sl: error: tcp://127.0.0.1:1: no Dask scheduler answers at this address.*\n"
+    assert re.fullmatch(told, done.stderr)
+
+
 def test_a_scheduler_without_workers(monkeypatch):
     monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
     with (
@@ -142,13 +161,40 @@ def test_workers_of_another_version(client, monkeypatch):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
 
 
-def test_workers_of_another_python(client, monkeypatch):
+@pytest.mark.parametrize(
+    ("part", "name", "version", "told"),
+    [("host", "python", "3.2.1.final.0", r"Python 3\.2"), ("packages", "numpy", "1.26.4", r"NumPy 1\.26")],
+)
+def test_workers_of_another_python_or_numpy(client, monkeypatch, part, name, version, told):
     found = client.get_versions(check=False)
     for worker in found["workers"].values():
-        worker["host"]["python"] = "3.2.1.final.0"
+        worker[part][name] = version
     monkeypatch.setattr(type(client), "get_versions", lambda self, check: found)
-    with pytest.raises(ClusterError, match=r"tcp://.*: the worker runs Python 3\.2, and this is"):
+    with pytest.raises(ClusterError, match=rf"tcp://.*: the worker runs {told}, and this is .*; install the"):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        (
+            "import f2sl._version; f2sl._version.__version__ = '0.0.1'",
+            r"runs f2sl 0\.0\.1, and this is f2sl ",
+        ),
+        ("import sys; sys.modules['f2sl'] = None", "has no f2sl, and this is f2sl "),
+    ],
+    ids=["another f2sl", "no f2sl"],
+)
+def test_a_worker_that_is_another(tmp_path, first, told):
+    """Also on the command line: one line, and the exit code of what the user must change."""
+    write_csv(tmp_path / "t.csv", small_table())
+    with running(0) as client, lone_worker(client, first):
+        address = client.scheduler.address
+        with pytest.raises(ClusterError, match=rf"tcp://.*: the worker {told}.*; install the same"):
+            f2sl.learn(tmp_path / "t.csv", engine="dask", scheduler=client)
+        done = command("learn", tmp_path / "t.csv", "--engine", "dask", "--scheduler", address)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"f2sl: error: tcp://[\d.:]+: the worker {told}.*; install the same\n", done.stderr)
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,14 @@ pytestmark = compiled_only
 LEARNERS = {
     "reading the table": f2sl.F2SLc,
     "measuring all pairs": f2sl.F2SLc,
-    "dropping redundant neighbours": f2sl.F2SLc,
     "looking for v-structures": f2sl.F2SLc,
     "testing independence": f2sl.MMHC,
     "hill climbing": f2sl.MMHC,
 }
-"""Who goes through each stage in which a cluster is asked."""
+"""Who goes through each stage in which a cluster is asked; FCBF's second step has all it needs."""
+
+CASES = [(stage, source) for stage in LEARNERS for source in ("read there", "sent")]
+CASES.remove(("reading the table", "sent"))  # which asks nothing of workers
 
 CUT_SECONDS = 5.0
 
@@ -62,12 +64,9 @@ def frame_of(folder):
     return pd.concat([pd.read_parquet(path) for path in sorted(folder.iterdir())], ignore_index=True)
 
 
-@pytest.mark.parametrize("source", ["read there", "sent"])
-@pytest.mark.parametrize("stage", LEARNERS)
+@pytest.mark.parametrize(("stage", "source"), CASES)
 def test_a_worker_is_killed_in_each_stage(three, monkeypatch, folder, split, stage, source):
     """Of data that were sent from here, what is lost must be sent again."""
-    if (stage, source) == ("reading the table", "sent"):
-        pytest.skip("nothing is asked of workers when data in memory are read")
     data = folder if source == "read there" else frame_of(folder)
     with in_stage(monkeypatch, stage, killing(three)):
         found = learned(stage, data, engine="dask", scheduler=three)
@@ -143,12 +142,13 @@ def test_the_scheduler_goes_away_and_comes_back(three, monkeypatch, folder):
 def test_all_workers_go_away(monkeypatch, folder):
     monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 1.0)
     monkeypatch.setattr(connecting, "LOOK_SECONDS", 0.2)
-    with running(0) as client, lone_worker(client) as process:
-        with (
-            pytest.raises(ClusterError, match=r"tcp://.*(all workers are gone|has no workers)"),
-            in_stage(monkeypatch, "measuring all pairs", process.kill),
-        ):
-            learned("measuring all pairs", folder, engine="dask", scheduler=client)
+    with (
+        running(0) as client,
+        lone_worker(client) as process,
+        pytest.raises(ClusterError, match=r"tcp://.*(all workers are gone|has no workers)"),
+        in_stage(monkeypatch, "measuring all pairs", process.kill),
+    ):
+        learned("measuring all pairs", folder, engine="dask", scheduler=client)
 
 
 def test_a_worker_that_dies_over_the_same_work_again_and_again(three, monkeypatch, folder):

@@ -180,6 +180,8 @@ class Cluster:
                         raise ClusterError(f"{address}: {told}; install the same")
             for address, version in self.client.run(_version_maker()).items():
                 _check_version(version, address)
+        except ClusterError:
+            raise
         except OSError as error:
             raise ClusterError(f"{self.address}: a worker went away ({error}); start again") from None
 

@@ -39,7 +39,7 @@ from f2sl.data.stream import (
     scan_file,
 )
 from f2sl.data.streamed import ends_of
-from f2sl.errors import DataError
+from f2sl.errors import DataError, FileError
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a file that are read at a time."""
@@ -163,7 +163,19 @@ def _place(number: int) -> Path:
 
 
 def _scan_file(reader: BatchReader, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
+    _check_seen(reader.file.place)
     return scan_file(reader, columns, Scan.of_nothing(len(columns), drop_rows))
+
+
+def _check_seen(place: Path) -> None:
+    """Refuse a file that is there for who asked, but not for this worker."""
+    if not place.exists():
+        from distributed import get_worker
+
+        raise FileError(
+            f"{place}: the worker {get_worker().address} has no such file; all must see the files under the "
+            "same path, as on a disk that they share"
+        )
 
 
 def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
