@@ -178,7 +178,7 @@ def test_workers_of_another_python_or_numpy(client, monkeypatch, part, name, ver
     ("first", "told"),
     [
         (
-            "import f2sl._version; f2sl._version.__version__ = '0.0.1'",
+            "import f2sl; f2sl.__version__ = '0.0.1'",
             r"runs f2sl 0\.0\.1, and this is f2sl ",
         ),
         ("import sys; sys.modules['f2sl'] = None", "has no f2sl, and this is f2sl "),

@@ -319,6 +319,8 @@ class Held(Generic[Value]):
 def _client(distributed: Any, target: Any, address: str) -> Any:
     """Connect to a scheduler."""
     try:
+        if isinstance(target, str):
+            _greet(target)
         return distributed.Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError, KeyError) as error:
         told = str(error).strip().splitlines()
@@ -326,6 +328,22 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
             f"{address}: no Dask scheduler answers at this address"
             + (f" ({told[0][:200].rstrip(' .')})" if told else "")
         ) from None
+
+
+def _greet(address: str) -> None:
+    """Wait until a scheduler says something; for one that is silent Dask itself would wait for ever."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def greeted() -> None:
+        comm = await connect(address, CONNECT_SECONDS, **Security().get_connection_args("client"))
+        await comm.close()
+
+    with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one, as in a notebook
+        thread.submit(asyncio.run, asyncio.wait_for(greeted(), CONNECT_SECONDS)).result()
 
 
 def _losses() -> tuple[type[BaseException], ...]:
