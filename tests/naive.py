@@ -30,7 +30,18 @@ def full_table(codes, cardinalities, variables):
     return [table[cell] for cell in product(*(range(cardinalities[v]) for v in variables))]
 
 
+def plane(column, state):
+    """List 64-bit words whose bits tell of each sample whether it is in a state, the first sample lowest."""
+    bits = [int(value == state) for value in column]
+    return [sum(bit << b for b, bit in enumerate(bits[w : w + 64])) for w in range(0, len(bits), 64)]
+
+
 # Information
+
+
+def n_log_n(n, unit):
+    """Give n log n in whole units; 0 for 0."""
+    return round(n * math.log(n) / unit) if n else 0
 
 
 def entropy(codes, variables):

@@ -132,3 +132,13 @@ def test_log_table_is_exact_and_has_room(n_rows):
     np.testing.assert_allclose(table.entries[1:] * table.unit, n * np.log(n), rtol=1e-15, atol=table.unit)
     # Three sums, each of N log N at most, fit into 63 bits.
     assert 3 * int(table.entries[-1]) < 2**63
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=20), st.sampled_from([1000, 10**9]))
+def test_n_log_n_is_that_of_the_naive_twin(counts, most):
+    """Small numbers are looked up, large ones computed: to the last bits of a float."""
+    table = LogTable(most)
+    counts = [n % (most + 1) for n in counts]
+    for n, found in zip(counts, table.terms(np.array(counts, np.int64)).tolist(), strict=True):
+        expected = naive.n_log_n(n, table.unit)
+        assert abs(found - expected) <= 1 + abs(expected) * 4e-16

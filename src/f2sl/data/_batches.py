@@ -35,8 +35,11 @@ from f2sl.data.table import MAX_STATES
 TEXT_BYTES = 1 << 20
 """Text that is parsed at a time, unless its lines are too long for that."""
 
-LINES_AT_ONCE = 8
-"""Of the longest line seen at the beginning, at least so many are parsed at a time."""
+LINES_AT_ONCE = 1000
+"""Lines, as long as the longest seen at the beginning, that are parsed at a time, or a batch if that is less.
+
+Each stretch of text costs time for each column.
+"""
 
 Result = TypeVar("Result")
 Batches = Iterator[pa.RecordBatch]
@@ -149,7 +152,7 @@ class BatchReader:
             open_text(self.file),
             csv.ReadOptions(
                 autogenerate_column_names=not self.file.header,
-                block_size=max(TEXT_BYTES, LINES_AT_ONCE * longest),
+                block_size=max(TEXT_BYTES, min(LINES_AT_ONCE, self.rows) * longest),
                 use_threads=True,
             ),
             csv.ParseOptions(delimiter=self.file.delimiter, newlines_in_values=self.line_breaks),
