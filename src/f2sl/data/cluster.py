@@ -113,7 +113,7 @@ class Cluster:
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.ERROR,
                 )
-            opened.enter_context(local)
+            opened.callback(_close, local)
             address = local.scheduler_address
             client = opened.enter_context(_client(distributed, local, address))
             return cls(client, address, opened.pop_all())
@@ -328,6 +328,12 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
             f"{address}: no Dask scheduler answers at this address"
             + (f" ({told[0][:200].rstrip(' .')})" if told else "")
         ) from None
+
+
+def _close(local: Any) -> None:
+    """End the workers of this machine."""
+    with suppress(KeyError):  # Dask's own watch over them trips over one that was lost as soon as it came
+        local.close()
 
 
 def _greet(address: str) -> None:
