@@ -83,22 +83,30 @@ class FCBF(LocalLearner):
         """Find all PC sets from the sparse graph of relevant pairs."""
         with stage("measuring all pairs") as advance:
             pairs = related_pairs(engine, self.delta, self.measure)(advance=advance)
-        n = engine.n_variables
         with stage("dropping redundant neighbours"):
-            graph = relevance_graph(n, pairs)
-            kept = self._drop_redundant(graph, 0, n)
+            return self.select(relevance_graph(engine.n_variables, pairs))
+
+    def select(self, graph: Neighbourhoods) -> Neighbourhoods:
+        """Drop the redundant among the candidates of all variables."""
+        kept = self._drop_redundant(graph, 0, len(graph.start) - 1)
         sizes = np.add.reduceat(np.append(kept, False), graph.start[:-1]) * (np.diff(graph.start) > 0)
         start = np.concatenate([[0], np.cumsum(sizes)])
         return Neighbourhoods(start, graph.members[kept], graph.strengths[kept])
 
     def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
         from f2sl.local import _kernels
-        from f2sl.stats.information import TOLERANCE
 
-        margin = TOLERANCE if self.ties == "keep" else -TOLERANCE
         kept = np.zeros(len(graph.members), np.bool_)
+        margin = redundancy_margin(self.ties)
         _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
         return kept
+
+
+def redundancy_margin(ties: str) -> float:
+    """By how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant: rounding decides no tie."""
+    from f2sl.stats.information import TOLERANCE
+
+    return TOLERANCE if ties == "keep" else -TOLERANCE
 
 
 def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:

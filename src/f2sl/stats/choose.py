@@ -108,21 +108,26 @@ def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def make_test(
-    engine: Engine, alpha: float, ci_test: str = AUTO, without_freedom: str = "independent"
+    engine: Engine,
+    alpha: float,
+    ci_test: str = AUTO,
+    without_freedom: str = "independent",
+    samples_per_cell: float | None = None,
 ) -> IndependenceTest:
     """Make the independence test of that name on an engine's data.
 
-    `without_freedom` says what tables without degrees of freedom answer; tests on correlations are
-    unreliable where nothing is left to correlate.
+    `without_freedom` says what tables without degrees of freedom answer, and `samples_per_cell` how many
+    samples tables need; tests on correlations are unreliable where nothing is left to correlate.
     """
     name = settled("ci_test", ci_test, kind_of_engine(engine))
     if isinstance(engine, Moments):
         from f2sl.stats.gaussian.fisher_z import FisherZ
 
         return FisherZ(engine, alpha)
-    from f2sl.stats.independence import TableTest
+    from f2sl.stats.independence import SAMPLES_PER_CELL, TableTest
 
-    return TableTest(engine, alpha, name, without_freedom)
+    least = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+    return TableTest(engine, alpha, name, without_freedom, least)
 
 
 def make_score(

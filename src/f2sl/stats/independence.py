@@ -5,8 +5,8 @@ expected counts. Under independence both follow a chi-squared distribution. Degr
 freedom are counted in each stratum of Z from the rows and columns that are not empty there.
 
 A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha.
-*Unreliable*: fewer than 5 samples for each cell of the full table (N divided by the product
-of the numbers of states), so that neither can be claimed. What an unreliable test means is for
+*Unreliable*: fewer than 5 samples (or what else is asked for) for each cell of the full table, which is N divided
+by the product of the numbers of states, so that neither can be claimed. What an unreliable test means is for
 the algorithm to say; it is never counted at all.
 """
 
@@ -103,6 +103,8 @@ class TableTest:
     without_freedom : {"independent", "unreliable"}
         What a test without degrees of freedom answers: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
+    samples_per_cell : float
+        How many samples there must be for each cell of the full table; at least 1.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class TableTest:
         alpha: float = 0.01,
         ci_test: str = "g2",
         without_freedom: str = "independent",
+        samples_per_cell: float = SAMPLES_PER_CELL,
     ) -> None:
         if ci_test not in CI_TESTS:
             raise OptionError(unknown_name("independence test", ci_test, CI_TESTS))
@@ -118,6 +121,7 @@ class TableTest:
         self.alpha = alpha
         self.ci_test = ci_test
         self.without_freedom = without_freedom
+        self.samples_per_cell = samples_per_cell
         self.n_tests = 0
         self.n_unreliable = 0
         self._table = LogTable(engine.n_rows)
@@ -155,7 +159,7 @@ class TableTest:
     def room(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have for a reliable test of x and y."""
         cardinalities = self.engine.cardinalities
-        return np.asarray(self.engine.n_rows / (SAMPLES_PER_CELL * cardinalities[x] * cardinalities[y]))
+        return np.asarray(self.engine.n_rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
 
     def configurations(self, given: Integers) -> Floats:
         """How many configurations each row of conditioning variables has."""
