@@ -113,6 +113,11 @@ class Information:
         alike = np.zeros(self.engine.n_variables, np.int64)
         return PairsAbove(self.table, self.scaled_entropies, measure, thresholds, alike)
 
+    def from_g2(self, pairs: FoundPairs, measure: str) -> Floats:
+        """Another measure of pairs whose values are G2, with the same bits as if it were found at once."""
+        both = self.scaled_entropies[pairs.first] + self.scaled_entropies[pairs.second]
+        return measured(pairs.values / unit_of("g2", self.table), both, measure, self.table)
+
     def mutual_information(self, queries: Queries) -> Floats:
         """I(X; Y | Z) for queries listed as (Z..., X, Y): the last two given the ones before, in nats."""
         starts, ends = queries.start[:-1], queries.start[1:]
@@ -222,9 +227,7 @@ def unit_of(measure: str, table: LogTable) -> float:
     return 2.0 * table.unit if measure == "g2" else table.unit / table.n_rows
 
 
-def measured(
-    information: Integers | Floats, both: Integers, measure: str, table: LogTable
-) -> Floats:
+def measured(information: Integers | Floats, both: Integers, measure: str, table: LogTable) -> Floats:
     """Give a measure of pairs from N I(X; Y) and N (H(X) + H(Y)), both in fixed point.
 
     It is "su", "mi" in nats, or "g2", the statistic 2 N I of the likelihood-ratio test.
