@@ -64,7 +64,7 @@ def drop_redundant(
 
     In the order of their strength each kept X drops every later Y with
     strength(X, Y) > strength(Y, target) + margin. Only pairs of the sparse graph are looked
-    at: a pair that is not in it is weaker than every candidate is to the target.
+    at: a pair that is not in it is weaker than every candidate is to the target, or is taken for unrelated.
     """
     place = np.full(len(start) - 1, -1, np.int64)
     for target in range(first, last):

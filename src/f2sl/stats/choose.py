@@ -32,6 +32,9 @@ Engine = CountingEngine | Moments
 
 AUTO = "auto"
 
+RELEVANCE_LEVEL = 0.05
+"""Rate of false discoveries among the pairs that are taken for related by their significance."""
+
 CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ci_test": {"discrete": ("g2", "x2"), "gaussian": ("fisher-z",)},
     "score": {"discrete": ("bdeu", "k2", "bic", "aic"), "gaussian": ("bge", "bic-g")},
@@ -154,3 +157,24 @@ def related_pairs(engine: Engine, threshold: float, measure: str = AUTO) -> Call
     from f2sl.stats.information import Information
 
     return partial(engine.search_pairs, Information(engine).pairs_above(threshold, name))
+
+
+def significant_pairs(
+    engine: Engine, correction: str = "fdr", level: float = RELEVANCE_LEVEL, measure: str = AUTO
+) -> Callable[..., FoundPairs]:
+    """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
+
+    The test is G2 of states and Fisher's z of real numbers. Its level is corrected for the number of all
+    pairs of the table (:mod:`f2sl.stats.significance`), also where only one target's are asked for: the
+    first call walks over all pairs.
+    """
+    from f2sl.stats.significance import SignificantPairs
+
+    name = settled("measure", measure, kind_of_engine(engine))
+    if isinstance(engine, Moments):
+        from f2sl.stats.gaussian.pairs import ZOfPairs
+
+        return SignificantPairs(engine, ZOfPairs(engine), correction, level, name)
+    from f2sl.stats.pair_tests import G2OfPairs
+
+    return SignificantPairs(engine, G2OfPairs(engine), correction, level, name)

@@ -177,15 +177,10 @@ class TableTest:
 
     def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
         """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""
-        from scipy.special import gammaincc
-
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
-        p_values = np.ones(len(x))
-        tested = freedom > 0
-        p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
-        return statistic, freedom, p_values
+        return statistic, freedom, chi_squared_tail(statistic, freedom)
 
     def _formula(self, tables: Tables) -> Floats:
         if not tables.full.all():
@@ -218,6 +213,22 @@ class TableTest:
             statistic[statistic < ROUNDING_UNITS * unit] = 0.0
         result[:, 0], result[:, 1] = statistic, freedom
         return result
+
+
+def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:
+    """p-values of statistics that follow the chi-squared distribution; 1 without degrees of freedom.
+
+    Examples
+    --------
+    >>> chi_squared_tail(np.array([3.8415, 0.0]), np.array([1, 0])).round(4).tolist()
+    [0.05, 1.0]
+    """
+    from scipy.special import gammaincc
+
+    p_values = np.ones(len(statistic))
+    tested = freedom > 0
+    p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+    return p_values
 
 
 def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
