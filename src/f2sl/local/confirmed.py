@@ -114,8 +114,8 @@ class ConfirmedFCBF(LocalLearner):
         return relevance_graph(engine.n_variables, pairs)
 
     def test(self, engine: Engine) -> IndependenceTest:
-        """Make the test of steps 2 and 3; where nothing varies, nothing is found independent."""
-        return make_test(engine, self.alpha, self.ci_test, "unreliable", SAMPLES_PER_CELL)
+        """Make the test of steps 2 and 3; where nothing varies given X, X has explained all there is."""
+        return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
 
     def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
         """Steps 2 and 3 for all variables, by the answers of `test`."""

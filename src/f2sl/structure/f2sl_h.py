@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from f2sl.stats.scores import FamilyScore
 
 SEARCHES = ("orders", "hill-climbing")
-KICKS_PER_VARIABLE = 5
+KICKS_PER_VARIABLE = 10
 
 
 class F2SLh(StructureLearner):

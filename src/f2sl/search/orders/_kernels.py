@@ -23,10 +23,13 @@ MOVED, CHOSEN = 0, 1
 
 @kernel
 def first_fitting(
-    v: int, at: int, other: int, other_at: int, place: Array, first: Array, start: Array, members: Array
+    numbers: tuple[int, int], at: int, other: int, other_at: int, place: Array, start: Array, members: Array
 ) -> int:
-    """Number of the best set of v if v stood `at` (in halves), and `other` stood at `other_at`."""
-    for number in range(first[v], first[v + 1]):
+    """The first of some sets that fits who stands `at` (in halves) if `other` stood at `other_at`.
+
+    `numbers` are those of the first set to look at, and of the one that is taken if none before it fits.
+    """
+    for number in range(numbers[0], numbers[1]):
         fits = True
         for i in range(start[number], start[number + 1]):
             u = members[i]
@@ -35,14 +38,25 @@ def first_fitting(
                 break
         if fits:
             return number
-    return NOBODY
+    return numbers[1]
+
+
+@kernel
+def _holds(number: int, v: int, start: Array, members: Array) -> bool:
+    """Say whether v is a member of a set."""
+    for i in range(start[number], start[number + 1]):
+        if members[i] == v:
+            return True
+    return False
 
 
 @kernel
 def choose_all(place: Array, first: Array, start: Array, members: Array, chosen: Array) -> None:
     """Choose the best set of each variable as the variables stand."""
     for v in range(len(place)):
-        chosen[v] = first_fitting(v, 2 * place[v], NOBODY, 0, place, first, start, members)
+        chosen[v] = first_fitting(
+            (first[v], first[v + 1] - 1), 2 * place[v], NOBODY, 0, place, start, members
+        )
 
 
 @kernel
@@ -80,27 +94,31 @@ def best_place(
 ) -> tuple[float, int]:
     """Where v should stand: what that gains, and behind how many of those near; none if below `least`.
 
-    Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them.
+    Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them. Whoever
+    can have fewer keeps its set, if that is among what is left, or takes a later one; whoever can have more keeps its
+    set or takes an earlier one.
     """
     behind_all = 2 * len(place)
     here = _before(v, near, place)
     best_gain, best_count = least, NOBODY
     lost = scores[chosen[v]]
-    others = 0.0
+    others, own = 0.0, chosen[v]
     for i in range(here, len(near)):
         u = near[i]
-        number = first_fitting(u, 2 * place[u], v, behind_all, place, first, start, members)
-        others += scores[number] - scores[chosen[u]]
-        own = first_fitting(v, 2 * place[u] + 1, NOBODY, 0, place, first, start, members)
+        if _holds(chosen[u], v, start, members):
+            later = chosen[u] + 1, first[u + 1] - 1
+            number = first_fitting(later, 2 * place[u], v, behind_all, place, start, members)
+            others += scores[number] - scores[chosen[u]]
+        own = first_fitting((first[v], own), 2 * place[u] + 1, NOBODY, 0, place, start, members)
         gain = others + scores[own] - lost
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
-    others = 0.0
+    others, own = 0.0, chosen[v]
     for i in range(here - 1, -1, -1):
         u = near[i]
-        number = first_fitting(u, 2 * place[u], v, -1, place, first, start, members)
+        number = first_fitting((first[u], chosen[u]), 2 * place[u], v, -1, place, start, members)
         others += scores[number] - scores[chosen[u]]
-        own = first_fitting(v, 2 * place[u] - 1, NOBODY, 0, place, first, start, members)
+        own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, 0, place, start, members)
         gain = others + scores[own] - lost
         if gain > best_gain:
             best_gain, best_count = gain, i
@@ -145,7 +163,9 @@ def _put(
     low, high = min(count, here), max(count, here)
     for i in range(low - 1, high):
         u = v if i < low else near[i]
-        number = first_fitting(u, 2 * place[u], NOBODY, 0, place, first, start, members)
+        number = first_fitting(
+            (first[u], first[u + 1] - 1), 2 * place[u], NOBODY, 0, place, start, members
+        )
         if number != chosen[u]:
             journal[written] = CHOSEN, u, chosen[u]
             written += 1

@@ -21,7 +21,7 @@ import numpy as np
 
 from f2sl.counting.protocol import Floats, Integers
 
-WIDTH = 5
+WIDTH = 10
 MOST_CANDIDATES = 64
 MOST_PARENTS = 8
 """A set is one number below: of six bits for each member, after those of the variable."""
