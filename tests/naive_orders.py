@@ -43,7 +43,7 @@ def best_of_all(sets):
 def moved(order, v):
     """All orders that differ by the place of one variable."""
     rest = [u for u in order if u != v]
-    return [rest[:at] + [v] + rest[at:] for at in range(len(order))]
+    return [[*rest[:at], v, *rest[at:]] for at in range(len(order))]
 
 
 def confirmed(strengths, independent, target, ties):

@@ -103,10 +103,10 @@ def next_doubts(
 ) -> int:
     """For targets `first` to `last`, find by whom each candidate that is undecided may have to go next.
 
-    A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin. The
-    strongest such X that was kept, of those from ``since[Y]`` on, is written beside Y into `doubted` and `by`
-    (their places in the flat lists); where it is undecided itself, Y waits. A candidate that nobody is left to
-    doubt is kept. Gives how many were written.
+    A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin.
+    The strongest such X that was kept, of those from ``since[Y]`` on, is written beside Y into `doubted`
+    and `by` (their places in the flat lists); where it is undecided itself, Y waits. A candidate that
+    nobody is left to doubt is kept. Gives how many were written.
     """
     place = np.full(len(start) - 1, -1, np.int64)
     found = 0

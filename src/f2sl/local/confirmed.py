@@ -3,19 +3,20 @@
 FCBF (:mod:`f2sl.local.fcbf`) takes a pair for related above a fixed delta, and a candidate for redundant by
 comparing two numbers. Both lose true neighbours, whatever the number of samples. Here, for a target C:
 
-1. *Relevance by significance.* Candidates are the variables that a test of independence finds related to C, at a
-   level corrected for the number of all pairs; strongest first, by symmetrical uncertainty SU.
-2. *Redundancy, confirmed.* In that order each candidate X that is kept puts every weaker Y in doubt that is closer
-   to X than to C: SU(X, Y) >= SU(Y, C). Such a Y goes only if a test finds it independent of C given X. One test
-   for each doubt, and where there are too few samples to tell, Y stays.
-3. *Clean-up* (with ``clean_up`` of 1 or more). A candidate that was kept goes if so many of the others, or fewer,
-   make it independent of C; the weakest is tried first.
+1. *Relevance by significance.* Candidates are the variables that a test of independence finds related to C,
+   at a level corrected for the number of all pairs; strongest first, by symmetrical uncertainty SU.
+2. *Redundancy, confirmed.* In that order each candidate X that is kept puts every weaker Y in doubt that is
+   closer to X than to C: SU(X, Y) >= SU(Y, C). Such a Y goes only if a test finds it independent of C given
+   X. One test for each doubt, and where there are too few samples to tell, Y stays.
+3. *Clean-up* (with ``clean_up`` of 1 or more). A candidate that was kept goes if so many of the others, or
+   fewer, make it independent of C; the weakest is tried first.
 
 The doubts of all targets are settled side by side: each round asks one question of every candidate whose next
 doubt comes from somebody who is sure to be kept.
 
-A test here wants one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has one variable to
-condition on, and to drop a true neighbour costs more than to keep a false one, which a score may still refuse.
+A test here wants one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has one variable
+to condition on, and to drop a true neighbour costs more than to keep a false one, which a score may still
+refuse.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from f2sl import _options
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.by_tests import check_tests
-from f2sl.local.fcbf import MEASURES, TIES, relevance_graph, redundancy_margin
+from f2sl.local.fcbf import MEASURES, TIES, redundancy_margin, relevance_graph
 from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.choose import Engine, choices, make_test, significant_pairs
+from f2sl.stats.significance import CORRECTIONS
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest
 
-RELEVANCE = ("fdr", "bonferroni")
 SAMPLES_PER_CELL = 1.0
 DOUBTS_AT_ONCE = 200_000
 
@@ -86,7 +87,7 @@ class ConfirmedFCBF(LocalLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        _options.choice("relevance", self.relevance, RELEVANCE)
+        _options.choice("relevance", self.relevance, CORRECTIONS)
         check_tests(self.alpha, None, self.ci_test)
         _options.whole("clean_up", self.clean_up)
         _options.choice("ties", self.ties, TIES)
@@ -149,8 +150,7 @@ class ConfirmedFCBF(LocalLearner):
                 relevant.start, members, relevant.strengths, first, last, margin, fate, since, doubted, by
             ):
                 for part in range(0, found, DOUBTS_AT_ONCE):
-                    y, x = doubted[part : min(part + DOUBTS_AT_ONCE, found)], by[part : part + DOUBTS_AT_ONCE]
-                    x = x[: len(y)]
+                    y, x = (places[:found][part : part + DOUBTS_AT_ONCE] for places in (doubted, by))
                     answers = test.answer(owner[y], members[y], members[x][:, None])
                     fate[y[answers == INDEPENDENT]] = _kernels.DROPPED
                     since[y] = x + 1

@@ -1,8 +1,8 @@
 """Hill climbing: the DAG with the best score, one edge at a time.
 
-From the empty graph or another to start with, each step adds, deletes or reverses the one edge that raises the score most,
-among the edges of a skeleton (in either direction). When no step raises it any more the search
-goes on with the one that lowers it least, never back to one of the last `tabu_length` graphs, and
+From the empty graph or another to start with, each step adds, deletes or reverses the one edge that raises
+the score most, among the edges of a skeleton (in either direction). When no step raises it any more the
+search goes on with the one that lowers it least, never back to one of the last `tabu_length` graphs, and
 ends after `max_stall` steps without a new best.
 
 Scores add up over families (a variable and its parents), so a step changes only the families whose
@@ -74,9 +74,9 @@ def hill_climb(
 ) -> Climbed:
     """Climb over variables 0 to n - 1, using only `edges` (rows of two variables).
 
-    `edge_log_prior` is added to the score for each edge of the graph. `start` has the arrows (from, to) of the
-    DAG to begin with, all of them among `edges`; by default there are none. `may_go_on` is asked before each
-    step.
+    `edge_log_prior` is added to the score for each edge of the graph. `start` has the arrows (from, to) of
+    the DAG to begin with, all of them among `edges`; by default there are none. `may_go_on` is asked before
+    each step.
     """
     state = _State(family_score, n, edges, edge_log_prior, edges[:0] if start is None else start)
     best_score, best_present = state.score, state.present.copy()
@@ -152,7 +152,8 @@ class _State:
         self.gain: Floats = np.zeros(2 * m)
         self.adding: Floats = np.zeros(2 * m)
         for arc in np.searchsorted(self.arcs @ [n, 1], start @ [n, 1]).tolist():
-            self._link(*self.arcs[arc].tolist(), arc)
+            u, v = self.arcs[arc].tolist()
+            self._link(u, v, arc)
             self.signature |= 1 << arc
         families = [(v, tuple(sorted(parents))) for v, parents in enumerate(self.parents)]
         self.score = float(family_score.score(families).sum()) + edge_log_prior * len(start)

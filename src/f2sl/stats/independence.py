@@ -4,10 +4,10 @@ The G2 statistic of X and Y given Z is 2 N I(X; Y | Z); Pearson's X2 compares ob
 expected counts. Under independence both follow a chi-squared distribution. Degrees of
 freedom are counted in each stratum of Z from the rows and columns that are not empty there.
 
-A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha.
-*Unreliable*: fewer than 5 samples (or what else is asked for) for each cell of the full table, which is N divided
-by the product of the numbers of states, so that neither can be claimed. What an unreliable test means is for
-the algorithm to say; it is never counted at all.
+A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha. *Unreliable*: fewer
+than 5 samples (or what else is asked for) for each cell of the full table, which is N divided by the
+product of the numbers of states, so that neither can be claimed. What an unreliable test means is for the
+algorithm to say; it is never counted at all.
 """
 
 from __future__ import annotations

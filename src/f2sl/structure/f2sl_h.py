@@ -1,13 +1,13 @@
 """F2SL-h: candidates by confirmed feature selection, then the best DAG among them by its score.
 
-F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of orienting is
-good where the other is bad. F2SL-h changes four things, all on the same counts:
+F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of
+orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
 2. a redundant neighbour goes only if an independence test confirms it;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is looked for among orders of the variables, from two starts: the graph
-   that F2SL-c makes of the relevant pairs, and the order of the names.
+   that F2SL-c makes of the relevant pairs (after a clean-up: of what was kept), and the order of the names.
 
 docs/accuracy.md shows what each is worth.
 """
@@ -24,7 +24,6 @@ from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.protocol import Integers
 from f2sl.graph import DAG, PDAG
-from f2sl.local.base import Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
@@ -64,13 +63,13 @@ class F2SLh(StructureLearner):
     equivalent_sample_size : float
         The weight of BDeu's prior.
     edge_cost : float, optional
-        What each edge takes from the log score; by default the logarithm of the number of variables, as if one of
-        a variable's pairs were expected to be an edge.
+        What each edge takes from the log score; by default the logarithm of the number of variables, as if
+        one of a variable's pairs were expected to be an edge.
     max_parents : int, optional
         Most parents of a variable; None for as many as the search looks at, which are 8.
     search : {"orders", "hill-climbing"}
-        How the best DAG is looked for: over orders of the variables, or by adding, deleting and reversing one edge
-        at a time.
+        How the best DAG is looked for: over orders of the variables, or by adding, deleting and reversing
+        one edge at a time.
     tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`.
     skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, verbose
@@ -81,7 +80,8 @@ class F2SLh(StructureLearner):
     graph_ : DAG
         The best graph found.
     cpdag_ : PDAG
-        What all DAGs have in common that the score cannot tell from it: only these arrows are shown by the data.
+        What all DAGs have in common that the score cannot tell from it: only these arrows are shown by the
+        data.
     pc_ : dict of str to list of str
         The candidates of each variable, strongest first.
     skeleton_ : PDAG
@@ -208,7 +208,8 @@ class F2SLh(StructureLearner):
         if self.skeleton_only:
             return as_graph(skeleton, names)
         with self._timed("first start"):
-            start = self._graph_of_tests(engine, names, relevant)
+            first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
+            start = self._graph_of_tests(engine, names, join(first, "and"))
         with self._timed("orientation"):
             score = make_score(engine, self.score, self.equivalent_sample_size)
             cost = math.log(engine.n_variables) if self.edge_cost is None else self.edge_cost
@@ -219,13 +220,11 @@ class F2SLh(StructureLearner):
             self.cpdag_ = graph.to_cpdag().reorder(columns)
         return graph
 
-    def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], relevant: Neighbourhoods) -> DAG:
-        """The DAG that F2SL-c makes of the relevant pairs."""
+    def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> DAG:
+        """Make the DAG of a skeleton that independence tests suggest, as F2SL-c does."""
         from f2sl.orient.by_independence import orient_by_independence
         from f2sl.orient.v_structures import find_v_structures
 
-        with stage("dropping redundant neighbours"):
-            skeleton = join(FCBF(ties=self.ties).select(relevant), "and")
         test = make_test(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars)
         self.n_tests_ += test.n_tests
@@ -256,12 +255,17 @@ class F2SLh(StructureLearner):
     def _climb(
         self, score: FamilyScore | GaussianFamilyScore, skeleton: Skeleton, start: DAG, edge_log_prior: float
     ) -> tuple[Integers, float]:
-        """Hill climbing from both starts: the graph of the tests, as far as the search may use it, and no edge."""
-        from f2sl.search.hill_climbing import AtMost, hill_climb
+        """Hill climbing from both starts: the usable edges of the graph of the tests, and no edge."""
+        from f2sl.search.hill_climbing import AtMost, Families, hill_climb
 
-        families = score if self.max_parents is None else AtMost(score, self.max_parents)
         arrows = start.directed_array
         usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
+        families: Families = score
+        if self.max_parents is not None:
+            families = AtMost(score, self.max_parents)
+            usable = usable[np.argsort(usable[:, 1], kind="stable")]
+            rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
+            usable = usable[rank < self.max_parents]
         tops = []
         for begin in (usable, arrows[:0]):
             with stage("hill climbing"):

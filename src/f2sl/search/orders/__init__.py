@@ -1,11 +1,12 @@
 """The best DAG by its score, looked for among orders of the variables.
 
 Given an order, each variable takes the best set of parents among its candidates that stand before it
-(:mod:`~f2sl.search.orders.parent_sets`): the best DAG of that order, at once. What remains is to find a good
-order (Teyssier and Koller 2005), and few orders differ. Here a step takes one variable out and puts it where
-that raises the score most (Alonso-Barba, de la Ossa and Puerta 2011), which changes its own parents and those of
-the candidates it passes and nothing else. Steps are made until none raises the score; then the order is disturbed
-in one place, steps are made again from there, and what has become worse is taken back (*iterated local search*).
+(:mod:`~f2sl.search.orders.parent_sets`): the best DAG of that order, at once. What remains is to find a
+good order (Teyssier and Koller 2005), and few orders differ. Here a step takes one variable out and puts it
+where that raises the score most (Alonso-Barba, de la Ossa and Puerta 2011), which changes its own parents
+and those of the candidates it passes and nothing else. Steps are made until none raises the score; then the
+order is disturbed in one place, steps are made again from there, and what has become worse is taken back
+(*iterated local search*).
 
 A graph that adds, deletes and turns one edge at a time is caught in far more local optima: to turn
 an edge it must accept at once what becomes of the families at both its ends.

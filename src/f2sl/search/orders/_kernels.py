@@ -1,16 +1,14 @@
 """Loops of the search over orders: sets of parents in, the best place of each variable out.
 
-An order is held twice: `order` lists the variables, `place` says where each stands. `chosen[v]` is the number
-of the set of parents that v has in it: the first of its list whose members all stand before v. Two
-variables that are no candidates of each other do not mind which of them comes first, so that a variable has as
-many places worth telling apart as it has candidates, and one more.
+An order is held twice: `order` lists the variables, `place` says where each stands. `chosen[v]` is the
+number of the set of parents that v has in it: the first of its list whose members all stand before v. Two
+variables that are no candidates of each other do not mind which of them comes first, so that a variable has
+as many places worth telling apart as it has candidates, and one more.
 
 Places are compared in halves: a variable at place p stands at 2 p, and 2 p + 1 is just behind it.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from f2sl._jit import Array, kernel
 
@@ -44,10 +42,10 @@ def first_fitting(
 @kernel
 def _holds(number: int, v: int, start: Array, members: Array) -> bool:
     """Say whether v is a member of a set."""
+    found = False
     for i in range(start[number], start[number + 1]):
-        if members[i] == v:
-            return True
-    return False
+        found |= members[i] == v
+    return found
 
 
 @kernel
@@ -94,9 +92,9 @@ def best_place(
 ) -> tuple[float, int]:
     """Where v should stand: what that gains, and behind how many of those near; none if below `least`.
 
-    Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them. Whoever
-    can have fewer keeps its set, if that is among what is left, or takes a later one; whoever can have more keeps its
-    set or takes an earlier one.
+    Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them.
+    Whoever can have fewer keeps its set, if that is among what is left, or takes a later one; whoever can
+    have more keeps its set or takes an earlier one.
     """
     behind_all = 2 * len(place)
     here = _before(v, near, place)
@@ -163,9 +161,7 @@ def _put(
     low, high = min(count, here), max(count, here)
     for i in range(low - 1, high):
         u = v if i < low else near[i]
-        number = first_fitting(
-            (first[u], first[u + 1] - 1), 2 * place[u], NOBODY, 0, place, start, members
-        )
+        number = first_fitting((first[u], first[u + 1] - 1), 2 * place[u], NOBODY, 0, place, start, members)
         if number != chosen[u]:
             journal[written] = CHOSEN, u, chosen[u]
             written += 1
@@ -205,8 +201,8 @@ def climb(
 ) -> tuple[float, int]:
     """Let each variable that waits go to its best place, until nobody gains: what all have gained.
 
-    Whoever moves sets its candidates and theirs waiting. Where the journal `forgets`, it begins anew with each
-    move; otherwise the climb ends before the journal is full.
+    Whoever moves sets its candidates and theirs waiting. Where the journal `forgets`, it begins anew with
+    each move; otherwise the climb ends before the journal is full.
     """
     gain = 0.0
     while ends[BEGIN] < ends[END]:
@@ -238,7 +234,8 @@ def climb(
 def _draw(state: Array, below: int) -> int:
     """Draw a number below another: a linear congruential generator, the same on every machine."""
     state[0] = (state[0] * 1103515245 + 12345) % 2147483648
-    return (state[0] >> 8) % below
+    drawn: int = (state[0] >> 8) % below
+    return drawn
 
 
 @kernel

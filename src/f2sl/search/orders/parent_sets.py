@@ -1,14 +1,14 @@
 """Which sets of parents are worth having, by variable.
 
-In a given order of all variables each may choose its parents among its candidates that stand before it, and takes
-the set with the best score. A set that is not better than one of its own subsets is never taken, whatever the
-order: where it could be, so could the subset. What is left are few sets, and a search over orders needs no
-other scores.
+In a given order of all variables each may choose its parents among its candidates that stand before it, and
+takes the set with the best score. A set that is not better than one of its own subsets is never taken,
+whatever the order: where it could be, so could the subset. What is left are few sets, and a search over
+orders needs no other scores.
 
-Sets are scored by size, all of one size in one batch: every single candidate, every pair, and beyond that only
-what extends one of the `WIDTH` best sets of the size before by one candidate. Where there is none such the search
-ends. Of a variable with very many candidates only the `MOST_CANDIDATES` that make the best single parents are
-looked at; the others may still be its children.
+Sets are scored by size, all of one size in one batch: every single candidate, every pair, and beyond that
+only what extends one of the `WIDTH` best sets of the size before by one candidate. Where there is none such
+the search ends. Of a variable with very many candidates only the `MOST_CANDIDATES` that make the best
+single parents are looked at; the others may still be its children.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class ParentSets:
 class _Level:
     """Scored sets of one size, as places in their variable's list of candidates; ordered by `keys`.
 
-    `best` is the score of each set or of its best subset, whichever is higher, and `useful` says where it is its
-    own.
+    `best` is the score of each set or of its best subset, whichever is higher, and `useful` says where it
+    is its own.
     """
 
     owners: Integers
@@ -94,8 +94,8 @@ def parent_sets(
 ) -> ParentSets:
     """Find the sets of parents worth having; those of v are among ``candidates[start[v]:start[v + 1]]``.
 
-    `edge_log_prior` is added to a score for each parent. No set has more than `max_parents`, and of sets with two
-    members or more the `width` best of each variable are extended.
+    `edge_log_prior` is added to a score for each parent. No set has more than `max_parents`, and of sets
+    with two members or more the `width` best of each variable are extended.
     """
     most = MOST_PARENTS if max_parents is None else min(max_parents, MOST_PARENTS)
     return _ranked(len(start) - 1, list(_levels(families, start, candidates, edge_log_prior, most, width)))
@@ -133,7 +133,7 @@ def _levels(
 def _best_singles(
     n: int, owners: Integers, candidates: Integers, scores: Floats
 ) -> tuple[Integers, Integers, Integers, Floats]:
-    """Keep the candidates that make the best single parents, as many as may be, in the order of their names."""
+    """Keep the candidates that make the best single parents, as many as may be, in their order."""
     order = np.lexsort((candidates, -scores, owners))
     rank = np.empty(len(order), np.int64)
     degrees = np.bincount(owners, minlength=n)

@@ -72,7 +72,7 @@ class GaussianFamilyScore:
         return np.array([self._known[family] for family in families])
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families of one size: a row of parents, in ascending order, for each child; none is remembered."""
+        """Score families of one size: a row of parents, in ascending order, for each child."""
         self._n_at_once += len(children)
         return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
 
