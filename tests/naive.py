@@ -96,6 +96,23 @@ def independence_test(codes, x, y, given=(), statistic="g2"):
     return value, freedom, float(chi2.sf(value, freedom)) if freedom else 1.0
 
 
+def significant(p_values, level=0.05, correction="fdr"):
+    """Keys of the p-values that are significant among all of them.
+
+    By Benjamini and Hochberg's rule those up to level k / m, for the largest k such that k of the m p-values
+    or more are.
+    """
+    m = len(p_values)
+
+    def up_to(limit):
+        return sorted(key for key, p in p_values.items() if p <= limit)
+
+    if correction == "bonferroni":
+        return up_to(level / m)
+    found = [up_to(level * k / m) for k in range(m, 0, -1) if len(up_to(level * k / m)) >= k]
+    return found[0] if found else []
+
+
 def is_reliable(n_rows, cardinalities, x, y, given=()):
     return n_rows >= 5 * math.prod(cardinalities[v] for v in (x, y, *given))
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from scipy.special import multigammaln
+from scipy.stats import norm
 
 
 def correlation(x, y):
@@ -13,6 +14,12 @@ def correlation(x, y):
     both = math.fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     own = math.fsum((a - mean_x) ** 2 for a in x) * math.fsum((b - mean_y) ** 2 for b in y)
     return both / math.sqrt(own)
+
+
+def z_test(x, y):
+    """p-value of Fisher's z for two columns."""
+    z = math.sqrt(len(x) - 3) * math.atanh(correlation(x, y))
+    return 2 * norm.sf(abs(z))
 
 
 def partial_correlation(correlations, x, y, given):

@@ -29,6 +29,7 @@ WITH_SCORE = {
 EXCEPTIONS: dict[type, dict[str, str]] = {
     f2sl.F2SLc: {"check_fit2d_1feature": ONE_COLUMN},
     f2sl.F2SLs: WITH_SCORE,
+    f2sl.F2SLh: WITH_SCORE,
     f2sl.ExactSearch: WITH_SCORE,
     f2sl.SLLC: WITH_SCORE,
     f2sl.SLLG: WITH_SCORE,

@@ -17,9 +17,18 @@ from cli_process import learned, write_csv
 from f2sl.errors import DataError, OptionError
 from gaussian_tools import sampled, small_dag
 
-BOTH_KINDS = [f2sl.F2SLc, f2sl.F2SLs, f2sl.MMHC, f2sl.MMHCc, f2sl.GSBN, f2sl.PCStable, f2sl.LocalToGlobal]
+BOTH_KINDS = [
+    f2sl.F2SLc,
+    f2sl.F2SLs,
+    f2sl.F2SLh,
+    f2sl.MMHC,
+    f2sl.MMHCc,
+    f2sl.GSBN,
+    f2sl.PCStable,
+    f2sl.LocalToGlobal,
+]
 STATES_ALONE = [f2sl.ExactSearch, f2sl.SLLC, f2sl.SLLG, f2sl.GGSL]
-PC = ["fcbf", "mrmr", "mmpc", "hiton-pc", "pc-simple"]
+PC = ["fcbf", "mrmr", "fcbf-confirmed", "mmpc", "hiton-pc", "pc-simple"]
 BLANKET = ["gsmb", "iamb", "inter-iamb", "hiton-mb", "mmmb", "pcmb", "stmb", "bamb", "tc"]
 
 
@@ -49,7 +58,7 @@ class TestWhatIsLearned:
         graph = f2sl.MMHC(score=score).fit(frame).graph_
         assert graph.to_cpdag() == small_dag().to_cpdag()
 
-    @pytest.mark.parametrize("algorithm", PC[2:])
+    @pytest.mark.parametrize("algorithm", PC[3:])
     def test_parents_and_children(self, algorithm, frame):
         found = f2sl.learn_pc(frame, algorithm=algorithm)
         assert {name: set(one) for name, one in found.items()} == {

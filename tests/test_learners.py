@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import f2sl
 from f2sl.errors import F2SLWarning
 
-LEARNERS = [f2sl.F2SLc, f2sl.F2SLs]
+LEARNERS = [f2sl.F2SLc, f2sl.F2SLs, f2sl.F2SLh]
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """FCBF: all targets at once, one target, and the naive algorithm agree, ties included."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,15 +14,29 @@ from f2sl.errors import OptionError
 from f2sl.local.fcbf import FCBF, relevance_graph
 
 
+def relevant_pairs(codes, measure):
+    """Measure all pairs; of those that are not significant there is nothing."""
+    pairs = list(combinations(range(len(codes)), 2))
+    found = naive.significant({pair: naive.independence_test(codes, *pair)[2] for pair in pairs})
+    matrix = naive.all_pairs(codes, measure)
+    for x, y in set(pairs) - set(found):
+        matrix[x][y] = matrix[y][x] = 0.0
+    return matrix
+
+
 def assert_agree(codes, learner):
     engine = make_engine(codes)
-    matrix = naive.all_pairs(codes, learner.settled("discrete").measure)
+    measure, delta = learner.settled("discrete").measure, learner.delta
+    if delta == "auto":
+        matrix, delta = relevant_pairs(codes, measure), 0.0
+    else:
+        matrix = naive.all_pairs(codes, measure)
     sets = learner.learn_all(engine)
     assert sets.start[0] == 0
     assert sets.start[-1] == len(sets.members) == len(sets.strengths)
     for target in range(len(codes)):
         members, strengths = sets.of(target)
-        assert members.tolist() == naive.fcbf(matrix, target, learner.delta, learner.ties)
+        assert members.tolist() == naive.fcbf(matrix, target, delta, learner.ties)
         assert strengths.tolist() == pytest.approx([matrix[target][v] for v in members], rel=1e-9)
         alone = learner.learn_one(engine, target)
         assert alone.members.tolist() == members.tolist()
@@ -33,7 +49,7 @@ def assert_agree(codes, learner):
     seed=st.integers(0, 2**32 - 1),
     n_rows=st.integers(2, 150),
     n_variables=st.integers(2, 9),
-    delta=st.sampled_from([0.0, 0.05, 0.3]),
+    delta=st.sampled_from([0.0, 0.05, 0.3, "auto"]),
 )
 def test_all_and_one_and_naive_agree(ties, measure, seed, n_rows, n_variables, delta):
     assert_agree(related_codes(seed, n_rows, n_variables), FCBF(delta, ties, measure))
@@ -88,12 +104,28 @@ def test_delta_itself_is_not_relevant():
     assert FCBF(delta=0.999).learn_all(make_engine(codes)).members.tolist() == [1, 0]
 
 
+def test_a_pair_that_is_not_significant_drops_nothing():
+    """X decides C, and has so many states that SU(X, Y) is large by chance; Y tells a little of C."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 60, 200)
+    c = x % 2
+    y = np.where(rng.random(200) < 0.65, c, 1 - c)
+    codes = np.stack([c, x, y])
+    su = naive.all_pairs(codes)
+    assert su[0][1] > su[1][2] > su[0][2] > 0.02
+    assert naive.independence_test(codes, 1, 2)[2] > 0.05
+    assert FCBF(delta=0.02).learn_one(make_engine(codes), 0).members.tolist() == [1]
+    assert FCBF(delta="auto").learn_one(make_engine(codes), 0).members.tolist() == [1, 2]
+    assert_agree(codes, FCBF(delta="auto"))
+
+
+@pytest.mark.parametrize("delta", [0.05, "auto"])
 @pytest.mark.parametrize("cardinalities", [[2], [1], [1, 1], [2, 1, 1]])
-def test_nothing_to_find(cardinalities):
+def test_nothing_to_find(cardinalities, delta):
     engine = make_engine(random_codes(1, 5, cardinalities), cardinalities)
-    sets = FCBF().learn_all(engine)
+    sets = FCBF(delta).learn_all(engine)
     assert sets.start.tolist() == [0] * (len(cardinalities) + 1)
-    assert FCBF().learn_one(engine, 0).members.tolist() == []
+    assert FCBF(delta).learn_one(engine, 0).members.tolist() == []
 
 
 def test_first_and_last_variables_without_neighbours():
@@ -134,7 +166,12 @@ def test_order_of_near_equals_is_the_naive_one(steps, random):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"delta": -0.1}, "delta"), ({"ties": "toss"}, "ties"), ({"measure": "gini"}, "measure")],
+    [
+        ({"delta": -0.1}, "delta"),
+        ({"delta": "car"}, "or 'auto', not 'car'"),
+        ({"ties": "toss"}, "ties"),
+        ({"measure": "gini"}, "measure"),
+    ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):
     with pytest.raises(OptionError, match=message):

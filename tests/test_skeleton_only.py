@@ -16,7 +16,7 @@ LEARNERS = {
 
 
 def test_who_can_end_with_the_skeleton():
-    assert set(LEARNERS) == {"f2sl-c", "f2sl-s", "mmhc", "mmhc-c", "local-to-global"}
+    assert set(LEARNERS) == {"f2sl-c", "f2sl-s", "f2sl-h", "mmhc", "mmhc-c", "local-to-global"}
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
     from f2sl.structure.f2sl_c import F2SLc as F2SLc
+    from f2sl.structure.f2sl_h import F2SLh as F2SLh
     from f2sl.structure.f2sl_s import F2SLs as F2SLs
     from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
@@ -67,6 +68,7 @@ _HOMES = {
     "ExactSearch": "structure.exact_search",
     "F2SLError": "errors",
     "F2SLc": "structure.f2sl_c",
+    "F2SLh": "structure.f2sl_h",
     "F2SLs": "structure.f2sl_s",
     "FileError": "errors",
     "GaussianNetwork": "network",

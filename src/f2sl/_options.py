@@ -38,6 +38,21 @@ def not_negative(name: str, value: Any) -> float:
     return float(value)
 
 
+def not_negative_or(word: str, name: str, value: Any) -> float | str:
+    """Check a number that is 0 or more, or a word that stands for what none says.
+
+    Examples
+    --------
+    >>> not_negative_or("auto", "delta", "auto"), not_negative_or("auto", "delta", 0.05)
+    ('auto', 0.05)
+    """
+    if isinstance(value, str) and value == word:
+        return word
+    if not _plain_number(value) or value < 0:
+        raise OptionError(f"{name} must be a number of 0 or more, or {word!r}, not {value!r}")
+    return float(value)
+
+
 def positive(name: str, value: Any, least: float, most: float) -> float:
     """Check a number above 0, within what can be computed with."""
     if not _plain_number(value) or not least <= value <= most:

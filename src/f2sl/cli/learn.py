@@ -41,6 +41,7 @@ EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",
     "f2sl learn data.csv --algorithm f2sl-s --score bic --out graph.dot",
     "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
+    "f2sl learn data.csv --delta auto",
     "f2sl learn alarm.csv --truth alarm",
     "f2sl learn data.csv --out graph.json --plot graph.svg",
     "f2sl learn folder/ --engine stream --memory 256MB",

@@ -38,6 +38,8 @@ class LearnerOption:
     type: type
     help: str
     commands: tuple[str, ...] = ("learn",)
+    parser: Callable[[str], Any] | None = None
+    metavar: str | None = None
 
     @property
     def flag(self) -> str:
@@ -45,8 +47,29 @@ class LearnerOption:
         return "--" + self.param.replace("_", "-")
 
 
+def number_or_word(text: str) -> float | str:
+    """Understand a number; what is none may be a word that the learner knows.
+
+    Examples
+    --------
+    >>> number_or_word("0.05"), number_or_word("auto")
+    (0.05, 'auto')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 LEARNER_OPTIONS = (
-    LearnerOption("delta", float, "Pairs related no more than this are taken for unrelated.", LEARN_AND_PC),
+    LearnerOption(
+        "delta",
+        str,
+        "Pairs related no more than this are taken for unrelated; auto: those that are not significant.",
+        LEARN_AND_PC,
+        number_or_word,
+        "NUMBER or auto",
+    ),
     LearnerOption("alpha", float, "Level of significance of the independence tests.", ALL_LEARNERS),
     LearnerOption(
         "max_cond_vars", int, "Most variables in a separating set that is looked for.", ALL_LEARNERS
@@ -250,7 +273,13 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
             default=None,
             annotation=Annotated[
                 option.type | None,
-                typer.Option(option.flag, help=option.help, rich_help_panel=LEARNING),
+                typer.Option(
+                    option.flag,
+                    help=option.help,
+                    parser=option.parser,
+                    metavar=option.metavar,
+                    rich_help_panel=LEARNING,
+                ),
             ],
         )
         for option in table

@@ -283,11 +283,7 @@ def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]
 
 def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
     """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
-    if not found:
-        return FoundPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    first = np.concatenate([part.first for part in found])
-    second = np.concatenate([part.second for part in found])
-    values = np.concatenate([part.values for part in found])
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    joined = FoundPairs.joined(found)
+    low, high = np.minimum(joined.first, joined.second), np.maximum(joined.first, joined.second)
     order = np.argsort(low * (high.max(initial=0) + 1) + high)
-    return FoundPairs(low[order], high[order], values[order])
+    return FoundPairs(low[order], high[order], joined.values[order], joined.tally)

@@ -146,13 +146,7 @@ class Moments:
             parts.append(formula.of_correlations(np.full(len(above), v), later[above], row[above]))
             if advance is not None:
                 advance(1.0 / len(chosen))
-        if not parts:
-            return FoundPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        return FoundPairs(
-            np.concatenate([part.first for part in parts]),
-            np.concatenate([part.second for part in parts]),
-            np.concatenate([part.values for part in parts]),
-        )
+        return FoundPairs.joined(parts)
 
     def __enter__(self) -> Moments:
         return self

@@ -13,7 +13,7 @@ all pairs in tiles, applies a formula to each tile, and returns only what the fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -130,11 +130,34 @@ TableFormula = Callable[[Tables], Floats]
 
 @dataclass(frozen=True)
 class FoundPairs:
-    """Pairs that a formula kept, with their values; ``first`` and ``second`` are variables."""
+    """Pairs that a formula kept, with their values; ``first`` and ``second`` are variables.
+
+    A formula with several thresholds tells in `tally` how many pairs were above each, kept or not.
+    """
 
     first: Integers
     second: Integers
     values: Floats
+    tally: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @classmethod
+    def joined(cls, parts: Sequence[FoundPairs]) -> FoundPairs:
+        """Put together what one formula found in several pieces of work."""
+        if not parts:
+            return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        tally = np.zeros(max(len(part.tally) for part in parts), np.int64)
+        for part in parts:
+            tally[: len(part.tally)] += part.tally  # a piece without pairs has none
+        return cls(
+            np.concatenate([part.first for part in parts]),
+            np.concatenate([part.second for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            tally,
+        )
+
+    def part(self, which: NDArray[Any]) -> FoundPairs:
+        """Give some of the pairs, by a mask or by their places."""
+        return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
 
 class PairFormula(Protocol):

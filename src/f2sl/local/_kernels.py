@@ -64,7 +64,7 @@ def drop_redundant(
 
     In the order of their strength each kept X drops every later Y with
     strength(X, Y) > strength(Y, target) + margin. Only pairs of the sparse graph are looked
-    at: a pair that is not in it is weaker than every candidate is to the target.
+    at: a pair that is not in it is weaker than every candidate is to the target, or is taken for unrelated.
     """
     place = np.full(len(start) - 1, -1, np.int64)
     for target in range(first, last):
@@ -82,6 +82,57 @@ def drop_redundant(
                     kept[q] = False
         for p in range(begin, end):
             place[neighbours[p]] = -1
+
+
+UNDECIDED, KEPT, DROPPED = 0, 1, 2
+"""What becomes of a candidate."""
+
+
+@kernel
+def next_doubts(
+    start: Array,
+    neighbours: Array,
+    strengths: Array,
+    first: int,
+    last: int,
+    margin: float,
+    fate: Array,
+    since: Array,
+    doubted: Array,
+    by: Array,
+) -> int:
+    """For targets `first` to `last`, find by whom each candidate that is undecided may have to go next.
+
+    A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin.
+    The strongest such X that was kept, of those from ``since[Y]`` on, is written beside Y into `doubted`
+    and `by` (their places in the flat lists); where it is undecided itself, Y waits. A candidate that
+    nobody is left to doubt is kept. Gives how many were written.
+    """
+    place = np.full(len(start) - 1, -1, np.int64)
+    found = 0
+    for target in range(first, last):
+        begin, end = start[target], start[target + 1]
+        for p in range(begin, end):
+            place[neighbours[p]] = p
+        for q in range(begin, end):
+            if fate[q] != UNDECIDED:
+                continue
+            y = neighbours[q]
+            strongest = q
+            for e in range(start[y], start[y + 1]):
+                p = place[neighbours[e]]
+                if since[q] <= p < strongest and fate[p] != DROPPED and strengths[e] > strengths[q] + margin:
+                    strongest = p
+            if strongest == q:
+                fate[q] = KEPT
+                continue
+            since[q] = strongest
+            if fate[strongest] == KEPT:
+                doubted[found], by[found] = q, strongest
+                found += 1
+        for p in range(begin, end):
+            place[neighbours[p]] = -1
+    return found
 
 
 @kernel

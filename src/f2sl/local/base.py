@@ -29,6 +29,12 @@ LOCAL.add(
     "Yu and Liu 2004",
 )
 LOCAL.add(
+    "fcbf-confirmed",
+    "f2sl.local.confirmed:ConfirmedFCBF",
+    "relevant by significance, redundant where a test confirms it: the first step of F2SL-h",
+    "f2sl",
+)
+LOCAL.add(
     "mrmr",
     "f2sl.local.mrmr:MRMR",
     "the k best by relevance minus mean redundancy",

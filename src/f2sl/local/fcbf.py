@@ -2,13 +2,20 @@
 
 Two steps for a target C, by symmetrical uncertainty SU (section 4.3 of the F2SL paper):
 
-1. *Relevance.* Candidates are the variables with SU(X, C) > delta, strongest first.
+1. *Relevance.* Candidates are the variables with SU(X, C) > delta, strongest first; with
+   ``delta="auto"`` those that a test of independence finds related to C.
 2. *Redundancy.* In that order each candidate X that is still there drops every weaker Y that is
    closer to X than to C: SU(X, Y) >= SU(Y, C).
 
 For all targets at once both steps need only the pairs with SU > delta: a pair at or below
 delta can neither make a candidate nor drop one, since every candidate has SU(Y, C) > delta. So
 one pass over all pairs leaves a sparse graph, and the rest works on that alone.
+
+A fixed delta asks for the same strength whatever the number of samples and of states. ``delta="auto"`` takes
+a pair for relevant where the G2 test (of real numbers: Fisher's z) rejects independence at a false discovery
+rate of 0.05 among all pairs of the table (Benjamini and Hochberg 1995). Pairs that are not significant then
+count as not related: they drop nothing, although SU(X, Y) of such a pair may exceed SU(Y, C) where X has
+many states, which make SU larger by chance.
 
 Ties matter on data with deterministic relations. They are *dropped* by default (>=, Yu and Liu
 2004); ``ties="keep"`` is the strict > of the F2SL paper's text. Values within 1e-10 are equal, and
@@ -17,13 +24,15 @@ equally strong candidates are taken in the order of their names.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.protocol import FoundPairs
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
-from f2sl.stats.choose import Engine, choices, related_pairs
+from f2sl.stats.choose import AUTO, Engine, choices, related_pairs, significant_pairs
 
 MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
 """Measures of how related two variables are, with their names."""
@@ -35,8 +44,9 @@ class FCBF(LocalLearner):
 
     Parameters
     ----------
-    delta : float
-        Pairs at or below it are taken for irrelevant.
+    delta : float or "auto"
+        Pairs at or below it are taken for irrelevant; with "auto" those that are not significant, at a false
+        discovery rate of 0.05 among all pairs. The cut is that of the whole table for a single target, too.
     ties : {"drop", "keep"}
         Whether Y goes when SU(X, Y) equals SU(Y, C).
     measure : {"auto", "su", "mi", "r2", "correlation"}
@@ -46,7 +56,7 @@ class FCBF(LocalLearner):
 
     kinds = ("discrete", "gaussian")
 
-    def __init__(self, delta: float = 0.05, ties: str = "drop", measure: str = "auto") -> None:
+    def __init__(self, delta: float | str = 0.05, ties: str = "drop", measure: str = "auto") -> None:
         self.delta = delta
         self.ties = ties
         self.measure = measure
@@ -58,14 +68,15 @@ class FCBF(LocalLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        _options.not_negative("delta", self.delta)
+        _options.not_negative_or(AUTO, "delta", self.delta)
         _options.choice("ties", self.ties, TIES)
         _options.choice("measure", self.measure, choices("measure"))
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""
-        search = related_pairs(engine, self.delta, self.measure)
-        relevant = search(target=target)
+        search = self._search(engine)
+        with stage("measuring pairs") as advance:
+            relevant = search(target=target, advance=advance)
         candidates = np.where(relevant.first == target, relevant.second, relevant.first)
         among = search(variables=np.sort(candidates))
         pairs = FoundPairs(
@@ -82,23 +93,37 @@ class FCBF(LocalLearner):
     def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
         with stage("measuring all pairs") as advance:
-            pairs = related_pairs(engine, self.delta, self.measure)(advance=advance)
-        n = engine.n_variables
+            pairs = self._search(engine)(advance=advance)
         with stage("dropping redundant neighbours"):
-            graph = relevance_graph(n, pairs)
-            kept = self._drop_redundant(graph, 0, n)
+            return self.select(relevance_graph(engine.n_variables, pairs))
+
+    def select(self, graph: Neighbourhoods) -> Neighbourhoods:
+        """Drop the redundant among the candidates of all variables."""
+        kept = self._drop_redundant(graph, 0, len(graph.start) - 1)
         sizes = np.add.reduceat(np.append(kept, False), graph.start[:-1]) * (np.diff(graph.start) > 0)
         start = np.concatenate([[0], np.cumsum(sizes)])
         return Neighbourhoods(start, graph.members[kept], graph.strengths[kept])
 
+    def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
+        """Make the search for relevant pairs."""
+        if isinstance(self.delta, str):
+            return significant_pairs(engine, measure=self.measure)
+        return related_pairs(engine, self.delta, self.measure)
+
     def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
         from f2sl.local import _kernels
-        from f2sl.stats.information import TOLERANCE
 
-        margin = TOLERANCE if self.ties == "keep" else -TOLERANCE
         kept = np.zeros(len(graph.members), np.bool_)
+        margin = redundancy_margin(self.ties)
         _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
         return kept
+
+
+def redundancy_margin(ties: str) -> float:
+    """By how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant: rounding decides no tie."""
+    from f2sl.stats.information import TOLERANCE
+
+    return TOLERANCE if ties == "keep" else -TOLERANCE
 
 
 def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from f2sl._progress import stage
+from f2sl.counting.protocol import Integers
 from f2sl.graph import DAG
 from f2sl.search.hill_climbing import Climbed, Families, hill_climb
 from f2sl.skeleton import Skeleton
@@ -37,6 +38,11 @@ def orient_by_score(
             on_step=lambda step, value: advance(share),
             may_go_on=may_go_on,
         )
+    return weighted_dag(skeleton, names, climbed.arrows), climbed
+
+
+def weighted_dag(skeleton: Skeleton, names: tuple[str, ...], arrows: Integers) -> DAG:
+    """Make a DAG of arrows among a skeleton's edges, each as strong as there."""
     strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
-    weights = [strength[min(u, v), max(u, v)] for u, v in climbed.arrows.tolist()]
-    return DAG.from_arrays(names, climbed.arrows, weights_directed=weights), climbed
+    weights = [strength[min(u, v), max(u, v)] for u, v in arrows.tolist()]
+    return DAG.from_arrays(names, arrows, weights_directed=weights)

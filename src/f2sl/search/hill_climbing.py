@@ -1,8 +1,8 @@
 """Hill climbing: the DAG with the best score, one edge at a time.
 
-From the empty graph, each step adds, deletes or reverses the one edge that raises the score most,
-among the edges of a skeleton (in either direction). When no step raises it any more the search
-goes on with the one that lowers it least, never back to one of the last `tabu_length` graphs, and
+From the empty graph or another to start with, each step adds, deletes or reverses the one edge that raises
+the score most, among the edges of a skeleton (in either direction). When no step raises it any more the
+search goes on with the one that lowers it least, never back to one of the last `tabu_length` graphs, and
 ends after `max_stall` steps without a new best.
 
 Scores add up over families (a variable and its parents), so a step changes only the families whose
@@ -68,14 +68,17 @@ def hill_climb(
     edge_log_prior: float = 0.0,
     tabu_length: int = 100,
     max_stall: int = 15,
+    start: Integers | None = None,
     on_step: Callable[[int, float], None] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> Climbed:
-    """Climb from the empty graph over variables 0 to n - 1, using only `edges` (rows of two variables).
+    """Climb over variables 0 to n - 1, using only `edges` (rows of two variables).
 
-    `edge_log_prior` is added to the score for each edge of the graph. `may_go_on` is asked before each step.
+    `edge_log_prior` is added to the score for each edge of the graph. `start` has the arrows (from, to) of
+    the DAG to begin with, all of them among `edges`; by default there are none. `may_go_on` is asked before
+    each step.
     """
-    state = _State(family_score, n, edges, edge_log_prior)
+    state = _State(family_score, n, edges, edge_log_prior, edges[:0] if start is None else start)
     best_score, best_present = state.score, state.present.copy()
     recent: deque[int] = deque([state.signature])
     forbidden: set[int] = set(recent if tabu_length else ())
@@ -125,7 +128,9 @@ class _State:
     known to close a cycle: no later addition undoes that, though taking an edge away may.
     """
 
-    def __init__(self, family_score: Families, n: int, edges: Integers, edge_log_prior: float) -> None:
+    def __init__(
+        self, family_score: Families, n: int, edges: Integers, edge_log_prior: float, start: Integers
+    ) -> None:
         self.family_score = family_score
         self.prior = edge_log_prior
         arcs = np.concatenate([edges, edges[:, ::-1]]).reshape(-1, 2)
@@ -146,7 +151,12 @@ class _State:
         self.closing = np.zeros(2 * m, np.bool_)
         self.gain: Floats = np.zeros(2 * m)
         self.adding: Floats = np.zeros(2 * m)
-        self.score = float(family_score.score([(v, ()) for v in range(n)]).sum())
+        for arc in np.searchsorted(self.arcs @ [n, 1], start @ [n, 1]).tolist():
+            u, v = self.arcs[arc].tolist()
+            self._link(u, v, arc)
+            self.signature |= 1 << arc
+        families = [(v, tuple(sorted(parents))) for v, parents in enumerate(self.parents)]
+        self.score = float(family_score.score(families).sum()) + edge_log_prior * len(start)
         self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
         self._measure(range(n))
 

@@ -97,6 +97,16 @@ def pair_sums(
 
 
 @kernel
+def is_above(value: float, thresholds: Array, tally: Array) -> bool:
+    """Count a value for each of the rising thresholds that it exceeds; says whether these are all."""
+    for step in range(len(thresholds)):
+        if not value > thresholds[step]:
+            return False
+        tally[step] += 1
+    return True
+
+
+@kernel
 def keep_pairs(
     sums: Array,
     skip: Array,
@@ -105,25 +115,33 @@ def keep_pairs(
     entropies: Array,
     log_n: int,
     as_su: bool,
-    threshold: float,
     unit: float,
+    least: float,
+    thresholds: Array,
+    classes: Array,
+    tally: Array,
     found: int,
     first: Array,
     second: Array,
     values: Array,
 ) -> int:
-    """Write down the pairs of a tile whose SU (or mutual information, in nats) exceeds `threshold`.
+    """Write down the pairs of a tile whose SU (or information, times `unit`) exceeds the last threshold.
 
     Entropies come times N in fixed point: I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the
-    sum of n log n over the cells. `found` pairs were written before; returns how many there are now.
+    sum of n log n over the cells. The thresholds of a pair are those of its variables' classes,
+    ``thresholds[class, class]``, rising; `tally` counts the pairs above each. `found` pairs were written
+    before; returns how many there are now.
     """
+    column_entropies = entropies[columns]
     for i in range(len(rows)):
-        for j in range(skip[i], len(columns)):
-            both = entropies[rows[i]] + entropies[columns[j]]
-            information = both - (log_n - sums[i, j])
+        x, own = rows[i], entropies[rows[i]]
+        cells, others, ys = sums[i][skip[i] :], column_entropies[skip[i] :], columns[skip[i] :]
+        for j in range(len(cells)):
+            both = own + others[j]
+            information = both - (log_n - cells[j])
             value = 2.0 * information / max(both, 1) if as_su else information * unit
-            if value > threshold:
-                first[found], second[found], values[found] = rows[i], columns[j], value
+            if value > least and is_above(value, thresholds[classes[x], classes[ys[j]]], tally):
+                first[found], second[found], values[found] = x, ys[j], value
                 found += 1
     return found
 
@@ -140,10 +158,11 @@ def search_tiles(
     n_log_n: Array,
     entropies: Array,
     as_su: bool,
-    threshold: float,
     unit: float,
-) -> tuple[Array, Array, Array]:
-    """Count tiles of pairs and keep those whose SU (or mutual information, in nats) exceeds `threshold`.
+    thresholds: Array,
+    classes: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """Count tiles of pairs, keep those above their last threshold and tally all, as `keep_pairs` does.
 
     One call does many tiles, because every return to Python may have to wait for its lock.
     """
@@ -161,6 +180,7 @@ def search_tiles(
     log_n = n_log_n[len(n_log_n) - 1]
     room = most_pairs
     first, second, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
     found = 0
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
@@ -190,9 +210,24 @@ def search_tiles(
             second = np.concatenate((second, np.empty(more, np.int64)))
             values = np.concatenate((values, np.empty(more, np.float64)))
         found = keep_pairs(
-            sums, skip, rows, columns, entropies, log_n, as_su, threshold, unit, found, first, second, values
+            sums,
+            skip,
+            rows,
+            columns,
+            entropies,
+            log_n,
+            as_su,
+            unit,
+            least,
+            thresholds,
+            classes,
+            tally,
+            found,
+            first,
+            second,
+            values,
         )
-    return first[:found].copy(), second[:found].copy(), values[:found].copy()
+    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
 
 
 @kernel
@@ -204,9 +239,10 @@ def search_tiles_by_codes(
     n_log_n: Array,
     entropies: Array,
     as_su: bool,
-    threshold: float,
     unit: float,
-) -> tuple[Array, Array, Array]:
+    thresholds: Array,
+    classes: Array,
+) -> tuple[Array, Array, Array, Array]:
     """Do what `search_tiles` does for pairs with many states, counting sample by sample."""
     most_cells, most_pairs = 1, 1
     for t in range(len(tiles)):
@@ -218,6 +254,7 @@ def search_tiles_by_codes(
     log_n = n_log_n[len(n_log_n) - 1]
     room = most_pairs
     first, second, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
     found = 0
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
@@ -242,9 +279,24 @@ def search_tiles_by_codes(
             second = np.concatenate((second, np.empty(more, np.int64)))
             values = np.concatenate((values, np.empty(more, np.float64)))
         found = keep_pairs(
-            sums, skip, rows, columns, entropies, log_n, as_su, threshold, unit, found, first, second, values
+            sums,
+            skip,
+            rows,
+            columns,
+            entropies,
+            log_n,
+            as_su,
+            unit,
+            least,
+            thresholds,
+            classes,
+            tally,
+            found,
+            first,
+            second,
+            values,
         )
-    return first[:found].copy(), second[:found].copy(), values[:found].copy()
+    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
 
 
 @kernel

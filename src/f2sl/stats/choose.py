@@ -35,6 +35,9 @@ Engine = CountingEngine | Moments
 
 AUTO = "auto"
 
+RELEVANCE_LEVEL = 0.05
+"""Rate of false discoveries among the pairs that are taken for related by their significance."""
+
 CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ci_test": {"discrete": ("g2", "x2"), "gaussian": ("fisher-z",)},
     "score": {"discrete": ("bdeu", "k2", "bic", "aic"), "gaussian": ("bge", "bic-g")},
@@ -115,21 +118,26 @@ def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def make_test(
-    engine: Engine, alpha: float, ci_test: str = AUTO, without_freedom: str = "independent"
+    engine: Engine,
+    alpha: float,
+    ci_test: str = AUTO,
+    without_freedom: str = "independent",
+    samples_per_cell: float | None = None,
 ) -> IndependenceTest:
     """Make the independence test of that name on an engine's data.
 
-    `without_freedom` says what tables without degrees of freedom answer; tests on correlations are
-    unreliable where nothing is left to correlate.
+    `without_freedom` says what tables without degrees of freedom answer, and `samples_per_cell` how many
+    samples tables need; tests on correlations are unreliable where nothing is left to correlate.
     """
     name = settled("ci_test", ci_test, kind_of_engine(engine))
     if isinstance(engine, Moments):
         from f2sl.stats.gaussian.fisher_z import FisherZ
 
         return FisherZ(engine, alpha)
-    from f2sl.stats.independence import TableTest
+    from f2sl.stats.independence import SAMPLES_PER_CELL, TableTest
 
-    return TableTest(engine, alpha, name, without_freedom)
+    least = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+    return TableTest(engine, alpha, name, without_freedom, least)
 
 
 def make_score(
@@ -156,3 +164,24 @@ def related_pairs(engine: Engine, threshold: float, measure: str = AUTO) -> Call
     from f2sl.stats.information import Information
 
     return partial(engine.search_pairs, Information(engine).pairs_above(threshold, name))
+
+
+def significant_pairs(
+    engine: Engine, correction: str = "fdr", level: float = RELEVANCE_LEVEL, measure: str = AUTO
+) -> Callable[..., FoundPairs]:
+    """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
+
+    The test is G2 of states and Fisher's z of real numbers. Its level is corrected for the number of all
+    pairs of the table (:mod:`f2sl.stats.significance`), also where only one target's are asked for: the
+    first call walks over all pairs.
+    """
+    from f2sl.stats.significance import SignificantPairs
+
+    name = settled("measure", measure, kind_of_engine(engine))
+    if isinstance(engine, Moments):
+        from f2sl.stats.gaussian.pairs import ZOfPairs
+
+        return SignificantPairs(engine, ZOfPairs(engine), correction, level, name)
+    from f2sl.stats.pair_tests import G2OfPairs
+
+    return SignificantPairs(engine, G2OfPairs(engine), correction, level, name)

@@ -4,10 +4,10 @@ The G2 statistic of X and Y given Z is 2 N I(X; Y | Z); Pearson's X2 compares ob
 expected counts. Under independence both follow a chi-squared distribution. Degrees of
 freedom are counted in each stratum of Z from the rows and columns that are not empty there.
 
-A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha.
-*Unreliable*: fewer than 5 samples for each cell of the full table (N divided by the product
-of the numbers of states), so that neither can be claimed. What an unreliable test means is for
-the algorithm to say; it is never counted at all.
+A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha. *Unreliable*: fewer
+than 5 samples (or what else is asked for) for each cell of the full table, which is N divided by the
+product of the numbers of states, so that neither can be claimed. What an unreliable test means is for the
+algorithm to say; it is never counted at all.
 """
 
 from __future__ import annotations
@@ -104,6 +104,8 @@ class TableTest:
     without_freedom : {"independent", "unreliable"}
         What a test without degrees of freedom answers: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
+    samples_per_cell : float
+        How many samples there must be for each cell of the full table; at least 1.
     """
 
     def __init__(
@@ -112,6 +114,7 @@ class TableTest:
         alpha: float = 0.01,
         ci_test: str = "g2",
         without_freedom: str = "independent",
+        samples_per_cell: float = SAMPLES_PER_CELL,
     ) -> None:
         if ci_test not in CI_TESTS:
             raise OptionError(unknown_name("independence test", ci_test, CI_TESTS))
@@ -119,6 +122,7 @@ class TableTest:
         self.alpha = alpha
         self.ci_test = ci_test
         self.without_freedom = without_freedom
+        self.samples_per_cell = samples_per_cell
         self.n_tests = 0
         self.n_unreliable = 0
         self._formula = Statistic(ci_test, LogTable(engine.n_rows))
@@ -156,7 +160,7 @@ class TableTest:
     def room(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have for a reliable test of x and y."""
         cardinalities = self.engine.cardinalities
-        return np.asarray(self.engine.n_rows / (SAMPLES_PER_CELL * cardinalities[x] * cardinalities[y]))
+        return np.asarray(self.engine.n_rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
 
     def configurations(self, given: Integers) -> Floats:
         """How many configurations each row of conditioning variables has."""
@@ -174,15 +178,10 @@ class TableTest:
 
     def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
         """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""
-        from scipy.special import gammaincc
-
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
-        p_values = np.ones(len(x))
-        tested = freedom > 0
-        p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
-        return statistic, freedom, p_values
+        return statistic, freedom, chi_squared_tail(statistic, freedom)
 
 
 @dataclass(frozen=True)
@@ -224,6 +223,22 @@ class Statistic:
             statistic[statistic < ROUNDING_UNITS * unit] = 0.0
         result[:, 0], result[:, 1] = statistic, freedom
         return result
+
+
+def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:
+    """p-values of statistics that follow the chi-squared distribution; 1 without degrees of freedom.
+
+    Examples
+    --------
+    >>> chi_squared_tail(np.array([3.8415, 0.0]), np.array([1, 0])).round(4).tolist()
+    [0.05, 1.0]
+    """
+    from scipy.special import gammaincc
+
+    p_values = np.ones(len(statistic))
+    tested = freedom > 0
+    p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+    return p_values
 
 
 def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:

@@ -119,7 +119,14 @@ class Information:
 
     def pairs_above(self, threshold: float, measure: str = "su") -> PairsAbove:
         """Formula that keeps the pairs whose measure exceeds `threshold`."""
-        return PairsAbove(self.table, self.scaled_entropies, threshold, measure)
+        thresholds = np.full((1, 1, 1), threshold + TOLERANCE)
+        alike = np.zeros(self.engine.n_variables, np.int64)
+        return PairsAbove(self.table, self.scaled_entropies, measure, thresholds, alike)
+
+    def from_g2(self, pairs: FoundPairs, measure: str) -> Floats:
+        """Another measure of pairs whose values are G2, with the same bits as if it were found at once."""
+        both = self.scaled_entropies[pairs.first] + self.scaled_entropies[pairs.second]
+        return measured(pairs.values / unit_of("g2", self.table), both, measure, self.table)
 
     def mutual_information(self, queries: Queries) -> Floats:
         """I(X; Y | Z) for queries listed as (Z..., X, Y): the last two given the ones before, in nats."""
@@ -176,12 +183,17 @@ class CellSums:
 
 @dataclass(frozen=True)
 class PairsAbove:
-    """Keeps the pairs with SU (or mutual information) above a threshold."""
+    """Keeps the pairs whose measure exceeds a threshold.
+
+    Thresholds may differ by class of variables: those of a pair are ``thresholds[classes[x], classes[y]]``,
+    one or several, rising. Pairs above the last are kept, and those above each are tallied.
+    """
 
     table: LogTable
     scaled_entropies: Integers
-    threshold: float
     measure: str
+    thresholds: Floats
+    classes: Integers
 
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
         """Count the pairs of some tiles and keep those above the threshold."""
@@ -196,8 +208,9 @@ class PairsAbove:
             self.table.all_entries,
             self.scaled_entropies,
             self.measure == "su",
-            self.threshold + TOLERANCE,
-            self.table.unit / self.table.n_rows,
+            unit_of(self.measure, self.table),
+            self.thresholds,
+            self.classes,
         )
         return FoundPairs(*found)
 
@@ -211,8 +224,9 @@ class PairsAbove:
             self.table.all_entries,
             self.scaled_entropies,
             self.measure == "su",
-            self.threshold + TOLERANCE,
-            self.table.unit / self.table.n_rows,
+            unit_of(self.measure, self.table),
+            self.thresholds,
+            self.classes,
         )
         return FoundPairs(*found)
 
@@ -221,10 +235,22 @@ class PairsAbove:
         sums, _ = sums_of_tables(tables, self.table)
         first, second = tables.queries.variables.reshape(-1, 2).T
         both = self.scaled_entropies[first] + self.scaled_entropies[second]
-        information = both - (self.table.of_all - sums)
-        if self.measure == "su":
-            values = 2.0 * information / np.maximum(both, 1)
-        else:
-            values = information * (self.table.unit / self.table.n_rows)
-        keep = values > self.threshold + TOLERANCE
-        return FoundPairs(first[keep], second[keep], values[keep])
+        values = measured(both - (self.table.of_all - sums), both, self.measure, self.table)
+        above = values[:, None] > self.thresholds[self.classes[first], self.classes[second]]
+        keep = above[:, -1]
+        return FoundPairs(first[keep], second[keep], values[keep], above.sum(axis=0))
+
+
+def unit_of(measure: str, table: LogTable) -> float:
+    """What a unit of N I, in fixed point, is of G2, or else of mutual information in nats."""
+    return 2.0 * table.unit if measure == "g2" else table.unit / table.n_rows
+
+
+def measured(information: Integers | Floats, both: Integers, measure: str, table: LogTable) -> Floats:
+    """Give a measure of pairs from N I(X; Y) and N (H(X) + H(Y)), both in fixed point.
+
+    It is "su", "mi" in nats, or "g2", the statistic 2 N I of the likelihood-ratio test.
+    """
+    if measure == "su":
+        return np.asarray(2.0 * information / np.maximum(both, 1))
+    return np.asarray(information * unit_of(measure, table))

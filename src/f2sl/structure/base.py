@@ -45,6 +45,12 @@ STRUCTURE.add(
     "Yu et al., Algorithm 1",
 )
 STRUCTURE.add(
+    "f2sl-h",
+    "f2sl.structure.f2sl_h:F2SLh",
+    "confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders",
+    "f2sl",
+)
+STRUCTURE.add(
     "mmhc",
     "f2sl.structure.mmhc:MMHC",
     "MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",

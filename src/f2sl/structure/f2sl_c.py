@@ -12,9 +12,10 @@ class F2SLc(LocalToGlobal):
 
     Parameters
     ----------
-    delta : float
+    delta : float or "auto"
         Pairs whose symmetrical uncertainty (of real numbers: squared correlation) is at or below it are taken
-        for unrelated.
+        for unrelated. With "auto" those that are not significant: by the G2 test (Fisher's z), at a false
+        discovery rate of 0.05 among all pairs.
     alpha : float
         Level of significance of the independence tests.
     max_cond_vars : int
@@ -83,7 +84,7 @@ class F2SLc(LocalToGlobal):
     def __init__(
         self,
         *,
-        delta: float = 0.05,
+        delta: float | str = 0.05,
         alpha: float = 0.01,
         max_cond_vars: int | None = 3,
         symmetry: str = "and",

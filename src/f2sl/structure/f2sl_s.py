@@ -57,7 +57,7 @@ class F2SLs(LocalToGlobal):
     def __init__(
         self,
         *,
-        delta: float = 0.05,
+        delta: float | str = 0.05,
         score: str = "auto",
         equivalent_sample_size: float = 10.0,
         symmetry: str = "and",

@@ -123,15 +123,27 @@ class FisherZ:
 
 def z_answers(correlations: Floats, freedom: int, alpha: float) -> Answers:
     """Answer by partial correlations with so many degrees of freedom; not a number is unreliable."""
-    from scipy.special import erfc
-
     answers = np.full(len(correlations), UNRELIABLE, np.int8)
     numbers = np.full((3, len(correlations)), np.nan)
     reliable = ~np.isnan(correlations)
     if reliable.any():
-        z = np.sqrt(freedom) * np.arctanh(np.clip(correlations[reliable], -LARGEST, LARGEST))
-        p_values = erfc(np.abs(z) / np.sqrt(2.0))
+        z, p_values = z_tail(correlations[reliable], freedom)
         answers[reliable] = np.where(p_values > alpha, INDEPENDENT, DEPENDENT)
         # The square of a standard normal number is chi-squared with one degree of freedom.
         numbers[:, reliable] = p_values, z, strengths(z * z, np.ones(len(z)), p_values)
     return Answers(answers, *numbers)
+
+
+def z_tail(correlations: Floats, freedom: int) -> tuple[Floats, Floats]:
+    """Fisher's z of partial correlations with so many degrees of freedom, and the p-values.
+
+    Examples
+    --------
+    >>> z, p_values = z_tail(np.array([0.19355]), 100)
+    >>> z.round(3).tolist(), p_values.round(3).tolist()
+    ([1.96], [0.05])
+    """
+    from scipy.special import erfc
+
+    z = np.sqrt(max(freedom, 0)) * np.arctanh(np.clip(correlations, -LARGEST, LARGEST))
+    return z, np.asarray(erfc(np.abs(z) / np.sqrt(2.0)))

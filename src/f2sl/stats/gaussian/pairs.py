@@ -19,9 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl.counting.moments import Moments
 from f2sl.counting.protocol import Floats, FoundPairs, Integers
-from f2sl.stats.gaussian.fisher_z import LARGEST
+from f2sl.stats.gaussian.fisher_z import LARGEST, LEAST_FREEDOM, z_tail
 from f2sl.stats.information import TOLERANCE
+from f2sl.stats.significance import MARGIN
 
 
 def mutual_information(correlations: Floats) -> Floats:
@@ -61,3 +63,48 @@ class PairsAbove:
         values = MEASURES[self.measure][0](correlations)
         keep = values > self.threshold + TOLERANCE
         return FoundPairs(first[keep], second[keep], values[keep])
+
+
+@dataclass(frozen=True)
+class CorrelationsAbove:
+    """Keeps the pairs whose correlation exceeds the last of some rising thresholds, by absolute value."""
+
+    thresholds: Floats
+
+    @property
+    def weakest(self) -> float:
+        """No pair is tallied whose correlation does not exceed it, by absolute value."""
+        return float(self.thresholds[0])
+
+    def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
+        """Keep the pairs above the last threshold, with their correlations, and tally those above each."""
+        above = np.abs(correlations)[:, None] > self.thresholds
+        keep = above[:, -1]
+        return FoundPairs(first[keep], second[keep], correlations[keep], above.sum(axis=0))
+
+
+class ZOfPairs:
+    """Fisher's z for :class:`~f2sl.stats.significance.SignificantPairs` of real numbers.
+
+    Without enough samples for the test no pair is significant.
+    """
+
+    def __init__(self, engine: Moments) -> None:
+        self._freedom = engine.n_rows - 3
+
+    def formula(self, levels: Floats) -> CorrelationsAbove:
+        """Formula that keeps all pairs with a p-value up to the last of some falling levels."""
+        from scipy.special import erfcinv
+
+        if self._freedom < LEAST_FREEDOM:
+            return CorrelationsAbove(np.full(len(levels), np.inf))
+        critical = np.tanh(math.sqrt(2.0 / self._freedom) * erfcinv(levels))
+        return CorrelationsAbove(critical * (1.0 - MARGIN))
+
+    def p_values(self, found: FoundPairs) -> Floats:
+        """p-values of what the formula kept."""
+        return z_tail(found.values, self._freedom)[1]
+
+    def values(self, found: FoundPairs, measure: str) -> Floats:
+        """Measure what it kept."""
+        return MEASURES[measure][0](found.values)

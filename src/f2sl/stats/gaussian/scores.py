@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Floats, Queries
+from f2sl.counting.protocol import Floats, Integers, Queries
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.gaussian import _kernels
 from f2sl.stats.gaussian.fisher_z import COLLINEAR
@@ -56,23 +56,30 @@ class GaussianFamilyScore:
         self.engine = engine
         self._formula = SCORES[score]
         self._known: dict[Hashable, float] = {}
+        self._n_at_once = 0
 
     @property
     def n_families(self) -> int:
         """Number of families that were scored."""
-        return len(self._known)
+        return len(self._known) + self._n_at_once
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order); what was scored before is remembered."""
         new = list(dict.fromkeys(family for family in families if family not in self._known))
         if new:
-            children = np.array([child for child, _ in new])
-            sizes = np.array([len(parents) for _, parents in new], np.float64)
-            queries = Queries.of([(*parents, child) for child, parents in new])
-            values = self._formula(self, queries, sizes)
-            values -= 0.5 * self.engine.n_rows * np.log(self.engine.variances[children])
+            values = self._evaluate(Queries.of([(*parents, child) for child, parents in new]))
             self._known.update(zip(new, values.tolist(), strict=True))
         return np.array([self._known[family] for family in families])
+
+    def score_all(self, children: Integers, parents: Integers) -> Floats:
+        """Score families of one size: a row of parents, in ascending order, for each child."""
+        self._n_at_once += len(children)
+        return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
+
+    def _evaluate(self, queries: Queries) -> Floats:
+        children = queries.variables[queries.start[1:] - 1]
+        values = self._formula(self, queries, np.diff(queries.start) - 1.0)
+        return values - 0.5 * self.engine.n_rows * np.log(self.engine.variances[children])
 
     def _bic(self, queries: Queries, sizes: Floats) -> Floats:
         """Score families of variables of variance 1."""

@@ -1,0 +1,171 @@
+"""Parents and children by feature selection that independence tests confirm: the first step of F2SL-h.
+
+FCBF (:mod:`f2sl.local.fcbf`) takes a pair for related above a fixed delta, and a candidate for redundant by
+comparing two numbers. Both lose true neighbours, whatever the number of samples. Here, for a target C:
+
+1. *Relevance by significance.* Candidates are the variables that a test of independence finds related to C,
+   at a level corrected for the number of all pairs; strongest first, by symmetrical uncertainty SU.
+2. *Redundancy, confirmed.* In that order each candidate X that is kept puts every weaker Y in doubt that is
+   closer to X than to C: SU(X, Y) >= SU(Y, C). Such a Y goes only if a test finds it independent of C given
+   X. One test for each doubt, and where there are too few samples to tell, Y stays.
+3. *Clean-up* (with ``clean_up`` of 1 or more). A candidate that was kept goes if so many of the others, or
+   fewer, make it independent of C; the weakest is tried first.
+
+The doubts of all targets are settled side by side: each round asks one question of every candidate whose next
+doubt comes from somebody who is sure to be kept.
+
+A test here wants one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has one variable
+to condition on, and to drop a true neighbour costs more than to keep a false one, which a score may still
+refuse.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.by_tests import check_tests
+from f2sl.local.fcbf import MEASURES, TIES, redundancy_margin, relevance_graph
+from f2sl.local.lockstep import Search, answer_all, together
+from f2sl.local.subset_search import drop_in_turn, separations
+from f2sl.stats.choose import Engine, choices, make_test, significant_pairs
+from f2sl.stats.significance import CORRECTIONS
+
+if TYPE_CHECKING:
+    from f2sl.stats.independence import IndependenceTest
+
+SAMPLES_PER_CELL = 1.0
+DOUBTS_AT_ONCE = 200_000
+
+
+class ConfirmedFCBF(LocalLearner):
+    """Parents and children by feature selection that tests confirm.
+
+    Parameters
+    ----------
+    relevance : {"fdr", "bonferroni"}
+        How the level 0.05 of the relevance tests is corrected for the number of pairs: by the rate of false
+        discoveries (Benjamini and Hochberg 1995), or so that there should be none.
+    alpha : float
+        Level of significance of the tests that confirm.
+    clean_up : int
+        Largest set of other candidates by which a kept one may go; 0 for no clean-up.
+    ties : {"drop", "keep"}
+        Whether Y is in doubt when SU(X, Y) equals SU(Y, C).
+    measure : {"auto", "su", "mi", "r2", "correlation"}
+        What candidates are compared by, as in :class:`~f2sl.local.fcbf.FCBF`.
+    ci_test : {"auto", "g2", "x2", "fisher-z"}
+        The statistic of the tests that confirm; by default G2 of states, and Fisher's z of real numbers.
+    """
+
+    kinds = ("discrete", "gaussian")
+
+    def __init__(
+        self,
+        relevance: str = "fdr",
+        alpha: float = 0.01,
+        clean_up: int = 0,
+        ties: str = "drop",
+        measure: str = "auto",
+        ci_test: str = "auto",
+    ) -> None:
+        self.relevance = relevance
+        self.alpha = alpha
+        self.clean_up = clean_up
+        self.ties = ties
+        self.measure = measure
+        self.ci_test = ci_test
+
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the strengths of links are."""
+        return MEASURES[self.measure]
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        _options.choice("relevance", self.relevance, CORRECTIONS)
+        check_tests(self.alpha, None, self.ci_test)
+        _options.whole("clean_up", self.clean_up)
+        _options.choice("ties", self.ties, TIES)
+        _options.choice("measure", self.measure, choices("measure"))
+
+    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+        """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""
+        relevant = self.relevant(engine)
+        test = self.test(engine)
+        sets = self.confirm(relevant, test, target, target + 1)
+        members, strengths = sets.of(target)
+        if self.clean_up:
+            cleaned = answer_all(self._cleaned(test, target, members, strengths), test)
+            members, strengths = cleaned.members, cleaned.strengths
+        return Neighbourhood(members, strengths, {}, test.n_tests, test.n_unreliable)
+
+    def learn_all(self, engine: Engine) -> Neighbourhoods:
+        """Find the sets of all variables."""
+        return self.find_all(self.relevant(engine), self.test(engine))
+
+    def relevant(self, engine: Engine) -> Neighbourhoods:
+        """Step 1: the candidates of all variables, strongest first."""
+        with stage("measuring all pairs") as advance:
+            pairs = significant_pairs(engine, self.relevance, measure=self.measure)(advance=advance)
+        return relevance_graph(engine.n_variables, pairs)
+
+    def test(self, engine: Engine) -> IndependenceTest:
+        """Make the test of steps 2 and 3; where nothing varies given X, X has explained all there is."""
+        return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
+
+    def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
+        """Steps 2 and 3 for all variables, by the answers of `test`."""
+        n = len(relevant.start) - 1
+        kept = self.confirm(relevant, test, 0, n)
+        if self.clean_up:
+            searches = (self._cleaned(test, target, *kept.of(target)) for target in range(n))
+            with stage("testing independence"):
+                kept = flatten(answer_all(together(searches), test))
+        return Neighbourhoods(kept.start, kept.members, kept.strengths, {}, test.n_tests, test.n_unreliable)
+
+    def confirm(
+        self, relevant: Neighbourhoods, test: IndependenceTest, first: int, last: int
+    ) -> Neighbourhoods:
+        """Step 2 for targets `first` to `last`: drop the candidates that a stronger one makes independent.
+
+        The sets of other targets are empty.
+        """
+        from f2sl.local import _kernels
+        from f2sl.stats.independence import INDEPENDENT
+
+        n = len(relevant.start) - 1
+        members, sizes = relevant.members, np.diff(relevant.start)
+        owner = np.repeat(np.arange(n), sizes)
+        fate = np.full(len(members), _kernels.UNDECIDED, np.int8)
+        since = np.repeat(relevant.start[:-1], sizes)
+        doubted, by = np.empty(len(members), np.int64), np.empty(len(members), np.int64)
+        margin = redundancy_margin(self.ties)
+        with stage("confirming redundant neighbours"):
+            while found := _kernels.next_doubts(
+                relevant.start, members, relevant.strengths, first, last, margin, fate, since, doubted, by
+            ):
+                for part in range(0, found, DOUBTS_AT_ONCE):
+                    y, x = (places[:found][part : part + DOUBTS_AT_ONCE] for places in (doubted, by))
+                    answers = test.answer(owner[y], members[y], members[x][:, None])
+                    fate[y[answers == INDEPENDENT]] = _kernels.DROPPED
+                    since[y] = x + 1
+        kept = fate == _kernels.KEPT
+        start = np.concatenate([[0], np.cumsum(np.bincount(owner[kept], minlength=n))])
+        return Neighbourhoods(start, members[kept], relevant.strengths[kept])
+
+    def _cleaned(
+        self, test: IndependenceTest, target: int, members: np.ndarray, strengths: np.ndarray
+    ) -> Search[Neighbourhood]:
+        """Step 3 for one target."""
+        weakest_first = members[::-1]
+        found = yield from separations(
+            test, target, weakest_first, weakest_first, self.clean_up, smallest=1, find_all=True
+        )
+        dropped = drop_in_turn(weakest_first.tolist(), found.sets)
+        stays = ~np.isin(members, list(dropped))
+        return Neighbourhood(members[stays], strengths[stays])

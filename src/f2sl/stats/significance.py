@@ -1,0 +1,162 @@
+"""Which pairs are related beyond chance, given how many pairs there are.
+
+Of m = n (n - 1) / 2 pairs of independent variables a test at the level 0.05 takes m / 20 for related. Two
+corrections of the level are at hand:
+
+================  =====================================================================================
+"fdr"             Benjamini and Hochberg 1995: with the p-values in ascending order, all up to the last
+                  with p_k <= level k / m. Of the pairs found, a share of at most `level` is there by
+                  chance, in the mean
+"bonferroni"      p <= level / m: that a single pair is there by chance has at most the probability `level`
+================  =====================================================================================
+
+The first needs the order of all p-values, which are too many to keep. So a walk over all pairs keeps those
+up to the level of some rank K, p <= level K / m, and only tallies those up to the levels of the ranks
+4 K, 16 K, ..., m. A p-value between the levels of two ranks A < B can be the last only if more than A
+p-values are no larger, and the tally of B says how many are at most. Where no tally exceeds the rank before
+its own, the last is among what was kept. Otherwise a second walk keeps all up to the largest level in doubt:
+many pairs, but most of them related, as there are several times more than chance would put there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from f2sl._progress import stage
+from f2sl.counting.protocol import Floats, FoundPairs, Integers
+
+CORRECTIONS = ("fdr", "bonferroni")
+"""Corrections for the number of pairs, by the name they are asked for."""
+
+KEPT_PER_VARIABLE = 50
+"""The first walk keeps up to the level of this rank for each variable: so many may be found in one walk, and
+chance adds no more than `level` times as many."""
+
+FACTOR = 4
+"""From each rank with a tally to the next."""
+
+MARGIN = 1e-6
+"""Critical values are lowered by this share of theirs, so that the p-value itself decides."""
+
+
+class PairTest(Protocol):
+    """A test of independence for all pairs of a table."""
+
+    def formula(self, levels: Floats) -> Any:
+        """Formula for `search_pairs` that keeps all pairs with a p-value up to the last of falling levels.
+
+        A few more may be kept, and tallied for each level.
+        """
+
+    def p_values(self, found: FoundPairs) -> Floats:
+        """p-values of what that formula kept."""
+
+    def values(self, found: FoundPairs, measure: str) -> Floats:
+        """How related the pairs are that it kept, by a measure."""
+
+
+class SignificantPairs:
+    """Search for the significant pairs of an engine's variables.
+
+    It is called like `search_pairs`, without the formula. Whatever part is asked for, the correction is that
+    for all pairs: the first call walks over all of them, and others choose from what that has found.
+
+    Parameters
+    ----------
+    engine : CountingEngine or Moments
+        Whose variables.
+    test : PairTest
+        The test on them.
+    correction : {"fdr", "bonferroni"}
+        How the number of pairs is allowed for.
+    level : float
+        The level of significance, or rate of false discoveries.
+    measure : str
+        What the values of the pairs are to be.
+    """
+
+    def __init__(self, engine: Any, test: PairTest, correction: str, level: float, measure: str) -> None:
+        self._engine = engine
+        self._test = test
+        self._correction = correction
+        self._level = level
+        self._measure = measure
+        self._found: FoundPairs | None = None
+
+    def __call__(
+        self,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Give the significant pairs among `variables` (default: all), or of `target` with each of them."""
+        if self._found is None:
+            self._found = self._search(advance)
+        pairs = self._found
+        chosen = np.full(self._engine.n_variables, variables is None)
+        if variables is not None:
+            chosen[variables] = True
+        if target is None:
+            return pairs.part(chosen[pairs.first] & chosen[pairs.second])
+        is_first, is_second = pairs.first == target, pairs.second == target
+        return pairs.part(is_first & chosen[pairs.second] | is_second & chosen[pairs.first])
+
+    def _search(self, advance: Callable[[float], None] | None) -> FoundPairs:
+        n = self._engine.n_variables
+        n_pairs = max(1, n * (n - 1) // 2)
+        # What is up to the level of the first rank is up to that of its own, too: with this rank alone the
+        # rule of Benjamini and Hochberg is that of Bonferroni.
+        ranks = [1] if self._correction == "bonferroni" else falling_ranks(n_pairs, KEPT_PER_VARIABLE * n)
+        found, p_values = self._walk(ranks, n_pairs, advance)
+        tallies = zip(ranks, found.tally, ranks[1:], strict=False)
+        in_doubt = next((rank for rank, tally, smaller in tallies if tally > smaller), None)
+        if in_doubt is not None:
+            with stage("measuring all pairs once more") as advance_again:
+                found, p_values = self._walk([in_doubt], n_pairs, advance_again)
+        significant = found.part(p_values <= benjamini_hochberg(p_values, n_pairs, self._level))
+        values = self._test.values(significant, self._measure)
+        return FoundPairs(significant.first, significant.second, values)
+
+    def _walk(
+        self, ranks: list[int], n_pairs: int, advance: Callable[[float], None] | None
+    ) -> tuple[FoundPairs, Floats]:
+        """Find the pairs up to the level of the last rank, with their p-values, and tally the others'."""
+        levels = self._level * np.array(ranks) / n_pairs
+        found = self._engine.search_pairs(self._test.formula(levels), advance=advance)
+        p_values = self._test.p_values(found)
+        kept = p_values <= levels[-1]
+        return found.part(kept), p_values[kept]
+
+
+def falling_ranks(n_pairs: int, smallest: int) -> list[int]:
+    """List the ranks with a tally, from the last of all down to the one up to which pairs are kept.
+
+    Examples
+    --------
+    >>> falling_ranks(100, 5)
+    [100, 80, 20, 5]
+    >>> falling_ranks(100, 200)
+    [100]
+    """
+    ranks = [min(smallest, n_pairs)]
+    while ranks[-1] < n_pairs:
+        ranks.append(min(FACTOR * ranks[-1], n_pairs))
+    return ranks[::-1]
+
+
+def benjamini_hochberg(p_values: Floats, n_tests: int, level: float) -> float:
+    """Find the largest significant p-value among those of `n_tests` that may be; below 0 if none is.
+
+    Examples
+    --------
+    >>> benjamini_hochberg(np.array([0.029, 0.001, 0.028]), 5, 0.05)
+    0.029
+    >>> benjamini_hochberg(np.array([0.029, 0.001]), 5, 0.05)
+    0.001
+    """
+    ordered = np.sort(p_values)
+    below = np.flatnonzero(ordered <= level * np.arange(1, len(ordered) + 1) / n_tests)
+    return float(ordered[below[-1]]) if len(below) else -1.0

@@ -1,0 +1,284 @@
+"""F2SL-h: candidates by confirmed feature selection, then the best DAG among them by its score.
+
+F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of
+orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
+
+1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
+2. a redundant neighbour goes only if an independence test confirms it;
+3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
+4. the DAG with the best score is looked for among orders of the variables, from two starts: the graph
+   that F2SL-c makes of the relevant pairs (after a clean-up: of what was kept), and the order of the names.
+
+docs/accuracy.md shows what each is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from f2sl import _options
+from f2sl._progress import stage
+from f2sl.counting.protocol import Integers
+from f2sl.graph import DAG, PDAG
+from f2sl.local.by_tests import check_tests
+from f2sl.local.confirmed import ConfirmedFCBF
+from f2sl.local.fcbf import FCBF
+from f2sl.skeleton import SYMMETRIES, Skeleton, join
+from f2sl.stats.choose import Engine, choices, make_score, make_test
+from f2sl.structure.base import StructureLearner
+from f2sl.structure.local_to_global import as_graph, by_name
+
+if TYPE_CHECKING:
+    from f2sl.stats.gaussian.scores import GaussianFamilyScore
+    from f2sl.stats.scores import FamilyScore
+
+SEARCHES = ("orders", "hill-climbing")
+KICKS_PER_VARIABLE = 10
+
+
+class F2SLh(StructureLearner):
+    """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
+
+    Parameters
+    ----------
+    relevance : {"fdr", "bonferroni"}
+        How the level 0.05 of the tests of all pairs is corrected for their number: by the rate of false
+        discoveries (Benjamini and Hochberg 1995), or so that there should be none.
+    alpha : float
+        Level of significance of the other independence tests.
+    max_cond_vars : int, optional
+        Largest set of neighbours that a separating set is looked for in, for the first start.
+    clean_up : int
+        Largest set of other candidates by which a candidate may still go; 0 for no clean-up.
+    symmetry : {"and", "or"}
+        Whether an edge that the search may use needs both its ends to name each other, or one.
+    ties, measure, ci_test
+        As in :class:`F2SLc`.
+    score : {"auto", "bdeu", "k2", "bic", "aic", "bge", "bic-g"}
+        What is made as high as possible, as in :class:`F2SLs`.
+    equivalent_sample_size : float
+        The weight of BDeu's prior.
+    edge_cost : float, optional
+        What each edge takes from the log score; by default the logarithm of the number of variables, as if
+        one of a variable's pairs were expected to be an edge.
+    max_parents : int, optional
+        Most parents of a variable; None for as many as the search looks at, which are 8.
+    search : {"orders", "hill-climbing"}
+        How the best DAG is looked for: over orders of the variables, or by adding, deleting and reversing
+        one edge at a time.
+    tabu_length, max_stall
+        Of hill climbing, as in :class:`F2SLs`.
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, verbose
+        As in :class:`F2SLc`.
+
+    Attributes
+    ----------
+    graph_ : DAG
+        The best graph found.
+    cpdag_ : PDAG
+        What all DAGs have in common that the score cannot tell from it: only these arrows are shown by the
+        data.
+    pc_ : dict of str to list of str
+        The candidates of each variable, strongest first.
+    skeleton_ : PDAG
+        The edges that the search might use.
+    notes_ : list of str
+        What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
+    timings_ : dict of str to float
+        Seconds for each stage, and in all.
+    score_ : float
+        The log score of `graph_`, what its edges cost taken off.
+    n_families_, n_tests_, n_unreliable_ : int
+        Families scored, independence tests asked for, and how many of these could not answer.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.F2SLh().fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    kinds = ("discrete", "gaussian")
+
+    graph_: DAG
+    cpdag_: PDAG
+    pc_: dict[str, list[str]]
+    skeleton_: PDAG
+    score_: float
+    n_families_: int
+    n_tests_: int
+    n_unreliable_: int
+
+    def __init__(
+        self,
+        *,
+        relevance: str = "fdr",
+        alpha: float = 0.01,
+        max_cond_vars: int | None = 3,
+        clean_up: int = 0,
+        symmetry: str = "or",
+        ties: str = "drop",
+        measure: str = "auto",
+        ci_test: str = "auto",
+        score: str = "auto",
+        equivalent_sample_size: float = 10.0,
+        edge_cost: float | None = None,
+        max_parents: int | None = None,
+        search: str = "orders",
+        tabu_length: int = 100,
+        max_stall: int = 15,
+        skeleton_only: bool = False,
+        kind: str = "auto",
+        n_jobs: int | None = None,
+        bins: int | Mapping[str, int] | None = None,
+        binning: str = "quantile",
+        missing: str = "error",
+        engine: str = "auto",
+        memory: int | str | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.relevance = relevance
+        self.alpha = alpha
+        self.max_cond_vars = max_cond_vars
+        self.clean_up = clean_up
+        self.symmetry = symmetry
+        self.ties = ties
+        self.measure = measure
+        self.ci_test = ci_test
+        self.score = score
+        self.equivalent_sample_size = equivalent_sample_size
+        self.edge_cost = edge_cost
+        self.max_parents = max_parents
+        self.search = search
+        self.tabu_length = tabu_length
+        self.max_stall = max_stall
+        self.skeleton_only = skeleton_only
+        self.kind = kind
+        self.n_jobs = n_jobs
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.engine = engine
+        self.memory = memory
+        self.verbose = verbose
+
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the weights of edges are."""
+        learner = self._local_learner()
+        return (learner.settled(self.kind_) if hasattr(self, "kind_") else learner).strength_unit
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense."""
+        self._local_learner().check_options()
+        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
+        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+        _options.choice("score", self.score, choices("score"))
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+        if self.edge_cost is not None:
+            _options.not_negative("edge_cost", self.edge_cost)
+        if self.max_parents is not None:
+            _options.whole("max_parents", self.max_parents, least=1)
+        _options.choice("search", self.search, SEARCHES)
+        _options.whole("tabu_length", self.tabu_length)
+        _options.whole("max_stall", self.max_stall, least=1)
+        _options.flag("skeleton_only", self.skeleton_only)
+
+    def _local_learner(self) -> ConfirmedFCBF:
+        return ConfirmedFCBF(self.relevance, self.alpha, self.clean_up, self.ties, self.measure, self.ci_test)
+
+    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
+        from f2sl.orient.by_score import weighted_dag
+
+        columns = self.feature_names_in_.tolist()
+        learner = self._local_learner()
+        with self._timed("neighbours"):
+            relevant = learner.relevant(engine)
+            sets = learner.find_all(relevant, learner.test(engine))
+        with self._timed("skeleton"):
+            self.pc_ = by_name(sets, names, columns)
+            skeleton = join(sets, self.symmetry)
+            self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+            self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
+        if self.skeleton_only:
+            return as_graph(skeleton, names)
+        with self._timed("first start"):
+            first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
+            start = self._graph_of_tests(engine, names, join(first, "and"))
+        with self._timed("orientation"):
+            score = make_score(engine, self.score, self.equivalent_sample_size)
+            cost = math.log(engine.n_variables) if self.edge_cost is None else self.edge_cost
+            search = self._search_orders if self.search == "orders" else self._climb
+            arrows, self.score_ = search(score, skeleton, start, -cost)
+            self.n_families_ = score.n_families
+            graph = weighted_dag(skeleton, names, arrows)
+            self.cpdag_ = graph.to_cpdag().reorder(columns)
+        return graph
+
+    def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> DAG:
+        """Make the DAG of a skeleton that independence tests suggest, as F2SL-c does."""
+        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.orient.v_structures import find_v_structures
+
+        test = make_test(engine, self.alpha, self.ci_test)
+        found = find_v_structures(skeleton, test, self.max_cond_vars)
+        self.n_tests_ += test.n_tests
+        self.n_unreliable_ += test.n_unreliable
+        return orient_by_independence(skeleton, names, found.triples).to_dag()
+
+    def _search_orders(
+        self, score: FamilyScore | GaussianFamilyScore, skeleton: Skeleton, start: DAG, edge_log_prior: float
+    ) -> tuple[Integers, float]:
+        """Search over orders: from both starts to a top, and on from the higher."""
+        from f2sl.search.orders import search_orders
+        from f2sl.search.orders.parent_sets import parent_sets
+
+        candidates = skeleton.start, skeleton.neighbours
+        with stage("scoring sets of parents"):
+            sets = parent_sets(
+                score, *candidates, edge_log_prior=edge_log_prior, max_parents=self.max_parents
+            )
+        number = {name: v for v, name in enumerate(start.nodes)}
+        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
+        tops = [
+            search_orders(sets, *candidates, order, kicks=0) for order in (of_tests, np.arange(skeleton.n))
+        ]
+        best = max(tops, key=lambda top: top.score)
+        best = search_orders(sets, *candidates, best.order, kicks=KICKS_PER_VARIABLE * skeleton.n)
+        return best.arrows, best.score
+
+    def _climb(
+        self, score: FamilyScore | GaussianFamilyScore, skeleton: Skeleton, start: DAG, edge_log_prior: float
+    ) -> tuple[Integers, float]:
+        """Hill climbing from both starts: the usable edges of the graph of the tests, and no edge."""
+        from f2sl.search.hill_climbing import AtMost, Families, hill_climb
+
+        arrows = start.directed_array
+        usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
+        families: Families = score
+        if self.max_parents is not None:
+            families = AtMost(score, self.max_parents)
+            usable = usable[np.argsort(usable[:, 1], kind="stable")]
+            rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
+            usable = usable[rank < self.max_parents]
+        tops = []
+        for begin in (usable, arrows[:0]):
+            with stage("hill climbing"):
+                tops.append(
+                    hill_climb(
+                        families,
+                        skeleton.n,
+                        skeleton.edges,
+                        edge_log_prior=edge_log_prior,
+                        tabu_length=self.tabu_length,
+                        max_stall=self.max_stall,
+                        start=begin,
+                    )
+                )
+        best = max(tops, key=lambda top: top.score)
+        return best.arrows, best.score

@@ -1,0 +1,65 @@
+"""The search over orders, and confirmed redundancy, as plainly as they can be put."""
+
+from itertools import combinations, permutations
+
+
+def parent_sets(score, candidates, edge_log_prior, max_parents):
+    """All sets of parents of each variable that no subset of theirs equals or beats, best first."""
+    found = []
+    for v, own in enumerate(candidates):
+        scores = {
+            members: score(v, members) + edge_log_prior * size
+            for size in range(min(max_parents, len(own)) + 1)
+            for members in combinations(sorted(own), size)
+        }
+        useful = [
+            members
+            for members, value in scores.items()
+            if all(
+                value > scores[smaller] + 1e-9
+                for size in range(len(members))
+                for smaller in combinations(members, size)
+            )
+        ]
+        found.append(sorted(((scores[members], members) for members in useful), key=lambda one: -one[0]))
+    return found
+
+
+def best_of_order(sets, order):
+    """The best score of an order, and the parents of each variable in it."""
+    total, chosen = 0.0, {}
+    for at, v in enumerate(order):
+        value, members = next(one for one in sets[v] if set(one[1]) <= set(order[:at]))
+        total += value
+        chosen[v] = members
+    return total, chosen
+
+
+def best_of_all(sets):
+    """The best score over all orders."""
+    return max(best_of_order(sets, order)[0] for order in permutations(range(len(sets))))
+
+
+def moved(order, v):
+    """All orders that differ by the place of one variable."""
+    rest = [u for u in order if u != v]
+    return [[*rest[:at], v, *rest[at:]] for at in range(len(order))]
+
+
+def confirmed(strengths, independent, target, ties):
+    """Redundancy that a test confirms, for one target: `strengths` maps related pairs to how much they are.
+
+    `independent(c, y, x)` says whether c and y are independent given x.
+    """
+    own = {pair: value for pair, value in strengths.items() if target in pair}
+    candidates = sorted((-value, *(pair - {target})) for pair, value in own.items())
+    alive = [y for _, y in candidates]
+    for _, x in candidates:
+        if x not in alive:
+            continue
+        for y in alive[alive.index(x) + 1 :]:
+            between, to_target = strengths.get(frozenset((x, y)), -1.0), own[frozenset((y, target))]
+            close = between > to_target + 1e-10 if ties == "keep" else between > to_target - 1e-10
+            if close and independent(target, y, x):
+                alive.remove(y)
+    return alive
