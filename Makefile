@@ -52,7 +52,7 @@ bench: $(VENV)/.test-installed
 	touch $@
 
 bench-peers: .venv-peers/.installed
-	.venv-peers/bin/python benchmarks/peers.py
+	.venv-peers/bin/python benchmarks/peers
 
 paper: $(VENV)/.test-installed
 	$(BIN)/f2sl reproduce --out paper-results
