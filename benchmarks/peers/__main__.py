@@ -26,6 +26,7 @@ from typing import Any
 import f2sl
 from learners import QUICK, SLOW, names
 from measure import measure
+from report import write_report
 from results import Cell, Results
 from tables import stored_task
 
@@ -90,9 +91,14 @@ def run(chosen: argparse.Namespace, results: Results, folder: Path) -> None:
 def main() -> int:
     chosen = options()
     results = Results(chosen.json)
-    if not chosen.report:
-        with tempfile.TemporaryDirectory(prefix="f2sl-peers-") as folder:
-            run(chosen, results, Path(folder))
+    if chosen.report:
+        if not results.cells:
+            raise SystemExit(f"{chosen.json} holds no figures to report")
+        write_report(results)
+        return 0
+    results.check_setting()
+    with tempfile.TemporaryDirectory(prefix="f2sl-peers-") as folder:
+        run(chosen, results, Path(folder))
     return 0
 
 

@@ -16,24 +16,23 @@ Cell = dict[str, Any]
 
 
 class Results:
-    """Cells in a file; what is there when it is opened stays, unless it was measured elsewhere."""
+    """Cells in a file, and the machine and versions they were measured with; what is in the file stays."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.setting: dict[str, Any] = {
-            "machine": describe()["machine"],
-            "versions": {"python": describe()["versions"]["python"]}
-            | {package: version(package) for package in PACKAGES},
-        }
+        self.setting: dict[str, Any] = _this_setting()
         self.cells: list[Cell] = []
         if path.exists():
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            self.cells = stored.pop("cells")
-            if stored != self.setting:
-                raise SystemExit(
-                    f"{path} holds figures of another machine or of other versions; move it away, "
-                    "or name another file with --json"
-                )
+            self.setting = json.loads(path.read_text(encoding="utf-8"))
+            self.cells = self.setting.pop("cells")
+
+    def check_setting(self) -> None:
+        """Refuse to add to figures of another machine or of other versions."""
+        if self.setting != _this_setting():
+            raise SystemExit(
+                f"{self.path} holds figures of another machine or of other versions; move it away, "
+                "or name another file with --json"
+            )
 
     def find(self, network: str, rows: int, learner: str) -> Cell | None:
         """Return the cell of that name, if there is one."""
@@ -58,3 +57,12 @@ class Results:
             if cell["learner"] == learner and "stopped" in cell and smaller:
                 return f"stopped on {cell['network']} at {cell['rows']:,} rows"
         return None
+
+
+def _this_setting() -> dict[str, Any]:
+    here = describe()
+    versions = {package: version(package) for package in PACKAGES}
+    return {
+        "machine": here["machine"],
+        "versions": {"python": here["versions"]["python"], **versions},
+    }
