@@ -19,11 +19,19 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
+from f2sl.counting.protocol import (
+    CountingEngine,
+    Floats,
+    Integers,
+    Queries,
+    TableFormula,
+    Tables,
+)
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
 from f2sl.stats.information import LOGARITHMS, LogTable
 from f2sl.stats.subsets import subsets
+from f2sl.stats.until_decided import UntilDecided
 
 DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 
@@ -120,7 +128,8 @@ class TableTest:
         self.without_freedom = without_freedom
         self.n_tests = 0
         self.n_unreliable = 0
-        self._table = LogTable(engine.n_rows)
+        self.logarithms = LogTable(engine.n_rows)
+        self._until_decided = UntilDecided(self)
 
     @property
     def n_variables(self) -> int:
@@ -129,24 +138,30 @@ class TableTest:
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
-        return self.ask(x, y, given).answer
+        return self._answers(x, y, given, self._until_decided if self.ci_test == "g2" else self.formula)[0]
 
     def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
         """Answer each question, with p-value, statistic and strength."""
-        answers = np.full(len(x), UNRELIABLE, np.int8)
+        answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, self.formula)
         numbers = np.full((3, len(x)), np.nan)
+        numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
+        return Answers(answers, *numbers)
+
+    def _answers(
+        self, x: Integers, y: Integers, given: Integers, formula: TableFormula
+    ) -> tuple[NDArray[np.int8], NDArray[np.bool_], tuple[Floats, Floats, Floats]]:
+        """Give all answers, which tests were reliable, and the numbers of these as `measure` does."""
+        answers = np.full(len(x), UNRELIABLE, np.int8)
         reliable = self.reliable(x, y, given)
-        if reliable.any():
-            statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable])
-            if self.without_freedom == "unreliable":
-                said = freedom > 0
-                reliable[reliable] = said
-                statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
-            answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-            numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
+        statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable], formula)
+        if self.without_freedom == "unreliable":
+            said = freedom > 0
+            reliable[reliable] = said
+            statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
+        answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
         self.n_tests += len(x)
         self.n_unreliable += int(len(x) - reliable.sum())
-        return Answers(answers, *numbers)
+        return answers, reliable, (statistic, freedom, p_values)
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
         """Say which tests have enough samples for each cell."""
@@ -171,19 +186,22 @@ class TableTest:
         for sets in subsets(members, size):
             yield sets[self.configurations(sets) <= room]
 
-    def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
+    def measure(
+        self, x: Integers, y: Integers, given: Integers, formula: TableFormula | None = None
+    ) -> tuple[Floats, Floats, Floats]:
         """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""
         from scipy.special import gammaincc
 
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
-        statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
+        statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
         p_values = np.ones(len(x))
         tested = freedom > 0
         p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
         return statistic, freedom, p_values
 
-    def _formula(self, tables: Tables) -> Floats:
+    def formula(self, tables: Tables) -> Floats:
+        """Statistic and degrees of freedom of each table, by stratum, then X, then Y."""
         if not tables.full.all():
             raise ValueError("a test's table has more cells than there are samples: nothing can be said")
         width = tables.queries.start[1]
@@ -195,25 +213,26 @@ class TableTest:
         chi_squared = self.ci_test == "x2"
         # X2 is at most N (min(k_x, k_y) - 1), and no table has more than N cells: below N^1.5.
         x2_unit = 2.0 ** (math.ceil(1.5 * math.log2(tables.n_rows + 1)) - 61)
-        unit = x2_unit if chi_squared else self._table.unit
+        unit = x2_unit if chi_squared else self.logarithms.unit
         _kernels.stratified_tests(
             tables.counts,
             tables.cell_start,
             k_x,
             k_y,
             chi_squared,
-            self._table.entries,
+            self.logarithms.entries,
             LOGARITHMS,
-            self._table.unit,
+            self.logarithms.unit,
             unit,
             statistic,
             freedom,
         )
-        if not chi_squared:
-            # What is left of exact independence by rounding n log n; true differences are far larger.
-            statistic[statistic < ROUNDING_UNITS * unit] = 0.0
-        result[:, 0], result[:, 1] = statistic, freedom
+        result[:, 0], result[:, 1] = statistic if chi_squared else self.without_rounding(statistic), freedom
         return result
+
+    def without_rounding(self, statistic: Floats) -> Floats:
+        """Take away what is left of exact independence by rounding n log n; true differences are larger."""
+        return np.where(statistic < ROUNDING_UNITS * self.logarithms.unit, 0.0, statistic)
 
 
 def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
