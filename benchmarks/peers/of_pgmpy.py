@@ -1,7 +1,8 @@
 """Pgmpy, in Python: PC at 0.01 with sets of at most 3, hill climbing by BIC, MMHC with its defaults.
 
 PC is the one of ``pgmpy.causal_discovery``, many times as fast as the older one of ``pgmpy.estimators``; its
-"stable" variant on one core was faster on alarm than the "parallel" one on two. MMHC exists only in the older module.
+"stable" variant on one core was faster on alarm than the "parallel" one on two. MMHC exists only in the older
+module.
 """
 
 from __future__ import annotations
