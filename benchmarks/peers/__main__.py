@@ -71,21 +71,29 @@ def show(cell: Cell) -> str:
     return where + "".join(f"{word.replace('_', ' ')}: {cell[word]}" for word in why if word in cell)
 
 
+def is_settled(cell: Cell | None, chosen: argparse.Namespace) -> bool:
+    """Tell whether nothing is left to be measured; what was stopped earlier than now may end now."""
+    if cell is None or chosen.again or "not_run" in cell:
+        return False
+    return bool(cell.get("stopped", chosen.limit) >= chosen.limit)
+
+
 def run(chosen: argparse.Namespace, results: Results, folder: Path) -> None:
     for network, variables, rows, learner in plan(chosen):
         there = results.find(network, rows, learner)
-        if there is not None and not chosen.again and not (chosen.all and "not_run" in there):
+        if is_settled(there, chosen):
             continue
         found: dict[str, Any]
-        hopeless = None if chosen.all else results.hopeless(variables, rows, learner)
+        hopeless = None if chosen.all else results.hopeless(variables, rows, learner, chosen.limit)
         if hopeless:
             found = {"not_run": hopeless}
         else:
             found = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "load": os.getloadavg()[0]}
             found |= measure(learner, stored_task(folder, network, rows), chosen.limit, chosen.memory)
         cell = {"network": network, "variables": variables, "rows": rows, "learner": learner, **found}
-        results.put(cell)
-        print(show(cell), flush=True)
+        if cell != there:
+            results.put(cell)
+            print(show(cell), flush=True)
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from tables import Task
 REPEATS, ENOUGH_SECONDS = 5, 5.0
 """A learner runs up to so many times, as long as all its runs took less than so long; the shortest counts."""
 _STARTING_SECONDS = 300.0
-"""For imports, reading the table, compiling, and comparing graphs at the end."""
+"""For imports, reading the table and compiling."""
 
 
 def measure(name: str, table: Path, limit: float, memory: float) -> dict[str, Any]:
@@ -32,13 +32,12 @@ def measure(name: str, table: Path, limit: float, memory: float) -> dict[str, An
     process.start()
     there.close()
     try:
-        for seconds in (_STARTING_SECONDS, limit, _STARTING_SECONDS):
-            if not here.poll(seconds):
-                return {"stopped": seconds}
-            message = here.recv()
-            if message is not None:
-                return dict(message)
-        raise AssertionError("a learner's process says twice at most that it goes on")
+        if not here.poll(_STARTING_SECONDS):
+            return {"failed": f"not ready to learn after {_STARTING_SECONDS:g} s"}
+        begun = here.recv()
+        if begun is None and not here.poll(limit):
+            return {"stopped": limit}
+        return dict(begun or here.recv())
     except EOFError:
         process.join()
         return {"failed": f"its process ended with {process.exitcode}"}
@@ -57,7 +56,7 @@ def _end(process: Any) -> None:
 
 
 def _work(answer: Connection, name: str, table: Path, memory: float) -> None:
-    """In the new process: say None when the clock starts, None when it stops, and then the figures."""
+    """In the new process: say None when the clock starts, and then the figures or what went wrong."""
     os.setsid()
     limit = int(memory * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -73,7 +72,6 @@ def _work(answer: Connection, name: str, table: Path, memory: float) -> None:
         answer.send(None)
         graph, seconds = _timed(learn)
         peak = _megabytes("VmHWM")
-        answer.send(None)
         answer.send({**seconds, "peak_mb": peak, "above_mb": peak - before, **_accuracy(task, graph)})
     except Exception as error:
         answer.send({"failed": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]})
