@@ -1,7 +1,7 @@
 """G2 and X2 tests: hand-derived tables, SciPy stratum by stratum, and when a test is not to be trusted."""
 
 import math
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from scipy.stats import chi2, chi2_contingency
 
 import naive
 from conftest import make_engine, random_codes, related_codes
+from f2sl.counting.memory import MOST_PLANES
 from f2sl.counting.protocol import Queries
 from f2sl.errors import OptionError
 from f2sl.stats import subsets as subset_module
@@ -269,6 +270,18 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
         else:
             assert (statistic, freedom) == (pytest.approx(expected, rel=1e-9, abs=1e-7), degrees)
     assert test.answer(*asked).tolist() == test.ask(*asked).answer.tolist()
+
+
+def test_variables_without_planes_are_answered_beside_those_with():
+    cardinalities = np.array([2, MOST_PLANES + 1, 2, 3])
+    codes = random_codes(7, 3000, cardinalities)
+    codes[2, :1500] = codes[0, :1500]
+    codes[1, :600] = codes[0, :600]
+    asked = questions(*permutations(range(4), 2))
+    test = TableTest(make_engine(codes, cardinalities))
+    found = test.answer(*asked)
+    assert found.tolist() == test.ask(*asked).answer.tolist()
+    assert set(found.tolist()) == {DEPENDENT, INDEPENDENT}
 
 
 def test_a_test_ends_with_the_largest_strata():
