@@ -3,7 +3,8 @@
 # make bench   how fast it is on this machine, as ratios
 # make paper   the F2SL paper's experiments (on its data where F2SL_MMHC_DATA names them) to paper-results/: hours,
 #              and the same command goes on where it was
-# make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers)
+# make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers): hours,
+#              and the same command goes on where it was; writes benchmarks/results/ and docs/performance.md
 # make lint    style, types and import directions alone
 
 PYTHON ?= python3
@@ -53,7 +54,8 @@ bench: $(VENV)/.test-installed
 	touch $@
 
 bench-peers: .venv-peers/.installed
-	.venv-peers/bin/python benchmarks/peers.py
+	.venv-peers/bin/python benchmarks/peers
+	.venv-peers/bin/python benchmarks/peers --report
 
 paper: $(VENV)/.test-installed
 	$(BIN)/f2sl reproduce --out paper-results

@@ -1,7 +1,7 @@
 """G2 and X2 tests: hand-derived tables, SciPy stratum by stratum, and when a test is not to be trusted."""
 
 import math
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -11,10 +11,13 @@ from scipy.stats import chi2, chi2_contingency
 
 import naive
 from conftest import make_engine, random_codes, related_codes
+from f2sl.counting.memory import MOST_PLANES
+from f2sl.counting.protocol import Queries
 from f2sl.errors import OptionError
 from f2sl.stats import subsets as subset_module
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest, strengths
 from f2sl.stats.subsets import subsets
+from f2sl.stats.until_decided import UntilDecided
 
 WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
 
@@ -248,6 +251,47 @@ def test_ask_tells_what_answer_and_measure_do(seed, name):
         assert told.statistic[known].tolist() == statistic.tolist()
         assert told.strength[known] == pytest.approx(-np.log10(p_values), abs=1e-8)
     assert test.reliable(*asked).tolist() == (test.configurations(asked[2]) <= test.room(*asked[:2])).tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.floats(0.001, 0.999), st.sampled_from([70, 128, 400]))
+def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_rows):
+    codes = related_codes(seed, n_rows, 6, most_states=3)
+    asked = questions(*combinations(range(6), width))
+    test = TableTest(make_engine(codes), alpha=alpha)
+    reliable = test.reliable(*asked)
+    x, y, given = (part[reliable] for part in asked)
+    queries = Queries.of_matrix(np.column_stack([given, x, y]))
+    found = test.engine.evaluate(queries, UntilDecided(test), width=2)
+    for *z, a, b, statistic, freedom in np.column_stack([given, x, y, found]).tolist():
+        expected, degrees, p_value = naive.independence_test(codes, int(a), int(b), [int(v) for v in z], "g2")
+        if math.isinf(statistic):
+            assert 0 < freedom <= degrees
+            assert p_value < alpha
+        else:
+            assert (statistic, freedom) == (pytest.approx(expected, rel=1e-9, abs=1e-7), degrees)
+    assert test.answer(*asked).tolist() == test.ask(*asked).answer.tolist()
+
+
+def test_variables_without_planes_are_answered_beside_those_with():
+    cardinalities = np.array([2, MOST_PLANES + 1, 2, 3])
+    codes = random_codes(7, 3000, cardinalities)
+    codes[2, :1500] = codes[0, :1500]
+    codes[1, :600] = codes[0, :600]
+    asked = questions(*permutations(range(4), 2))
+    test = TableTest(make_engine(codes, cardinalities))
+    found = test.answer(*asked)
+    assert found.tolist() == test.ask(*asked).answer.tolist()
+    assert set(found.tolist()) == {DEPENDENT, INDEPENDENT}
+
+
+def test_a_test_ends_with_the_largest_strata():
+    # In the second of two strata, with 96 of 100 samples, X and Y are the same, far more than is enough; in
+    # the first they are not told apart, and its degree of freedom is not counted any more.
+    codes = from_cells([[[1, 1], [1, 1]], [[48, 0], [0, 48]]])
+    test = TableTest(make_engine(codes))
+    queries = Queries.of_matrix(np.array([[0, 1, 2]]))
+    assert test.engine.evaluate(queries, UntilDecided(test), width=2).tolist() == [[math.inf, 1.0]]
+    assert test.engine.evaluate(queries, test.formula, width=2)[0, 1] == 2
 
 
 @given(st.integers(1, 400), st.floats(1.5, 20.0))

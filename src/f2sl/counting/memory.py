@@ -22,6 +22,7 @@ from f2sl.counting.protocol import (
     FoundPairs,
     Integers,
     PairFormula,
+    PlaneTables,
     PlaneTiles,
     Queries,
     TableFormula,
@@ -196,8 +197,22 @@ class MemoryEngine:
         if not len(queries):
             return np.empty((0, width))
         pieces = self._pieces(queries)
-        results = self.threads.map(lambda piece: formula(self.count(queries.part(*piece))), pieces)
-        return np.concatenate([result.reshape(-1, width) for result in results])
+        results = self.threads.map(lambda piece: self._apply(queries.part(*piece), formula, width), pieces)
+        return np.concatenate(list(results))
+
+    def _apply(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
+        """Apply a formula to the tables of one piece, or to the planes where it would rather see those."""
+        of_planes = getattr(formula, "of_planes", None)
+        if of_planes is None:
+            return formula(self.count(queries)).reshape(-1, width)
+        by_planes = self._choose(queries)[0] == _kernels.BY_PLANES
+        result = np.empty((len(queries), width))
+        if by_planes.any():
+            arrays = (self._planes, self._plane_start, self.cardinalities)
+            result[by_planes] = of_planes(PlaneTables(*arrays, queries.where(by_planes)))
+        if not by_planes.all():
+            result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
+        return result
 
     def _pieces(self, queries: Queries) -> Sequence[tuple[int, int]]:
         """Cut a batch so that no piece holds too many cells, and all threads have some."""

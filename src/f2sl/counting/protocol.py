@@ -73,6 +73,12 @@ class Queries:
         start = self.start[first : last + 1]
         return Queries(self.variables[start[0] : start[-1]], start - start[0])
 
+    def where(self, wanted: NDArray[np.bool_]) -> Queries:
+        """Give the queries that are marked as a batch of their own."""
+        lengths = np.diff(self.start)
+        start = np.concatenate([[0], np.cumsum(lengths[wanted])])
+        return Queries(self.variables[np.repeat(wanted, lengths)], start)
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -124,8 +130,22 @@ class CodeTiles:
     tiles: Integers
 
 
+@dataclass(frozen=True)
+class PlaneTables:
+    """Tables that are yet to be counted, from bit planes as in `PlaneTiles`."""
+
+    planes: NDArray[np.uint64]
+    plane_start: Integers
+    cardinalities: Integers
+    queries: Queries
+
+
 TableFormula = Callable[[Tables], Floats]
-"""From counted tables to one row of numbers for each table."""
+"""From counted tables to one row of numbers for each table.
+
+A formula that need not see all of a table may have a method ``of_planes``, from `PlaneTables` to what serves
+its user as well; an engine that has bit planes calls it for the tables that it would count by them.
+"""
 
 
 @dataclass(frozen=True)

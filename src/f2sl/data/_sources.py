@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from f2sl.data._columns import Column, Refused, numpy_column
+from f2sl.data._columns import Column, Refused, numpy_column, some
 from f2sl.data._files import is_path
 from f2sl.data.names import chosen_names, column_names, generated_names
 from f2sl.data.table import NumericTable
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _NO_REALS = "iubUSMm"
 """The kinds of NumPy arrays that hold no real numbers."""
-_NO_REAL_TYPES = (nw.Boolean, nw.String, nw.Categorical, nw.Enum)
+_CATEGORIES = (nw.Categorical, nw.Enum)
+_NO_REAL_TYPES = (nw.Boolean, nw.String, *_CATEGORIES)
 
 
 class Source(Protocol):
@@ -194,6 +195,7 @@ class FrameSource:
         schema = frame.schema
         self._labels = list(schema)
         self._types = list(schema.values())  # the frame would make them anew whenever asked
+        self._pandas = frame.to_native() if frame.implementation.is_pandas() else None
         types = set(self._types)
         self._alike = len(types) == 1 and next(iter(types)).is_integer()
         self.n_rows = len(frame)
@@ -201,6 +203,8 @@ class FrameSource:
 
     def column(self, i: int) -> Column:
         """Return column `i`."""
+        if self._pandas is not None and isinstance(self._types[i], _CATEGORIES):
+            return _categories(self._pandas[self._labels[i]])  # several times as fast as through Narwhals
         return series_column(self._frame.get_column(self._labels[i]))
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
@@ -262,20 +266,9 @@ def series_column(series: nw.Series[Any]) -> Column:
     from f2sl.data._arrow import arrow_column
 
     kind = series.dtype
-    if isinstance(kind, (nw.Categorical, nw.Enum)):
+    if isinstance(kind, _CATEGORIES):
         if series.implementation.is_pandas_like():
-            # Read directly: categories such as intervals have no counterpart in Arrow.
-            native = series.to_native()
-            codes = np.asarray(native.cat.codes)
-            missing = codes < 0
-            labels = tuple(native.cat.categories.tolist())
-            return Column(
-                "labels",
-                np.where(missing, 0, codes),
-                missing if missing.any() else None,
-                labels,
-                declared=True,
-            )
+            return _categories(series.to_native())
         if series.implementation.is_polars() and isinstance(kind, nw.Categorical):
             # A Polars Categorical declares nothing: its numbering depends on what else the process has read.
             series = series.cast(nw.String)
@@ -287,6 +280,16 @@ def series_column(series: nw.Series[Any]) -> Column:
             raise Refused("type", str(kind)) from None
         return numpy_column(values)
     return arrow_column(array)
+
+
+def _categories(series: Any) -> Column:
+    """Read a pandas column of categories directly: some, such as intervals, have no counterpart in Arrow."""
+    held = series.array
+    codes, labels = np.asarray(held.codes), tuple(held.categories.tolist())
+    missing = some(codes < 0)
+    return Column(
+        "labels", codes if missing is None else np.where(missing, 0, codes), missing, labels, declared=True
+    )
 
 
 def _length(name: str, column: Any) -> int:

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, kernel, popcount
 from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 UNKNOWN = -(2**63)
@@ -326,6 +326,35 @@ def table_sums(
 
 
 @kernel
+def _g2_of_stratum(
+    counts: Array, k_x: int, k_y: int, columns: Array, terms: Array, logarithms: Array, log_unit: float
+) -> tuple[int, int, int]:
+    """Half of G2 in fixed point, degrees of freedom, and number of samples of one stratum.
+
+    `columns` receives the sums over X for each state of Y.
+    """
+    n_z, rows_used, columns_used, total = 0, 0, 0, 0
+    columns[:k_y] = 0
+    for x in range(k_x):
+        row = 0
+        for y in range(k_y):
+            n = counts[x * k_y + y]
+            row += n
+            columns[y] += n
+            total += n_log_n_of(n, terms, logarithms, log_unit)
+        total -= n_log_n_of(row, terms, logarithms, log_unit)
+        n_z += row
+        rows_used += row > 0
+    if n_z == 0:
+        return 0, 0, 0
+    for y in range(k_y):
+        total -= n_log_n_of(columns[y], terms, logarithms, log_unit)
+        columns_used += columns[y] > 0
+    total += n_log_n_of(n_z, terms, logarithms, log_unit)
+    return total, (rows_used - 1) * (columns_used - 1), n_z
+
+
+@kernel
 def stratified_tests(
     counts: Array,
     cell_start: Array,
@@ -350,37 +379,97 @@ def stratified_tests(
         columns = np.empty(ky, np.int64)
         total, degrees = 0, 0
         for first in range(cell_start[t], cell_start[t + 1], size):
-            n_z, rows_used, columns_used, sum_z = 0, 0, 0, 0
-            columns[:] = 0
-            for x in range(kx):
-                row = 0
-                for y in range(ky):
-                    n = counts[first + x * ky + y]
-                    row += n
-                    columns[y] += n
-                    sum_z += n_log_n_of(n, terms, logarithms, log_unit)
-                sum_z -= n_log_n_of(row, terms, logarithms, log_unit)
-                n_z += row
-                rows_used += row > 0
-            if n_z == 0:
-                continue
-            for y in range(ky):
-                sum_z -= n_log_n_of(columns[y], terms, logarithms, log_unit)
-                columns_used += columns[y] > 0
-            degrees += (rows_used - 1) * (columns_used - 1)
+            cells = counts[first : first + size]
+            g2, free, n_z = _g2_of_stratum(cells, kx, ky, columns, terms, logarithms, log_unit)
+            degrees += free
             if not chi_squared:
-                total += sum_z + n_log_n_of(n_z, terms, logarithms, log_unit)
+                total += g2
                 continue
             for x in range(kx):
                 row = 0
                 for y in range(ky):
-                    row += counts[first + x * ky + y]
+                    row += cells[x * ky + y]
                 for y in range(ky):
-                    expected = row * columns[y] / n_z
-                    if expected > 0:
-                        gap = counts[first + x * ky + y] - expected
+                    if row > 0 and columns[y] > 0:
+                        expected = row * columns[y] / n_z
+                        gap = cells[x * ky + y] - expected
                         total += int(np.rint(gap * gap / expected / unit))
         statistics[t] = total * unit if chi_squared else 2.0 * total * unit
+        freedom[t] = degrees
+
+
+@kernel
+def tests_until_decided(
+    planes: Array,
+    plane_start: Array,
+    cardinalities: Array,
+    variables: Array,
+    query_start: Array,
+    margin_start: Array,
+    by_size: Array,
+    enough: Array,
+    terms: Array,
+    logarithms: Array,
+    unit: float,
+    statistics: Array,
+    freedom: Array,
+) -> None:
+    """G2 and degrees of freedom as by `stratified_tests`, of X and Y, the last two variables of each query.
+
+    Strata are counted from bit planes and added one after another. None takes anything away from G2, so a
+    test ends, its statistic infinite, as soon as half of G2 in fixed point is above `enough[t]`. The states
+    of variable v are gone through in the order in which `by_size` has them from ``margin_start[v]`` on.
+    """
+    n_words = planes.shape[1]
+    longest, widest = 0, 0
+    for t in range(len(enough)):
+        longest = max(longest, query_start[t + 1] - query_start[t])
+    for v in variables:
+        widest = max(widest, cardinalities[v])
+    masks = np.empty((longest, n_words), np.uint64)
+    columns = np.empty(widest, np.int64)
+    cells = np.empty(widest * widest, np.int64)
+    # The samples in each state of X and Y, kept for the next query, which often has the same two.
+    joint = np.empty((widest * widest, n_words), np.uint64)
+    last_x, last_y = -1, -1
+    state = np.empty(longest, np.int64)
+    for t in range(len(enough)):
+        query = variables[query_start[t] : query_start[t + 1]]
+        depth = len(query) - 2
+        x, y = query[depth], query[depth + 1]
+        k_x, k_y = cardinalities[x], cardinalities[y]
+        if x != last_x or y != last_y:
+            for a in range(k_x):
+                for b in range(k_y):
+                    for w in range(n_words):
+                        joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
+            last_x, last_y = x, y
+        state[:] = 0
+        masks[0] = ~np.uint64(0)
+        total, degrees, changed = 0, 0, 0
+        while changed >= 0 and total <= enough[t]:
+            # Mask l + 1 has the samples in the present states of the first l + 1 variables.
+            for level in range(changed, depth):
+                v = query[level]
+                plane = plane_start[v] + by_size[margin_start[v] + state[level]]
+                for w in range(n_words):
+                    masks[level + 1, w] = masks[level, w] & planes[plane, w]
+            for cell in range(k_x * k_y):
+                bits = 0
+                for w in range(n_words):
+                    bits += popcount(masks[depth, w] & joint[cell, w])
+                cells[cell] = bits
+            g2, free, _ = _g2_of_stratum(cells, k_x, k_y, columns, terms, logarithms, unit)
+            total += g2
+            degrees += free
+            changed = depth - 1
+            while changed >= 0:
+                state[changed] += 1
+                if state[changed] < cardinalities[query[changed]]:
+                    break
+                state[changed] = 0
+                changed -= 1
+        statistics[t] = np.inf if total > enough[t] else 2.0 * total * unit
         freedom[t] = degrees
 
 

@@ -20,11 +20,19 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
+from f2sl.counting.protocol import (
+    CountingEngine,
+    Floats,
+    Integers,
+    Queries,
+    TableFormula,
+    Tables,
+)
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
 from f2sl.stats.information import LOGARITHMS, LogTable
 from f2sl.stats.subsets import subsets
+from f2sl.stats.until_decided import UntilDecided
 
 DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 
@@ -125,7 +133,8 @@ class TableTest:
         self.samples_per_cell = samples_per_cell
         self.n_tests = 0
         self.n_unreliable = 0
-        self._formula = Statistic(ci_test, LogTable(engine.n_rows))
+        self.formula = Statistic(ci_test, LogTable(engine.n_rows))
+        self._until_decided = UntilDecided(self.formula, engine, alpha)
 
     @property
     def n_variables(self) -> int:
@@ -134,24 +143,30 @@ class TableTest:
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
-        return self.ask(x, y, given).answer
+        return self._answers(x, y, given, self._until_decided if self.ci_test == "g2" else self.formula)[0]
 
     def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
         """Answer each question, with p-value, statistic and strength."""
-        answers = np.full(len(x), UNRELIABLE, np.int8)
+        answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, self.formula)
         numbers = np.full((3, len(x)), np.nan)
+        numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
+        return Answers(answers, *numbers)
+
+    def _answers(
+        self, x: Integers, y: Integers, given: Integers, formula: TableFormula
+    ) -> tuple[NDArray[np.int8], NDArray[np.bool_], tuple[Floats, Floats, Floats]]:
+        """Give all answers, which tests were reliable, and the numbers of these as `measure` does."""
+        answers = np.full(len(x), UNRELIABLE, np.int8)
         reliable = self.reliable(x, y, given)
-        if reliable.any():
-            statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable])
-            if self.without_freedom == "unreliable":
-                said = freedom > 0
-                reliable[reliable] = said
-                statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
-            answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-            numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
+        statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable], formula)
+        if self.without_freedom == "unreliable":
+            said = freedom > 0
+            reliable[reliable] = said
+            statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
+        answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
         self.n_tests += len(x)
         self.n_unreliable += int(len(x) - reliable.sum())
-        return Answers(answers, *numbers)
+        return answers, reliable, (statistic, freedom, p_values)
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
         """Say which tests have enough samples for each cell."""
@@ -176,11 +191,13 @@ class TableTest:
         for sets in subsets(members, size):
             yield sets[self.configurations(sets) <= room]
 
-    def measure(self, x: Integers, y: Integers, given: Integers) -> tuple[Floats, Floats, Floats]:
+    def measure(
+        self, x: Integers, y: Integers, given: Integers, formula: TableFormula | None = None
+    ) -> tuple[Floats, Floats, Floats]:
         """Statistic, degrees of freedom and p-value of each test, on at most as many cells as samples."""
         # The same question asked with X and Y exchanged is the same question.
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
-        statistic, freedom = self.engine.evaluate(queries, self._formula, width=2).T
+        statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
         return statistic, freedom, chi_squared_tail(statistic, freedom)
 
 
@@ -192,7 +209,7 @@ class Statistic:
     table: LogTable
 
     def __call__(self, tables: Tables) -> Floats:
-        """Give both for each table."""
+        """Give both for each table, which is ordered by stratum, then X, then Y."""
         if not tables.full.all():
             raise ValueError("a test's table has more cells than there are samples: nothing can be said")
         width = tables.queries.start[1]
@@ -218,11 +235,12 @@ class Statistic:
             statistic,
             freedom,
         )
-        if not chi_squared:
-            # What is left of exact independence by rounding n log n; true differences are far larger.
-            statistic[statistic < ROUNDING_UNITS * unit] = 0.0
-        result[:, 0], result[:, 1] = statistic, freedom
+        result[:, 0], result[:, 1] = statistic if chi_squared else self.without_rounding(statistic), freedom
         return result
+
+    def without_rounding(self, statistic: Floats) -> Floats:
+        """Take away what is left of exact independence by rounding n log n; true differences are larger."""
+        return np.where(statistic < ROUNDING_UNITS * self.table.unit, 0.0, statistic)
 
 
 def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:

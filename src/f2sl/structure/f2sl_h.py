@@ -72,7 +72,7 @@ class F2SLh(StructureLearner):
         one edge at a time.
     tabu_length, max_stall
         Of hill climbing, as in :class:`F2SLs`.
-    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, verbose
+    skeleton_only, kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
         As in :class:`F2SLc`.
 
     Attributes
@@ -140,6 +140,7 @@ class F2SLh(StructureLearner):
         missing: str = "error",
         engine: str = "auto",
         memory: int | str | None = None,
+        scheduler: object = None,
         verbose: bool = False,
     ) -> None:
         self.relevance = relevance
@@ -165,6 +166,7 @@ class F2SLh(StructureLearner):
         self.missing = missing
         self.engine = engine
         self.memory = memory
+        self.scheduler = scheduler
         self.verbose = verbose
 
     @property
