@@ -216,6 +216,45 @@ def test_integers_beside_real_numbers_and_nothing_beside_anything(tmp_path):
     assert_same(write_folder(tmp_path / "parts", one, other), missing="drop", kind="gaussian")
 
 
+INTEGERS = {
+    "negative": pa.array([-2, 0, 1, 1]),
+    "narrow": pa.array([0, 1, 2, 200], pa.uint8()),
+    "largest": pa.array([2**63, 2**63 + 2, 2**63 + 2, 2**63 + 3], pa.uint64()),
+    "far": pa.array([2**60, 2**60 + 1, 0, 0]),
+    "reals": pa.array([0.0, 1.0, None, 2.0]),
+    "decimals": pa.array([1, 2, 3, 4], pa.decimal128(5, 2)),
+}
+
+
+@pytest.mark.parametrize("reading", [{"missing": "state"}, {"kind": "gaussian", "missing": "drop"}], ids=str)
+@pytest.mark.parametrize("one", INTEGERS)
+@pytest.mark.parametrize("other", INTEGERS)
+def test_integers_of_all_widths(tmp_path, one, other, reading):
+    for place, name in enumerate((one, other)):
+        pq.write_table(pa.table({"a": INTEGERS[name], "b": [0, 1, 0, 1]}), tmp_path / f"{place}.parquet")
+    assert_same(tmp_path, **reading)
+
+
+def test_integers_that_no_type_holds(tmp_path):
+    for name in ("negative", "largest"):
+        pq.write_table(pa.table({"a": INTEGERS[name]}), tmp_path / f"{name}.parquet")
+    assert "'a' (integers of more than 64 bits)" in refused(tmp_path, DataError)
+
+
+def test_text_of_several_types(tmp_path):
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        table = pa.table({"a": pa.array(["x", str(kind)], kind)})
+        pa.feather.write_feather(table, tmp_path / f"{kind}.arrow")
+    assert_same(tmp_path)
+
+
+def test_categories_of_several_types(tmp_path):
+    for place, labels in enumerate((["x", "y"], [1, 2])):
+        table = pa.table({"a": pa.array(labels).dictionary_encode()})
+        pa.feather.write_feather(table, tmp_path / f"{place}.arrow")
+    assert "holds categories of integers, and categories of text in 0.arrow" in refused(tmp_path, DataError)
+
+
 def refused(path, error, **reading):
     """Both ways of reading refuse the files, in the same words, which are given."""
     with pytest.raises(error) as caught:

@@ -33,7 +33,7 @@ def family(kind: pa.DataType) -> str:
     if pt.is_boolean(kind):
         return "true and false"
     if pt.is_dictionary(kind):
-        return "categories"
+        return f"categories of {family(kind.value_type)}"
     if pt.is_string(kind) or pt.is_large_string(kind) or str(kind) == "string_view":
         return "text"
     return str(kind)

@@ -68,8 +68,8 @@ class Coder:
         self._lookup: Codes | None = None
         if values.dtype.kind in "iu" and len(codes) and int(values[-1]) - int(values[0]) < NARROW:
             # Between two values that begin a stretch of codes lie others of the first's.
-            place = np.searchsorted(values, np.arange(int(values[0]), int(values[-1]) + 1), side="right") - 1
-            self._lookup = codes[place]
+            steps = np.arange(int(values[-1]) - int(values[0]) + 1, dtype=values.dtype)
+            self._lookup = codes[np.searchsorted(values, values[0] + steps, side="right") - 1]
 
     @classmethod
     def of(cls, column: Column, codes: Codes) -> Coder:
@@ -95,7 +95,10 @@ class Coder:
         if column.kind == "labels":
             codes = np.array([self._of_label.get(label, 0) for label in column.labels], np.uint16)
             return codes[column.values] if len(codes) else codes
-        if self._lookup is not None and column.values.dtype.kind in "iu":
-            places = offsets(column.values, self._values[0].astype(column.values.dtype))
+        values = column.values
+        if np.uint64 in (values.dtype, self._values.dtype):
+            values = values.astype(self._values.dtype)  # with a signed type NumPy would make floats of them
+        if self._lookup is not None and values.dtype.kind in "iu":
+            places = offsets(values, self._values[0])
             return np.asarray(self._lookup[np.minimum(places, len(self._lookup) - 1)])
-        return np.asarray(self._codes[np.searchsorted(self._values, column.values, side="right") - 1])
+        return np.asarray(self._codes[np.searchsorted(self._values, values, side="right") - 1])

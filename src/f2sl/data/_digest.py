@@ -87,8 +87,7 @@ class Digest:
         if not len(values):
             return
         if self.too_many:
-            ends = np.array([values.min(), values.max()])
-            self._values = np.array([min(self._values[0], ends[0]), max(self._values[-1], ends[1])])
+            self._values = _ends(_joined(self._values, _wide(_ends(values))))
             return
         self._add_distinct(*_distinct(values))
 
@@ -98,8 +97,7 @@ class Digest:
         if np.array_equal(found, self._values):
             self._counts = self._counts + counts
             return
-        joined = np.concatenate([self._values.astype(found.dtype), found]) if len(self._values) else found
-        self._values, where = np.unique(joined, return_inverse=True)
+        self._values, where = np.unique(_joined(self._values, found), return_inverse=True)
         weights = np.concatenate([self._counts, counts])
         self._counts = np.zeros(len(self._values), np.int64)
         np.add.at(self._counts, where.reshape(-1), weights)
@@ -122,10 +120,15 @@ class Digest:
         self._not_whole = later._not_whole if self._not_whole is None else self._not_whole
         if not len(later._values):
             return
+        try:
+            self._join_numbers(later)
+        except Refused as refused:
+            self.refused = self.refused or refused
+
+    def _join_numbers(self, later: Digest) -> None:
         if later.too_many and not self.too_many:
             self.too_many = True
-            self._values = np.concatenate([self._values.astype(later._values.dtype), later._values])
-            self._values = np.array([self._values.min(), self._values.max()])
+            self._values = _ends(_joined(self._values, later._values))
             self._counts = np.zeros(2, np.int64)
         elif self.too_many:
             self._add_numbers(later._values)
@@ -156,7 +159,8 @@ class Digest:
         if not self._real:
             return Column("integers", values, missing, weights=weights)
         values = values.astype(np.float64)
-        if self.n_missing and self._not_whole is None:
+        whole = self._not_whole is None and bool((np.abs(values) <= LAST_EXACT).all())
+        if self.n_missing and whole:
             return Column("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
         return Column("reals", values, missing, weights=weights)
 
@@ -181,6 +185,22 @@ def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Counts]:
             return _wide(there.astype(values.dtype) + low), counts[there].astype(np.int64)
     found, counts = np.unique(values, return_counts=True)
     return _wide(found), counts.astype(np.int64)
+
+
+def _joined(some: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Put numbers together; integers stay integers, and are refused if no type of 64 bits holds them all."""
+    if not len(some):
+        return more
+    if {some.dtype.kind, more.dtype.kind} == {"i", "u"}:
+        if min(some.min(), more.min()) < 0:
+            raise Refused("type", "integers of more than 64 bits")
+        some, more = some.astype(np.uint64), more.astype(np.uint64)
+    return np.concatenate([some, more])
+
+
+def _ends(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Give the least and the greatest number."""
+    return np.array([values.min(), values.max()])
 
 
 def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

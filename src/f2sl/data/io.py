@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from f2sl.data._agreement import Agreement
+from f2sl.data._agreement import Agreement, family
 from f2sl.data._delimiter import WHITESPACE, OneSpaced, split_rows
 from f2sl.data._files import DataFile, PathLike, data_files, first_line, naming, open_file
+from f2sl.data._problems import Problems
 from f2sl.data.names import column_names, generated_names
 from f2sl.errors import DataError, FileError
 
@@ -84,8 +85,6 @@ def read_table(
     ...     read_table(path).to_pydict()
     {'rain': ['yes', 'no'], 'wet': [1, None]}
     """
-    import pyarrow as pa
-
     agreement = Agreement()
     tables = []
     for file in data_files(path, delimiter, header):
@@ -95,7 +94,43 @@ def read_table(
         if table.num_rows == 0:
             raise DataError(f"{file.place}: the file has a header and no rows")
         tables.append(table.select(agreement.add(file.place, table.schema)))
-    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+    return tables[0] if len(tables) == 1 else _together(tables)
+
+
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put the rows of files together whose columns agree."""
+    import pyarrow as pa
+
+    if all(table.schema.equals(tables[0].schema) for table in tables):
+        return pa.concat_tables(tables)
+    columns, problems = {}, Problems()
+    for name in tables[0].column_names:
+        parts = [table.select([name]) for table in tables]
+        try:
+            columns[name] = _in_one_type(parts)[name]
+        except pa.ArrowInvalid:  # a negative integer in one file, the largest in another
+            problems.add("type", name, "integers of more than 64 bits")
+    problems.raise_any()
+    return pa.table(columns)
+
+
+def _in_one_type(parts: Sequence[pa.Table]) -> pa.Table:
+    """Put the parts of a column together; Arrow does not join all types that may stand for each other."""
+    import pyarrow as pa
+
+    def cast(kind: pa.DataType, safe: bool) -> list[pa.Table]:
+        return [part.cast(pa.schema([(part.column_names[0], kind)]), safe=safe) for part in parts]
+
+    kinds = {part.schema.types[0] for part in parts}
+    families = {family(kind) for kind in kinds}
+    if len(kinds) > 1 and "real numbers" in families:
+        parts = cast(pa.float64(), safe=False)
+    elif len(kinds) > 1 and "text" in families:
+        parts = cast(pa.large_string(), safe=False)
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowInvalid:
+        return pa.concat_tables(cast(pa.uint64(), safe=True))
 
 
 def check_names(file: DataFile, schema: pa.Schema) -> None:
