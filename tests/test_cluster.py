@@ -2,16 +2,20 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import f2sl
+from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_table, write_csv
 from cli_process import f2sl as command
-from cli_process import small_table, write_csv
 from cluster_tools import at_result, forgets_all, lone_worker, running
 from conftest import make_table, random_codes, related_codes, related_numbers
 from f2sl.counting.cluster import RowSplitEngine, TileSplitEngine, open_cluster_engine
@@ -236,6 +240,33 @@ def test_without_an_address_processes_are_started_and_end(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert f2sl.load_graph(tmp_path / "graph.json") == f2sl.learn(tmp_path / "asia.csv").graph_
     assert list(place.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs process groups")
+@pytest.mark.parametrize("moment", ["f2sl-*", "f2sl-*/*/worker-*"], ids=["starting", "working"])
+def test_ctrl_c_in_a_terminal_ends_the_workers_too(tmp_path, moment):
+    """A terminal sends the signal to all processes at once; one of them tells of it."""
+    rng = np.random.default_rng(0)
+    for part in range(4):
+        table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
+        pq.write_table(table, tmp_path / f"{part}.parquet")
+    room = tmp_path / "_tmp"
+    room.mkdir()
+    process = subprocess.Popen(
+        [*MODULE, "learn", tmp_path, "--engine", "dask", "--jobs", "2", "--quiet"],
+        env={**ENVIRONMENT, "TMPDIR": str(room)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
+    while not list(room.glob(moment)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=SECONDS)[1]  # until all have closed the pipe
+    assert (process.returncode, told) == (130, "f2sl: interrupted; nothing was written\n")
+    assert list(room.iterdir()) == []
 
 
 def test_dask_is_imported_only_when_asked_for():

@@ -8,11 +8,13 @@ there is one error.
 
 from __future__ import annotations
 
+import signal
 import tempfile
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from itertools import count, islice
 from typing import Any, Generic, TypeVar
@@ -105,15 +107,18 @@ class Cluster:
 
         with ExitStack() as opened:
             folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="f2sl-"))
-            with dask.config.set({"temporary-directory": folder}):
-                local = distributed.LocalCluster(
+
+            def start() -> Any:
+                return distributed.LocalCluster(
                     n_workers=n_workers,
                     threads_per_worker=1,
                     memory_limit=max(1, memory // n_workers),
                     dashboard_address="127.0.0.1:0",
-                    silence_logs=logging.ERROR,
+                    silence_logs=logging.CRITICAL,  # what matters comes here as an error
                 )
-            opened.callback(_close, local)
+
+            with dask.config.set({"temporary-directory": folder}):
+                local = _out_of_reach(start, opened)
             address = local.scheduler_address
             client = opened.enter_context(_client(distributed, local, address))
             return cls(client, address, opened.pop_all())
@@ -330,6 +335,26 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
         ) from None
 
 
+def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Any:
+    """Start workers that Ctrl-C does not reach, to be ended with `opened`.
+
+    A terminal interrupts all processes at once. Workers are to hear of it from here, and must not be
+    interrupted while they start. Threads and processes inherit which signals are kept from them.
+    """
+    from multiprocessing import resource_tracker
+
+    def begin() -> Any:
+        if hasattr(signal, "pthread_sigmask"):
+            resource_tracker.ensure_running()  # lets the signal through again where it begins
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        return start()
+
+    with ThreadPoolExecutor(1) as thread:
+        begun = thread.submit(begin)
+        opened.callback(lambda: _close(begun.result()))
+        return begun.result()
+
+
 def _close(local: Any) -> None:
     """End the workers of this machine."""
     with suppress(KeyError):  # Dask's own watch over them trips over one that was lost as soon as it came
@@ -339,7 +364,6 @@ def _close(local: Any) -> None:
 def _greet(address: str) -> None:
     """Wait until a scheduler says something; for one that is silent Dask itself would wait for ever."""
     import asyncio
-    from concurrent.futures import ThreadPoolExecutor
 
     from distributed.comm import connect
     from distributed.security import Security
