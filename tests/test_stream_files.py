@@ -378,7 +378,7 @@ def test_learners_take_folders_and_engines(tmp_path):
     folder = write_folder(tmp_path / "parts", alarm[:900], alarm[900:])
     expected = f2sl.F2SLc().fit(alarm)
     for engine in ("auto", "memory", "stream"):
-        model = f2sl.F2SLc(engine=engine, memory="64MB").fit(folder)
+        model = f2sl.F2SLc(engine=engine).fit(folder)
         assert model.graph_ == expected.graph_
         assert model.graph_.weights == expected.graph_.weights
     paths = [str(path) for path in sorted(folder.iterdir())]
@@ -395,6 +395,7 @@ def test_learners_take_folders_and_engines(tmp_path):
         ({"memory": "much"}, "such as \"256MB\", not 'much'"),
         ({"memory": "1kB"}, "at least 16MB"),
         ({"memory": True}, 'such as "256MB", not True'),
+        ({"memory": "64MB", "engine": "memory"}, 'a limit that engine="memory" does not keep to'),
     ],
 )
 def test_options_that_make_no_sense(options, told):
@@ -403,3 +404,11 @@ def test_options_that_make_no_sense(options, told):
     assert told in str(caught.value)
     with pytest.raises(OptionError):
         f2sl.learn_pc(FRAME, "text", **options)
+
+
+@pytest.mark.parametrize("option", ["binning", "missing"])
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_ways_of_reading_that_there_are_not(tmp_path, engine, option):
+    folder = write_folder(tmp_path / "parts", FRAME)
+    with pytest.raises(OptionError, match=option):
+        f2sl.learn_pc(folder, "text", engine=engine, **{option: "none such"})

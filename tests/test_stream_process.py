@@ -82,10 +82,11 @@ def status(name):
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name + ":"))
 
 small, large, engine = sys.argv[1:]
-f2sl.learn(small, engine=engine, memory="128MB", n_jobs=1)
+options = {"engine": engine, "memory": "128MB" if engine == "stream" else None, "n_jobs": 1}
+f2sl.learn(small, **options)
 limit = status("VmSize") + 128 * 10**6
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-print(f2sl.learn(large, engine=engine, memory="128MB", n_jobs=1).graph_.n_nodes)
+print(f2sl.learn(large, **options).graph_.n_nodes)
 """
 
 

@@ -40,8 +40,10 @@ def available_bytes() -> int | None:
         return None
 
 
-def memory_limit(memory: Any) -> int:
+def memory_limit(memory: Any, engine: Any = "auto") -> int:
     """Turn a limit such as ``"256MB"`` into bytes; None stands for half of what is free.
+
+    The engine "memory" has no limit, and refuses one.
 
     Examples
     --------
@@ -58,4 +60,6 @@ def memory_limit(memory: Any) -> int:
     limit = int(float(written[1]) * unit)
     if limit < LEAST_MEMORY:
         raise OptionError(f"memory must be at least {LEAST_MEMORY // 10**6}MB, not {memory!r}")
+    if engine == "memory":
+        raise OptionError('memory is a limit that engine="memory" does not keep to; leave out one of the two')
     return limit

@@ -194,7 +194,7 @@ def find_sets(
     learner.check_options()
     with stage("reading the table"):
         kind = kind_for(reading.get("kind", "auto"), learner.kinds, algorithm)
-        memory = memory_limit(reading.get("memory"))
+        memory = memory_limit(reading.get("memory"), reading.get("engine"))
         opened = {"kind": kind, "memory": memory, "n_workers": resolve_jobs(n_jobs)}
         table = open_table(data, min_variables=2, **(reading | opened))
         ordered = table.in_name_order()

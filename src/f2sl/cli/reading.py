@@ -37,7 +37,7 @@ class Reading:
         from f2sl._threads import resolve_jobs
 
         parse_bins(self.bins)
-        memory_limit(self.memory)
+        memory_limit(self.memory, self.engine)
         resolve_jobs(self.jobs)
         try:
             there = self.path.exists()

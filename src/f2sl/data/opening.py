@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeGuard
 from f2sl.data._files import DataFile, data_files, is_path
 from f2sl.data.cluster import Cluster
 from f2sl.data.clustered import ClusteredTable
+from f2sl.data.encode import check_reading
 from f2sl.data.io import not_valid, read_table
 from f2sl.data.kinds import as_either
 from f2sl.data.streamed import StreamedTable
@@ -86,6 +87,7 @@ def open_table(
         As in :func:`f2sl.data.as_either`.
     """
     check_engine(engine)
+    check_reading(bins, binning, missing)
     reading: dict[str, Any] = {"names": names, "bins": bins, "binning": binning, "missing": missing}
     reading |= {"min_variables": min_variables, "whole": whole}
     if isinstance(data, StreamedTable | ClusteredTable):

@@ -214,7 +214,7 @@ class StructureLearner(Estimator):
         _options.flag("verbose", self.verbose)
         check_reading(self.bins, self.binning, self.missing)
         check_engine(self.engine)
-        memory_limit(self.memory)
+        memory_limit(self.memory, self.engine)
         before = vars(self).copy()
         try:
             return self._fit(X, names)
