@@ -11,7 +11,7 @@ from cluster_tools import forgets_all, running
 from conftest import compiled_only, related_codes
 from f2sl.data import parts
 from f2sl.data.opening import open_table
-from f2sl.errors import F2SLError, FileError
+from f2sl.errors import DataError, F2SLError, FileError
 
 pytestmark = compiled_only
 
@@ -151,3 +151,10 @@ def test_partitions_that_disagree(client):
     given = dd.from_map(lambda one: pd.DataFrame({"a": [one, one], "b": [0, 1]}), [0, "x"])
     with pytest.raises(F2SLError, match="partition 1: column 'a' holds text, and integers in partition 0"):
         f2sl.learn(given, engine="dask", scheduler=client)
+
+
+@pytest.mark.parametrize("part", [lambda frame: frame["a"], lambda frame: frame.to_dask_array()])
+def test_what_else_dask_has_is_refused(part):
+    frame = dd.from_pandas(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), npartitions=1)
+    with pytest.raises(DataError, match=r"(Series|Array) of Dask's was handed over"):
+        f2sl.learn(part(frame))

@@ -32,8 +32,13 @@ UNPACKED = 8
 
 
 def is_dask_frame(data: Any) -> bool:
-    """Tell whether data are a Dask DataFrame."""
-    return type(data).__module__.partition(".")[0] == "dask" and hasattr(data, "to_delayed")
+    """Tell whether data are a Dask DataFrame; refuse what else Dask has."""
+    if type(data).__module__.partition(".")[0] != "dask":
+        return False
+    if not hasattr(data, "columns") or data.ndim != 2:
+        told = f"a {type(data).__name__} of Dask's was handed over"
+        raise DataError(f"{told}, which has no named columns; make a Dask DataFrame of it")
+    return True
 
 
 def has_states(table: Table) -> TypeGuard[WithStates]:
