@@ -86,7 +86,8 @@ class Agreement:
             if others:
                 shown = listing([repr(name) for name in others])
                 raise DataError(
-                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files must agree"
+                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files must agree "
+                    "(others do not belong into the folder)"
                 )
 
     def types(self, place: Path, schema: pa.Schema) -> None:
