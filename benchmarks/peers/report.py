@@ -34,8 +34,8 @@ def _parts(results: Results) -> Iterator[str]:
     cells = results.cells
     yield _setting(results)
     yield (
-        f"F2SL-c beside the fastest peer on networks of {LARGE} variables or more: seconds, in brackets those "
-        "of all cores together, which other programs disturb less:"
+        f"F2SL-c beside the fastest peer on networks of {LARGE} variables or more: seconds, in brackets "
+        "those of all cores together, which other programs disturb less:"
     )
     yield _lead(cells)
     for rows in sorted({cell["rows"] for cell in cells}):
@@ -68,7 +68,7 @@ def _setting(results: Results) -> str:
 def _lead(cells: list[Cell]) -> str:
     """Compare F2SL-c with the fastest peer on every large network."""
     lines = [
-        "| network | variables | rows | F2SL-c | fastest peer | it takes | times | by cores | Ar_F1 of both |",
+        "| network | variables | rows | F2SL-c | fastest peer | it takes | times | by cores | Ar_F1 |",
         "| --- | ---: | ---: | --- | --- | --- | ---: | ---: | --- |",
     ]
     for own in sorted(cells, key=lambda cell: (cell["rows"], cell["variables"])):
