@@ -1,4 +1,4 @@
-"""PyAgrum, in C++, on all cores: hill climbing by BIC, MIIC with the MDL correction, PC at 0.01 and sets to 3.
+"""PyAgrum, in C++, all cores: hill climbing by BIC, MIIC with the MDL correction, PC at 0.01 and sets to 3.
 
 Its database is made before the clock starts. Of MIIC's corrections MDL is the faster one and, on alarm, the
 more accurate one.
