@@ -1,4 +1,4 @@
-"""PyAgrum, in C++, on all cores: hill climbing by BIC, MIIC with the MDL correction, PC at 0.01.
+"""PyAgrum, in C++, all cores: hill climbing by BIC, MIIC with the MDL correction, PC at 0.01 and sets to 3.
 
 Its database is made before the clock starts. Of MIIC's corrections MDL is the faster one and, on alarm, the
 more accurate one.
@@ -43,6 +43,7 @@ def pc(frame: Any) -> Learn:
     learner = gum.BNLearner(frame)
     learner.usePC()
     learner.setPCAlpha(ALPHA)
+    learner.setPCMaxCondSetSize(3)
     return by_tests(frame, learner)
 
 

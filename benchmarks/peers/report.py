@@ -68,7 +68,7 @@ def _setting(results: Results) -> str:
 def _lead(cells: list[Cell]) -> str:
     """Compare F2SL-c with the fastest peer on every large network."""
     lines = [
-        "| network | variables | rows | F2SL-c | fastest peer | it takes | times | by cores | both Ar_F1 |",
+        "| network | variables | rows | F2SL-c | fastest peer | it takes | times | by cores | Ar_F1 |",
         "| --- | ---: | ---: | --- | --- | --- | ---: | ---: | --- |",
     ]
     for own in sorted(cells, key=lambda cell: (cell["rows"], cell["variables"])):
