@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -23,9 +24,11 @@ from comparing.data import NETWORKS, ROWS, SETS, TUNING, TUNING_ROWS, TUNING_SET
 from comparing.learners import ABLATION, COMPARED, Configuration, parsed
 from comparing.page import of_configurations, write_page
 from comparing.running import make_all, plan, ready
-from comparing.store import Store
+from comparing.store import Store, claimed
 from comparing.summary import Summary
 from comparing.worker import Worker
+from f2sl.errors import unknown_name
+from f2sl.network.bundled import bundled_sizes
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
@@ -38,6 +41,12 @@ def listed(text: str) -> list[str]:
 
 def numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",")]
+
+
+def check(kind: str, wanted: Iterable[str], known: Collection[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            sys.exit(unknown_name(kind, name, known))
 
 
 def arguments() -> argparse.Namespace:
@@ -71,18 +80,22 @@ def main() -> int:
     if options.tuning:
         configurations = tuple(map(parsed, options.tuning))
         name, networks, rows, sets = "tuning", tuple(TUNING), TUNING_ROWS, TUNING_SETS
-    store = Store(options.results or RESULTS / f"{name}.jsonl")
-    for learner, about in list(store.learners.items()):
-        if about["algorithm"] in options.again:
-            store.forget(learner)
-    wanted = [c for c in configurations if not options.learners or c.algorithm in options.learners]
-    found = ready(wanted, store)
-    runs = plan(found, options.networks or networks, options.rows or rows, options.sets or sets)
-    with closing(Worker()) as worker:
+    networks = options.networks or networks
+    algorithms = {configuration.algorithm for configuration in configurations}
+    check("network", networks, [*TUNING, *(size.name for size in bundled_sizes())])
+    check("algorithm", [*(options.learners or ()), *options.again], sorted(algorithms))
+    with claimed(options.results or RESULTS / f"{name}.jsonl") as path, closing(Worker()) as worker:
+        store = Store(path)
+        for learner, about in list(store.learners.items()):
+            if about["algorithm"] in options.again:
+                store.forget(learner)
+        wanted = [c for c in configurations if not options.learners or c.algorithm in options.learners]
+        found = ready(wanted, store)
+        runs = plan(found, networks, options.rows or rows, options.sets or sets)
         make_all(runs, store, options.limit, worker.measure)
     if options.ablation or options.tuning:
         names = [configuration.name for configuration in found]
-        print(f"\n{of_configurations(Summary(store.results, names, options.networks or networks))}")
+        print(f"\n{of_configurations(Summary(store.results, names, networks))}")
     return 0
 
 

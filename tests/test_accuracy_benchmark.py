@@ -77,7 +77,7 @@ def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path
 
     def all_runs(limit):
         made.clear()
-        path = tmp_path / "results" / "accuracy.jsonl"
+        path = tmp_path / "accuracy.jsonl"
         make_all(plan([quick, slow], ["a", "b"], [1000, 500], [1, 2]), Store(path), limit, measure)
         return Store(path)
 
@@ -114,6 +114,19 @@ def test_results_of_other_options_are_not_taken(tmp_path, capsys):
     assert capsys.readouterr().out.count("left out") == 2
     with pytest.raises(SystemExit, match="other options"):
         ready([Configuration("mine", "f2sl-c", {"delta": 0.2})], store)
+
+
+def test_one_process_writes_at_a_time(tmp_path):
+    from comparing.store import claimed
+
+    with (
+        claimed(tmp_path / "new" / "accuracy.jsonl") as path,
+        pytest.raises(SystemExit, match="another process"),
+        claimed(path),
+    ):
+        pass
+    with claimed(path):
+        pass
 
 
 def test_means_are_over_the_cells_that_all_have():

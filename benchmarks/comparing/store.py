@@ -6,8 +6,11 @@ ends.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +25,18 @@ class Key(NamedTuple):
     network: str
     rows: int
     data_set: int
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[Path]:
+    """Keep other processes from writing to a file of results; the lock goes with the process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit(f"another process writes to {path}; wait for it, or choose another file by --results")
+        yield path
 
 
 class Store:
@@ -86,7 +101,6 @@ class Store:
             yield json.dumps(key._asdict() | result)
 
     def _write(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_suffix(".part")
         beside.write_text("".join(f"{line}\n" for line in self._lines()), encoding="utf-8")
         beside.replace(self.path)
