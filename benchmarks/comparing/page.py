@@ -19,10 +19,10 @@ CHART = "accuracy.svg"
 
 def write_page(page: Path, images: Path, compared: Store, ablation: Store, tuning: Store) -> None:
     """Bring the page and its chart up to date."""
-    summary = Summary(compared.results, [configuration.name for configuration in COMPARED], NETWORKS)
+    learners = [configuration.name for configuration in COMPARED]
+    summary = Summary(compared.results, learners, NETWORKS)
     parts = {"comparison": comparison(summary, compared), "ablation": "", "tuning": ""}
-    title = f"Means over the {len(summary.shared)} cells that all learners have"
-    (images / CHART).write_text(shd_by_rows(summary, title), encoding="utf-8")
+    (images / CHART).write_text(shd_by_rows(summary, learners), encoding="utf-8")
     if ablation.results:
         names = [configuration.name for configuration in ABLATION]
         parts["ablation"] = of_configurations(Summary(ablation.results, names, NETWORKS))
