@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
+from comparing.parts import PARTS, with_parts
 from f2sl.counting.memory import MemoryEngine
 from f2sl.data import as_table
 from f2sl.errors import OptionError
@@ -47,6 +49,9 @@ class HillClimbing:
         return self
 
 
+OF_THIS_BENCHMARK: dict[str, Callable[..., Any]] = {"hill-climbing": HillClimbing, "f2sl-h-parts": with_parts}
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A learner with its options."""
@@ -57,8 +62,8 @@ class Configuration:
 
     def make(self) -> Any:
         """Make the learner; an unknown one, or an option that it does not take, is an OptionError."""
-        if self.algorithm == "hill-climbing":
-            return HillClimbing(**self.options)
+        if self.algorithm in OF_THIS_BENCHMARK:
+            return OF_THIS_BENCHMARK[self.algorithm](**self.options)
         learner = STRUCTURE.create(self.algorithm, self.options)
         learner.check_options()
         return learner
@@ -114,11 +119,17 @@ COMPARED = (
     Configuration("HC (BIC)", "hill-climbing", {"score": "bic"}),
 )
 
+
+def _of_parts(name: str, *parts: str) -> Configuration:
+    return Configuration(name, "f2sl-h-parts", {"parts": list(parts)})
+
+
 ABLATION = (
     Configuration("F2SL-c", "f2sl-c"),
     Configuration("F2SL-s", "f2sl-s"),
-    Configuration("F2SL-c, relevance by significance", "f2sl-c", {"delta": "auto"}),
-    Configuration("F2SL-s, relevance by significance", "f2sl-s", {"delta": "auto"}),
+    _of_parts("no part"),
+    *(_of_parts(f"{part} alone", part) for part in PARTS),
+    *(_of_parts(f"all but {part}", *(other for other in PARTS if other != part)) for part in PARTS),
     OWN,
 )
-"""What each of F2SL-h's changes is worth: added alone to F2SL, and left out of F2SL-h."""
+"""What each of F2SL-h's changes to F2SL is worth: alone, and left out."""
