@@ -1,0 +1,103 @@
+"""How near learners come to the truth: ten published networks, 500 to 5,000 rows, five data sets of each.
+
+    python benchmarks/accuracy.py                        # goes on where it was; hours in all
+    python benchmarks/accuracy.py --networks alarm,child --rows 500 --sets 1,2 --learners f2sl-h,f2sl-c
+    python benchmarks/accuracy.py --again f2sl-h         # forget its results and run it again
+    python benchmarks/accuracy.py --ablation             # what each part of F2SL-h is worth
+    python benchmarks/accuracy.py --tuning f2sl-h "f2sl-h alpha=0.05"      # on networks of their own
+    python benchmarks/accuracy.py --report               # docs/accuracy.md and its chart
+
+Columns are shuffled and variables renamed before every run. Learners run one at a time; a run over the limit
+is stopped and has no figures, and its learner is not run on more data of that network. Results are kept after
+every run. Learners and options that this version of f2sl does not have are left out, with a note.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Iterable
+from contextlib import closing
+from pathlib import Path
+
+from comparing.data import NETWORKS, ROWS, SETS, TUNING, TUNING_ROWS, TUNING_SETS
+from comparing.learners import ABLATION, COMPARED, Configuration, parsed
+from comparing.page import of_configurations, write_page
+from comparing.running import make_all, plan, ready
+from comparing.store import Store, claimed
+from comparing.summary import Summary
+from comparing.worker import Worker
+from f2sl.errors import unknown_name
+from f2sl.network.bundled import bundled_sizes
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
+IMAGES = PAGE.parent / "images"
+
+
+def listed(text: str) -> list[str]:
+    return text.split(",")
+
+
+def numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def check(kind: str, wanted: Iterable[str], known: Collection[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            sys.exit(unknown_name(kind, name, known))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--ablation", action="store_true", help="the parts of F2SL-h, one by one")
+    what.add_argument("--tuning", nargs="+", metavar="CONFIGURATION", help="compare these, on other networks")
+    what.add_argument("--report", action="store_true", help="write docs/accuracy.md from what is there")
+    parser.add_argument("--networks", type=listed, help="only these, by commas")
+    parser.add_argument("--rows", type=numbers)
+    parser.add_argument("--sets", type=numbers)
+    parser.add_argument("--learners", type=listed, help="only these algorithms, by commas")
+    parser.add_argument(
+        "--again", type=listed, default=[], help="forget the results of these algorithms first"
+    )
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for each run")
+    parser.add_argument("--results", type=Path, help="the file of results")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    if options.report:
+        stores = (Store(RESULTS / f"{name}.jsonl") for name in ("accuracy", "ablation", "tuning"))
+        write_page(PAGE, IMAGES, *stores)
+        return 0
+    configurations: tuple[Configuration, ...] = COMPARED
+    name, networks, rows, sets = "accuracy", NETWORKS, ROWS, SETS
+    if options.ablation:
+        configurations, name, sets = ABLATION, "ablation", TUNING_SETS
+    if options.tuning:
+        configurations = tuple(map(parsed, options.tuning))
+        name, networks, rows, sets = "tuning", tuple(TUNING), TUNING_ROWS, TUNING_SETS
+    networks = options.networks or networks
+    algorithms = {configuration.algorithm for configuration in configurations}
+    check("network", networks, [*TUNING, *(size.name for size in bundled_sizes())])
+    check("algorithm", [*(options.learners or ()), *options.again], sorted(algorithms))
+    with claimed(options.results or RESULTS / f"{name}.jsonl") as path, closing(Worker()) as worker:
+        store = Store(path)
+        for learner, about in list(store.learners.items()):
+            if about["algorithm"] in options.again:
+                store.forget(learner)
+        wanted = [c for c in configurations if not options.learners or c.algorithm in options.learners]
+        found = ready(wanted, store)
+        runs = plan(found, networks, options.rows or rows, options.sets or sets)
+        make_all(runs, store, options.limit, worker.measure)
+    if options.ablation or options.tuning:
+        names = [configuration.name for configuration in found]
+        print(f"\n{of_configurations(Summary(store.results, names, networks))}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

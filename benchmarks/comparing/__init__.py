@@ -1,0 +1,1 @@
+"""The parts of ``benchmarks/accuracy.py``: learners and data by name, runs, results, the page."""

@@ -1,0 +1,135 @@
+"""The learners that are compared, by name, each with its options."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from comparing.parts import PARTS, with_parts
+from f2sl.counting.memory import MemoryEngine
+from f2sl.data import as_table
+from f2sl.errors import OptionError
+from f2sl.experiments.settings import LEARNERS, PAPER, options_of
+from f2sl.graph import DAG
+from f2sl.search.hill_climbing import hill_climb
+from f2sl.stats.scores import FamilyScore
+from f2sl.structure.base import STRUCTURE
+
+EQUIVALENT_SAMPLE_SIZE = 10.0
+"""Of BDeu wherever it is climbed or told: that of F2SL-s."""
+
+
+class HillClimbing:
+    """Hill climbing over all pairs of variables, without a skeleton; steps, tabu list and prior of F2SL-s."""
+
+    def __init__(self, *, score: str, tabu_length: int = 100, max_stall: int = 15) -> None:
+        self.score = score
+        self.tabu_length = tabu_length
+        self.max_stall = max_stall
+
+    def fit(self, frame: Any) -> Self:
+        """Learn `graph_`, a DAG."""
+        table = as_table(frame).in_name_order()
+        pairs = np.stack(np.triu_indices(table.n_variables, 1), axis=1)
+        with MemoryEngine(table) as engine:
+            climbed = hill_climb(
+                FamilyScore(engine, self.score, EQUIVALENT_SAMPLE_SIZE),
+                table.n_variables,
+                pairs,
+                edge_log_prior=-math.log(EQUIVALENT_SAMPLE_SIZE + 1.0) if self.score == "bdeu" else 0.0,
+                tabu_length=self.tabu_length,
+                max_stall=self.max_stall,
+            )
+        self.graph_ = DAG.from_arrays(table.names, climbed.arrows)
+        return self
+
+
+OF_THIS_BENCHMARK: dict[str, Callable[..., Any]] = {"hill-climbing": HillClimbing, "f2sl-h-parts": with_parts}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A learner with its options."""
+
+    name: str
+    algorithm: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def make(self) -> Any:
+        """Make the learner; an unknown one, or an option that it does not take, is an OptionError."""
+        if self.algorithm in OF_THIS_BENCHMARK:
+            return OF_THIS_BENCHMARK[self.algorithm](**self.options)
+        learner = STRUCTURE.create(self.algorithm, self.options)
+        learner.check_options()
+        return learner
+
+    def why_not(self) -> str:
+        """Say why it cannot be made, if so."""
+        try:
+            self.make()
+        except OptionError as error:
+            return str(error)
+        return ""
+
+
+def parsed(text: str) -> Configuration:
+    """Read a configuration as it is typed: the algorithm, then options.
+
+    Examples
+    --------
+    >>> parsed("f2sl-c delta=0.02 ties=keep").options
+    {'delta': 0.02, 'ties': 'keep'}
+    """
+    algorithm, *pairs = text.split()
+    options = {}
+    for pair in pairs:
+        option, _, value = pair.partition("=")
+        try:
+            options[option] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[option] = value
+    return Configuration(text, algorithm, options)
+
+
+def _as_in_the_paper(algorithm: str, suffix: str = "") -> Configuration:
+    return Configuration(LEARNERS[algorithm].title + suffix, algorithm, options_of(algorithm, PAPER))
+
+
+YARDSTICK = _as_in_the_paper("f2sl-c", " (paper)")
+"""Every other learner's seconds are measured beside those of this one."""
+
+OWN = Configuration("F2SL-h", "f2sl-h")
+
+COMPARED = (
+    OWN,
+    YARDSTICK,
+    Configuration("F2SL-c", "f2sl-c"),
+    _as_in_the_paper("f2sl-s", " (paper)"),
+    Configuration("F2SL-s", "f2sl-s"),
+    _as_in_the_paper("mmhc"),
+    _as_in_the_paper("mmhc-c"),
+    _as_in_the_paper("gsbn"),
+    Configuration("PC-stable", "pc-stable", {"ci_test": "g2", "alpha": 0.01, "max_cond_vars": 3}),
+    Configuration("HC (BDeu)", "hill-climbing", {"score": "bdeu"}),
+    Configuration("HC (BIC)", "hill-climbing", {"score": "bic"}),
+)
+
+
+def _of_parts(name: str, *parts: str) -> Configuration:
+    return Configuration(name, "f2sl-h-parts", {"parts": list(parts)})
+
+
+ABLATION = (
+    Configuration("F2SL-c", "f2sl-c"),
+    Configuration("F2SL-s", "f2sl-s"),
+    _of_parts("no part"),
+    *(_of_parts(f"{part} alone", part) for part in PARTS),
+    *(_of_parts(f"all but {part}", *(other for other in PARTS if other != part)) for part in PARTS),
+    OWN,
+)
+"""What each of F2SL-h's changes to F2SL is worth: alone, and left out."""

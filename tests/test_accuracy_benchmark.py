@@ -1,0 +1,183 @@
+"""The benchmark of accuracy: what it draws, what it runs again, what it averages and writes."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+import f2sl
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "comparing"]:
+        del sys.modules[name]
+
+
+def figures(shd: int, seconds: float = 0.2) -> dict[str, float]:
+    return {
+        "edges": 10,
+        "shd": shd,
+        "shd_cpdag": shd,
+        "f1": 1 - shd / 20,
+        "skeleton_f1": 0.5,
+        "bdeu": -100.0 * shd,
+        "seconds": seconds,
+        "beside": 0.1,
+    }
+
+
+def test_a_data_set_is_the_sample_under_new_names():
+    from comparing.data import draw
+    from f2sl.experiments.settings import seed_of
+
+    net = f2sl.load_network("asia")
+    data, again = draw(net, 50, 2), draw(net, 50, 2)
+    sample = net.sample(50, seed=seed_of(50, 2))
+    old_of = dict(zip(data.truth.nodes, net.graph.nodes, strict=True))
+    assert sorted(data.frame.columns) == [f"V{place:05d}" for place in range(8)]
+    assert list(data.frame.columns) != list(data.truth.nodes)
+    assert all((data.frame[new] == sample[old]).all() for new, old in old_of.items())
+    assert {(old_of[a], old_of[b]) for a, b in data.truth.directed_edges} == set(net.graph.directed_edges)
+    assert data.frame.equals(again.frame) and data.truth == again.truth
+    assert draw(net, 50, 3).truth != data.truth
+
+
+def test_the_measures_of_the_truth_itself():
+    from comparing.data import draw
+    from comparing.worker import bdeu, measures
+
+    data = draw(f2sl.load_network("asia"), 200, 1)
+    found = measures(data, data.truth)
+    assert (found["shd"], found["shd_cpdag"], found["f1"], found["skeleton_f1"]) == (0, 0, 1.0, 1.0)
+    assert found["bdeu"] == round(bdeu(data.frame, data.truth), 2)
+    assert found["bdeu"] > bdeu(data.frame, f2sl.DAG(data.truth.nodes, []))
+
+
+def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path):
+    from comparing.learners import Configuration
+    from comparing.running import make_all, plan
+    from comparing.store import Store
+
+    quick, slow = Configuration("quick", "f2sl-c"), Configuration("slow", "pc-stable", {"alpha": 0.05})
+    made = []
+
+    def measure(run, limit):
+        made.append((run.configuration.name, run.network, run.rows, run.data_set))
+        if run.configuration is slow and run.network == "b" and limit < 100:
+            return {"stopped": limit}
+        return figures(shd=run.data_set)
+
+    def all_runs(limit):
+        made.clear()
+        path = tmp_path / "accuracy.jsonl"
+        make_all(plan([quick, slow], ["a", "b"], [1000, 500], [1, 2]), Store(path), limit, measure)
+        return Store(path)
+
+    store = all_runs(10)
+    assert made[:4] == [
+        ("quick", "a", 500, 1),
+        ("slow", "a", 500, 1),
+        ("quick", "a", 500, 2),
+        ("slow", "a", 500, 2),
+    ]
+    assert [run for run in made if run[:2] == ("slow", "b")] == [("slow", "b", 500, 1)]
+    assert store.results["slow", "b", 500, 1] == {"stopped": 10}
+    assert store.results["slow", "b", 500, 2] == store.results["slow", "b", 1000, 1] == {"not run": 10}
+    assert store.learners["slow"]["options"] == {"alpha": 0.05}
+    all_runs(5)
+    assert made == []
+    store = all_runs(100)
+    assert made == [("slow", "b", rows, number) for rows in (500, 1000) for number in (1, 2)]
+    store.forget("quick")
+    all_runs(100)
+    assert [run[0] for run in made] == ["quick"] * 8
+
+
+def test_results_of_other_options_are_not_taken(tmp_path, capsys):
+    from comparing.learners import Configuration, parsed
+    from comparing.running import ready
+    from comparing.store import Key, Store
+
+    store = Store(tmp_path / "results.jsonl")
+    store.add(Configuration("mine", "f2sl-c", {"delta": 0.1}), Key("mine", "a", 500, 1), figures(1))
+    assert ready(
+        [parsed("f2sl-c delta=0.02 ties=keep"), parsed("f2sl-c nonsense=1"), parsed("nobody")], store
+    ) == [Configuration("f2sl-c delta=0.02 ties=keep", "f2sl-c", {"delta": 0.02, "ties": "keep"})]
+    assert capsys.readouterr().out.count("left out") == 2
+    with pytest.raises(SystemExit, match="other options"):
+        ready([Configuration("mine", "f2sl-c", {"delta": 0.2})], store)
+
+
+def test_one_process_writes_at_a_time(tmp_path):
+    from comparing.store import claimed
+
+    with (
+        claimed(tmp_path / "new" / "accuracy.jsonl") as path,
+        pytest.raises(SystemExit, match="another process"),
+        claimed(path),
+    ):
+        pass
+    with claimed(path):
+        pass
+
+
+def test_means_are_over_the_cells_that_all_have():
+    from comparing.store import Key
+    from comparing.summary import Cell, Summary
+
+    results = {
+        Key("x", "a", 500, 1): figures(1),
+        Key("x", "a", 500, 2): figures(3, seconds=0.8),
+        Key("y", "a", 500, 1): figures(2),
+        Key("y", "a", 500, 2): figures(2),
+        Key("x", "b", 500, 1): figures(8),
+        Key("y", "b", 500, 1): {"stopped": 10.0},
+        Key("z", "b", 500, 1): figures(0),
+    }
+    summary = Summary(results, ["x", "y", "absent"], ["b", "a"])
+    a, b = Cell("a", 500), Cell("b", 500)
+    assert summary.learners == ["x", "y"] and summary.cells == [b, a] and summary.shared == [a]
+    assert summary.why_not("y", b) == "over 10 s"
+    assert summary.over("x", summary.shared, "shd_per_edge") == pytest.approx(0.2)
+    assert summary.over("x", summary.cells_of("x"), "shd_per_edge") == pytest.approx(0.5)
+    assert math.exp(summary.over("x", [a], "log_times")) == pytest.approx(4.0)  # of 2 and 8
+    assert (summary.within("x", 1.0), summary.within("y", 1.0)) == (2, 1)
+    far = Summary({**results, Key("x", "a", 500, 2): figures(4)}, ["x", "y"], ["b", "a"])
+    assert (far.within("x", 1.1), far.within("x", 1.25), far.lowest(a)) == (1, 2, 2.0)
+    assert far.below_best_score("x", [a]) == pytest.approx((250 - 200) / 500)
+
+
+def test_the_page_gets_the_results_between_its_marks(tmp_path):
+    from comparing.learners import OWN, YARDSTICK
+    from comparing.page import write_page
+    from comparing.store import Key, Store
+
+    page = tmp_path / "accuracy.md"
+    marks = "".join(
+        f"<!-- {name} -->\nearlier\n<!-- end of {name} -->\n" for name in ("comparison", "ablation", "tuning")
+    )
+    page.write_text(f"Words before.\n{marks}Words after.\n")
+    compared, none = Store(tmp_path / "accuracy.jsonl"), Store(tmp_path / "none.jsonl")
+    compared.add(OWN, Key(OWN.name, "alarm", 500, 1), figures(4))
+    compared.add(YARDSTICK, Key(YARDSTICK.name, "alarm", 500, 1), figures(6))
+    compared.add(OWN, Key(OWN.name, "child", 500, 1), figures(5))
+    compared.add(YARDSTICK, Key(YARDSTICK.name, "child", 500, 1), {"stopped": 10.0})
+    write_page(page, tmp_path, compared, none, none)
+    text = page.read_text()
+    assert text.startswith("Words before.\n<!-- comparison -->\n2 cells, one data set of each.")
+    assert "| alarm 500 | **4.0** | 6.0 |\n| child 500 | **5.0** | over 10 s |\n" in text
+    assert "| F2SL-h | 2 of 2 | 0.450 | 0.775 | 0.450, 0.775 | 2 | 2 | 2.0 |" in text
+    assert "| F2SL-c (paper) | 1 of 2 | 0.600 | 0.700 | 0.400, 0.800 | 0 | 0 | 2.0 |" in text
+    assert text.count("Not run yet.") == 2 and "earlier" not in text and text.endswith("Words after.\n")
+    assert "<svg" in (tmp_path / "accuracy.svg").read_text()
+    before = (text, (tmp_path / "accuracy.svg").read_text())
+    write_page(page, tmp_path, compared, none, none)
+    assert (page.read_text(), (tmp_path / "accuracy.svg").read_text()) == before
