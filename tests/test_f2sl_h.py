@@ -54,6 +54,14 @@ def test_the_score_is_that_of_the_graph(alarm, model):
     assert model.score_ >= climbed.score_
 
 
+def test_the_prior_weighs_more_where_there_are_many_states(alarm, model):
+    assert model.equivalent_sample_size_ == 10.0
+    assert f2sl.F2SLh(equivalent_sample_size=3).fit(alarm).equivalent_sample_size_ == 3.0
+    # Two variables of 5 and of 10 equally likely states: (4 + 9) / 2 states more than one, in the mean.
+    table = {"a": np.arange(100) % 5, "b": np.arange(100) % 10}
+    assert f2sl.F2SLh().fit(table).equivalent_sample_size_ == 65.0
+
+
 def test_edges_come_from_the_candidates_and_carry_their_strength(model):
     weights = {frozenset(edge): strength for edge, strength in model.skeleton_.weights.items()}
     for (a, b), strength in model.graph_.weights.items():

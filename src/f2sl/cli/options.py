@@ -70,10 +70,17 @@ LEARNER_OPTIONS = (
         number_or_word,
         "NUMBER or auto",
     ),
+    LearnerOption(
+        "relevance",
+        str,
+        "How the tests of all pairs allow for their number: fdr or bonferroni.",
+        LEARN_AND_PC,
+    ),
     LearnerOption("alpha", float, "Level of significance of the independence tests.", ALL_LEARNERS),
     LearnerOption(
         "max_cond_vars", int, "Most variables in a separating set that is looked for.", ALL_LEARNERS
     ),
+    LearnerOption("clean_up", int, "Most other candidates by which a candidate may still go.", LEARN_AND_PC),
     LearnerOption("max_left_out", int, "Most variables left out of a blanket to separate spouses."),
     LearnerOption(
         "symmetry",
@@ -113,6 +120,9 @@ LEARNER_OPTIONS = (
     ),
     LearnerOption("start", str, "The variable that the graph grows from; one is drawn by default."),
     LearnerOption("seed", int, "What is drawn at random is drawn by this: the start, or a training."),
+    LearnerOption("edge_cost", float, "What each edge takes from the log score."),
+    LearnerOption("max_parents", int, "Most parents of a variable."),
+    LearnerOption("search", str, "How the best DAG is looked for: orders, or hill-climbing."),
     LearnerOption("tabu_length", int, "How many of the last graphs hill climbing may not return to."),
     LearnerOption("max_stall", int, "Steps without a new best after which hill climbing ends."),
     LearnerOption("k", int, "How many variables to choose.", LEARN_AND_PC),

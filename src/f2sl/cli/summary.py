@@ -158,7 +158,8 @@ class Learned:
         if score is not None:
             name = learner.options_in_use().get("score", "")
             if name == "bdeu":
-                name += f", equivalent sample size {learner.equivalent_sample_size:g}"
+                weight = getattr(learner, "equivalent_sample_size_", learner.equivalent_sample_size)
+                name += f", equivalent sample size {weight:g}"
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:

@@ -22,6 +22,7 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
+from f2sl.counting.moments import Moments
 from f2sl.counting.protocol import Integers
 from f2sl.graph import DAG, PDAG
 from f2sl.local.by_tests import check_tests
@@ -38,6 +39,26 @@ if TYPE_CHECKING:
 
 SEARCHES = ("orders", "hill-climbing")
 KICKS_PER_VARIABLE = 10
+
+
+LEAST_WEIGHT = 10.0
+"""Of BDeu's prior, in samples: that of the F2SL paper, and enough for variables of few states."""
+
+
+def prior_weight(engine: Engine) -> float:
+    """Choose the weight of BDeu's prior by how many states the variables have, in effect.
+
+    BDeu spreads its weight over all cells of a table. Where variables have many states next to nothing is
+    left for each, and BDeu refuses edges that the data show well. So the weight is ten samples for each
+    state beyond the first that a variable has in effect, which is the exponential of its entropy, in the
+    mean over all variables; and never less than `LEAST_WEIGHT`. docs/accuracy.md shows how this was chosen.
+    """
+    if isinstance(engine, Moments):
+        return LEAST_WEIGHT
+    from f2sl.stats.information import Information
+
+    states = np.exp(Information(engine).entropies)
+    return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
 
 
 class F2SLh(StructureLearner):
@@ -60,8 +81,9 @@ class F2SLh(StructureLearner):
         As in :class:`F2SLc`.
     score : {"auto", "bdeu", "k2", "bic", "aic", "bge", "bic-g"}
         What is made as high as possible, as in :class:`F2SLs`.
-    equivalent_sample_size : float
-        The weight of BDeu's prior.
+    equivalent_sample_size : float, optional
+        The weight of BDeu's prior; by default 10, or more where variables have many states (see
+        :func:`prior_weight`).
     edge_cost : float, optional
         What each edge takes from the log score; by default the logarithm of the number of variables, as if
         one of a variable's pairs were expected to be an edge.
@@ -90,6 +112,8 @@ class F2SLh(StructureLearner):
         What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers.
     timings_ : dict of str to float
         Seconds for each stage, and in all.
+    equivalent_sample_size_ : float
+        The weight of BDeu's prior that was used.
     score_ : float
         The log score of `graph_`, what its edges cost taken off.
     n_families_, n_tests_, n_unreliable_ : int
@@ -109,6 +133,7 @@ class F2SLh(StructureLearner):
     cpdag_: PDAG
     pc_: dict[str, list[str]]
     skeleton_: PDAG
+    equivalent_sample_size_: float
     score_: float
     n_families_: int
     n_tests_: int
@@ -126,7 +151,7 @@ class F2SLh(StructureLearner):
         measure: str = "auto",
         ci_test: str = "auto",
         score: str = "auto",
-        equivalent_sample_size: float = 10.0,
+        equivalent_sample_size: float | None = None,
         edge_cost: float | None = None,
         max_parents: int | None = None,
         search: str = "orders",
@@ -181,7 +206,8 @@ class F2SLh(StructureLearner):
         check_tests(self.alpha, self.max_cond_vars, self.ci_test)
         _options.choice("symmetry", self.symmetry, SYMMETRIES)
         _options.choice("score", self.score, choices("score"))
-        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+        if self.equivalent_sample_size is not None:
+            _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
         if self.edge_cost is not None:
             _options.not_negative("edge_cost", self.edge_cost)
         if self.max_parents is not None:
@@ -213,7 +239,9 @@ class F2SLh(StructureLearner):
             first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
             start = self._graph_of_tests(engine, names, join(first, "and"))
         with self._timed("orientation"):
-            score = make_score(engine, self.score, self.equivalent_sample_size)
+            weight = self.equivalent_sample_size
+            self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
+            score = make_score(engine, self.score, self.equivalent_sample_size_)
             cost = math.log(engine.n_variables) if self.edge_cost is None else self.edge_cost
             search = self._search_orders if self.search == "orders" else self._climb
             arrows, self.score_ = search(score, skeleton, start, -cost)
