@@ -10,6 +10,8 @@ part                    F2SL-h                            without
                         other
 ``orders``              search over orders                tabu hill climbing, from the same starts
 ``edge cost``           edges cost log(variables)         log(11), as in F2SL-s
+``prior``               BDeu's prior weighs more where    it weighs 10 samples, as in F2SL-s
+                        there are many states
 ======================  ================================  ==========================================
 """
 
@@ -24,7 +26,7 @@ from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.stats.choose import related_pairs
 from f2sl.structure.base import STRUCTURE
 
-PARTS = ("significance", "confirmed", "or", "orders", "edge cost")
+PARTS = ("significance", "confirmed", "or", "orders", "edge cost", "prior")
 DELTA = 0.05
 
 
@@ -51,4 +53,5 @@ def with_parts(parts: Collection[str]) -> Any:
         symmetry="or" if "or" in parts else "and",
         search="orders" if "orders" in parts else "hill-climbing",
         edge_cost=None if "edge cost" in parts else math.log(11.0),
+        equivalent_sample_size=None if "prior" in parts else 10.0,
     )
