@@ -37,11 +37,18 @@ ROWS_TO_WARM_UP = 20_000
 MB = 1e6
 
 
-def write_files(folder: Path, columns: int, rows: int, kind: str) -> int:
+def write_files(
+    folder: Path,
+    columns: int,
+    rows: int,
+    kind: str,
+    rows_per_file: int = ROWS_PER_FILE,
+    states: tuple[int, int] | None = None,
+) -> int:
     """Draw the table and write it, file by file; gives its bytes on disk."""
-    network = f2sl.random_network(columns, columns * 6 // 5, seed=1)
-    for number, first in enumerate(range(0, rows, ROWS_PER_FILE)):
-        drawn = pa.Table.from_pandas(network.sample(min(ROWS_PER_FILE, rows - first), seed=number))
+    network = f2sl.random_network(columns, columns * 6 // 5, states=states, seed=1)
+    for number, first in enumerate(range(0, rows, rows_per_file)):
+        drawn = pa.Table.from_pandas(network.sample(min(rows_per_file, rows - first), seed=number))
         path = folder / f"part-{number:04d}.{kind}"
         if kind == "csv":
             csv.write_csv(pa.table([c.cast(pa.string()) for c in drawn.columns], drawn.column_names), path)

@@ -25,7 +25,6 @@ from f2sl.counting.blocks import Batch, BlockCounts, Counted, TileBatch, cut, ta
 from f2sl.counting.memory import (
     CELLS_PER_PIECE,
     MOST_PLANES,
-    MOST_WORK,
     MemoryEngine,
     choose_for_pair,
     merge_pairs,
@@ -50,8 +49,8 @@ ROWS_AT_ONCE = 1 << 18
 LEAST_CELLS = 1 << 15
 """Cells below which a part of a batch is not worth a call."""
 
-LEAST_WORK = 2e7
-"""Nanoseconds of counting pairs that are worth a call."""
+LEAST_WORK, MOST_WORK = 2e7, 2e9
+"""Nanoseconds of counting pairs that are worth a call, and after which progress is told."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ class Adjacency(NamedTuple):
 
     def sets(self) -> list[set[int]]:
         """Return the rows as sets."""
-        return [set(row) for row in self.lists()]
+        flat, ends = self.target.tolist(), self.start.tolist()
+        return [set(flat[a:b]) for a, b in pairwise(ends)]
 
 
 def adjacency(n: int, source: IntArray, target: IntArray) -> Adjacency:
