@@ -52,13 +52,20 @@ def search_orders(
     chosen = np.empty(n, np.int64)
     _kernels.choose_all(place, sets.first, sets.start, sets.members, chosen)
     least = RELATIVE_TOLERANCE * max(1.0, abs(float(sets.scores[chosen].sum())))
-    queue, ends = order.copy(), np.array([0, n])
     degrees = np.diff(start)
     room = np.empty(int(degrees.max(initial=0)) + 1, np.int64)
     state = order, place, chosen, start, candidates, sets.first, sets.start, sets.members, sets.scores, least
-    waiting = np.ones(n, np.bool_)
     journal = np.empty((4 * n + len(room) + 2, 3), np.int64)
-    _kernels.climb(*state, queue, ends, waiting, room, journal, 0, True)
+    queue, ends, waiting = np.empty(n, np.int64), np.zeros(2, np.int64), np.zeros(n, np.bool_)
+
+    def climb() -> None:
+        """Let everybody try, until nobody gains: who is asked again after a move are only the likeliest."""
+        gain = np.inf
+        while gain > 0:
+            queue[:], ends[:], waiting[:] = order, (0, n), True
+            gain, _ = _kernels.climb(*state, queue, ends, waiting, room, journal, 0, True)
+
+    climb()
     movable = np.flatnonzero(degrees)
     if len(movable):
         random = np.array([1], np.int64)
@@ -69,4 +76,6 @@ def search_orders(
                     rounds, MOVES_IN_A_KICK, random, movable, *state, queue, ends, waiting, room, journal
                 )
                 advance(rounds / kicks)
+        if kicks:
+            climb()
     return Ordered(sets.arrows(chosen), float(sets.scores[chosen].sum()), order)

@@ -180,6 +180,24 @@ def _enqueue(v: int, queue: Array, ends: Array, waiting: Array) -> None:
 
 
 @kernel
+def _enqueue_around(
+    changed: Array,
+    near_start: Array,
+    candidates: Array,
+    queue: Array,
+    ends: Array,
+    waiting: Array,
+) -> None:
+    """Let those wait for whom something changed: who moved, who chose anew, and the candidates of these."""
+    for i in range(len(changed)):
+        kind, v, _ = changed[i]
+        _enqueue(v, queue, ends, waiting)
+        if kind == CHOSEN:
+            for u in candidates[near_start[v] : near_start[v + 1]]:
+                _enqueue(u, queue, ends, waiting)
+
+
+@kernel
 def climb(
     order: Array,
     place: Array,
@@ -201,8 +219,8 @@ def climb(
 ) -> tuple[float, int]:
     """Let each variable that waits go to its best place, until nobody gains: what all have gained.
 
-    Whoever moves sets its candidates and theirs waiting. Where the journal `forgets`, it begins anew with
-    each move; otherwise the climb ends before the journal is full.
+    Where the journal `forgets`, it begins anew with each move; otherwise the climb ends before the journal
+    is full.
     """
     gain = 0.0
     while ends[BEGIN] < ends[END]:
@@ -218,15 +236,12 @@ def climb(
         _, count = best_place(v, near, place, chosen, first, start, members, scores, least)
         if count == NOBODY:
             continue
+        before = written
         more, written = _put(
             v, count, near, order, place, chosen, first, start, members, scores, journal, written
         )
         gain += more
-        _enqueue(v, queue, ends, waiting)
-        for u in own:
-            _enqueue(u, queue, ends, waiting)
-            for w in candidates[near_start[u] : near_start[u + 1]]:
-                _enqueue(w, queue, ends, waiting)
+        _enqueue_around(journal[before:written], near_start, candidates, queue, ends, waiting)
     return gain, written
 
 
@@ -274,6 +289,7 @@ def kick(
             if written + len(own) + 2 > len(journal):
                 break
             near = _by_place(own, place, room)
+            before = written
             more, written = _put(
                 v,
                 _draw(state, len(own) + 1),
@@ -289,9 +305,7 @@ def kick(
                 written,
             )
             gain += more
-            _enqueue(v, queue, ends, waiting)
-            for u in own:
-                _enqueue(u, queue, ends, waiting)
+            _enqueue_around(journal[before:written], near_start, candidates, queue, ends, waiting)
             v = own[_draw(state, len(own))]
         more, written = climb(
             order,
@@ -317,9 +331,9 @@ def kick(
             total += gain
             continue
         for i in range(written - 1, -1, -1):
-            kind, u, before = journal[i]
+            kind, u, old = journal[i]
             if kind == MOVED:
-                _move(u, before, order, place)
+                _move(u, old, order, place)
             else:
-                chosen[u] = before
+                chosen[u] = old
     return total
