@@ -261,7 +261,7 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
     reliable = test.reliable(*asked)
     x, y, given = (part[reliable] for part in asked)
     queries = Queries.of_matrix(np.column_stack([given, x, y]))
-    found = test.engine.evaluate(queries, UntilDecided(test), width=2)
+    found = test.engine.evaluate(queries, UntilDecided(test.formula, test.engine, test.alpha), width=2)
     for *z, a, b, statistic, freedom in np.column_stack([given, x, y, found]).tolist():
         expected, degrees, p_value = naive.independence_test(codes, int(a), int(b), [int(v) for v in z], "g2")
         if math.isinf(statistic):
@@ -290,7 +290,9 @@ def test_a_test_ends_with_the_largest_strata():
     codes = from_cells([[[1, 1], [1, 1]], [[48, 0], [0, 48]]])
     test = TableTest(make_engine(codes))
     queries = Queries.of_matrix(np.array([[0, 1, 2]]))
-    assert test.engine.evaluate(queries, UntilDecided(test), width=2).tolist() == [[math.inf, 1.0]]
+    assert test.engine.evaluate(
+        queries, UntilDecided(test.formula, test.engine, test.alpha), width=2
+    ).tolist() == [[math.inf, 1.0]]
     assert test.engine.evaluate(queries, test.formula, width=2)[0, 1] == 2
 
 

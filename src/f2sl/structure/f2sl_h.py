@@ -235,10 +235,9 @@ class F2SLh(StructureLearner):
             self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
         if self.skeleton_only:
             return as_graph(skeleton, names)
-        with self._timed("first start"):
+        with self._timed("orientation"):
             first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
             start = self._graph_of_tests(engine, names, join(first, "and"))
-        with self._timed("orientation"):
             weight = self.equivalent_sample_size
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             score = make_score(engine, self.score, self.equivalent_sample_size_)
