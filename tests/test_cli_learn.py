@@ -139,6 +139,14 @@ def test_the_second_algorithm_tells_its_score(csv):
     assert told["options"]["score"] == "bic"
 
 
+def test_the_third_algorithm_tells_what_its_edges_cost(csv, capsys):
+    assert main(["learn", str(csv), "--algorithm", "f2sl-h"]) == 0
+    told = r"^Score    -[\d,.]+ bdeu, equivalent sample size 10, 1\.79176 off for each edge$"
+    assert re.search(told, capsys.readouterr().out, re.MULTILINE)
+    assert main(["learn", str(csv), "--algorithm", "f2sl-h", "--edge-cost", "0"]) == 0
+    assert "off for each edge" not in capsys.readouterr().out
+
+
 def test_the_best_network_of_all(csv, capsys):
     # a -> c <- b as the data say; e - f could point either way and follows the names.
     options = ("--score", "bic", "--max-indegree", "2", "--max-exact", "5", "--force", "--time-limit", "60")

@@ -49,6 +49,7 @@ def test_the_score_is_that_of_the_graph(alarm, model):
     free = f2sl.F2SLh(edge_cost=0.0).fit(alarm)
     assert free.score_ == pytest.approx(score_of(alarm, free.graph_, 0.0), rel=1e-12)
     assert free.graph_.n_edges >= model.graph_.n_edges
+    assert (model.edge_cost_, free.edge_cost_) == (math.log(37), 0.0)
     climbed = f2sl.F2SLh(search="hill-climbing").fit(alarm)
     assert climbed.score_ == pytest.approx(score_of(alarm, climbed.graph_, math.log(37)), rel=1e-12)
     assert model.score_ >= climbed.score_

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive_orders
@@ -75,30 +75,34 @@ def test_sets_of_parents_are_the_naive_ones(seed, n):
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6))
 def test_the_search_finds_the_best_order(seed, n):
-    sets, start, candidates, naive = sets_of(seed, n)
+    sets, start, candidates, _ = sets_of(seed, n)
+    lists = as_lists(sets)
     found = search_orders(sets, start, candidates, np.arange(n)[::-1], kicks=50 * n)
     assert sorted(found.order.tolist()) == list(range(n))
     # The arrows are those of the order, and the score is theirs.
-    total, chosen = naive_orders.best_of_order(naive, found.order.tolist())
+    total, chosen = naive_orders.best_of_order(lists, found.order.tolist())
     assert found.score == pytest.approx(total, rel=1e-12)
     assert {(u, v) for v, members in chosen.items() for u in members} == set(
         map(tuple, found.arrows.tolist())
     )
-    assert found.score == pytest.approx(naive_orders.best_of_all(naive), rel=1e-9)
+    assert found.score == pytest.approx(naive_orders.best_of_all(lists), rel=1e-9)
 
 
+# With seed 849 a set of six is worth having and no smaller one is: it is not among the sets to choose from.
+@example(seed=849, n=11)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12))
 def test_no_move_of_one_variable_betters_a_top(seed, n):
-    sets, start, candidates, naive = sets_of(seed, n)
+    sets, start, candidates, _ = sets_of(seed, n)
+    lists = as_lists(sets)
     order = np.random.default_rng(seed).permutation(n)
     found = search_orders(sets, start, candidates, order, kicks=0)
     top = found.order.tolist()
     best = max(
-        naive_orders.best_of_order(naive, other)[0] for v in top for other in naive_orders.moved(top, v)
+        naive_orders.best_of_order(lists, other)[0] for v in top for other in naive_orders.moved(top, v)
     )
     assert best <= found.score + 1e-6
-    assert found.score >= naive_orders.best_of_order(naive, order.tolist())[0] - 1e-9
+    assert found.score >= naive_orders.best_of_order(lists, order.tolist())[0] - 1e-9
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12))
@@ -168,3 +172,38 @@ def test_only_the_best_single_parents_of_a_hub_are_its_candidates(monkeypatch):
         singles = score.score([(v, (u,)) for u in range(7) if u != v])
         best = {[u for u in range(7) if u != v][i] for i in np.argsort(-singles, kind="stable")[:3]}
         assert {u for _, members in own for u in members} <= best
+
+
+class Drawn:
+    """Scores of families at random: each parent is worth something, and so is each pair."""
+
+    def score_all(self, children, parents):
+        if not parents.shape[1]:
+            return np.zeros(len(children))
+        drawn = np.random.default_rng(parents.shape[1]).random((2, len(children)))
+        return parents.shape[1] + drawn[0] - 1.5 * drawn[1]
+
+
+def test_a_hub_with_more_candidates_and_sets_than_are_gone_through_one_by_one():
+    n = 56
+    start, candidates = flat([list(range(1, n)), *[[0] for _ in range(n - 1)]])
+    sets = parent_sets(Drawn(), start, candidates, max_parents=2)
+    lists = as_lists(sets)
+    assert len(lists[0]) > 500
+    order = np.random.default_rng(1).permutation(n)
+    for kicks in (0, 20):
+        found = search_orders(sets, start, candidates, order, kicks=kicks)
+        top = found.order.tolist()
+        assert found.score == pytest.approx(naive_orders.best_of_order(lists, top)[0], rel=1e-12)
+        best = max(
+            naive_orders.best_of_order(lists, other)[0]
+            for v in (0, *top[:6], *top[-6:])
+            for other in naive_orders.moved(top, v)
+        )
+        assert best <= found.score + 1e-9
+        assert found.score > naive_orders.best_of_order(lists, order.tolist())[0]
+    at, numbers = sets.holding(start, candidates)
+    for slot, v in enumerate(range(1, n), start=n - 1):
+        assert numbers[at[slot] : at[slot + 1]].tolist() == [
+            s for s, (_, members) in enumerate(lists[0]) if v in members
+        ]

@@ -160,6 +160,9 @@ class Learned:
             if name == "bdeu":
                 weight = getattr(learner, "equivalent_sample_size_", learner.equivalent_sample_size)
                 name += f", equivalent sample size {weight:g}"
+            cost = getattr(learner, "edge_cost_", 0.0)
+            if cost:
+                name += f", {cost:g} off for each edge"
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:

@@ -88,7 +88,8 @@ class F2SLh(StructureLearner):
         What each edge takes from the log score; by default the logarithm of the number of variables, as if
         one of a variable's pairs were expected to be an edge.
     max_parents : int, optional
-        Most parents of a variable; None for as many as the search looks at, which are 8.
+        Most parents of a variable. A search over orders looks at no more than 8, whatever is said here; hill
+        climbing has no such limit.
     search : {"orders", "hill-climbing"}
         How the best DAG is looked for: over orders of the variables, or by adding, deleting and reversing
         one edge at a time.
@@ -113,7 +114,9 @@ class F2SLh(StructureLearner):
     timings_ : dict of str to float
         Seconds for each stage, and in all.
     equivalent_sample_size_ : float
-        The weight of BDeu's prior that was used.
+        The weight of BDeu's prior; other scores have no use for it.
+    edge_cost_ : float
+        What each edge took from the log score.
     score_ : float
         The log score of `graph_`, what its edges cost taken off.
     n_families_, n_tests_, n_unreliable_ : int
@@ -134,6 +137,7 @@ class F2SLh(StructureLearner):
     pc_: dict[str, list[str]]
     skeleton_: PDAG
     equivalent_sample_size_: float
+    edge_cost_: float
     score_: float
     n_families_: int
     n_tests_: int
@@ -241,9 +245,10 @@ class F2SLh(StructureLearner):
             weight = self.equivalent_sample_size
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             score = make_score(engine, self.score, self.equivalent_sample_size_)
-            cost = math.log(engine.n_variables) if self.edge_cost is None else self.edge_cost
+            cost = self.edge_cost
+            self.edge_cost_ = math.log(engine.n_variables) if cost is None else float(cost)
             search = self._search_orders if self.search == "orders" else self._climb
-            arrows, self.score_ = search(score, skeleton, start, -cost)
+            arrows, self.score_ = search(score, skeleton, start, -self.edge_cost_)
             self.n_families_ = score.n_families
             graph = weighted_dag(skeleton, names, arrows)
             self.cpdag_ = graph.to_cpdag().reorder(columns)

@@ -54,7 +54,8 @@ def search_orders(
     least = RELATIVE_TOLERANCE * max(1.0, abs(float(sets.scores[chosen].sum())))
     degrees = np.diff(start)
     room = np.empty(int(degrees.max(initial=0)) + 1, np.int64)
-    state = order, place, chosen, start, candidates, sets.first, sets.start, sets.members, sets.scores, least
+    near = start, candidates, *sets.holding(start, candidates)
+    state = order, place, chosen, *near, sets.first, sets.start, sets.members, sets.scores, least
     journal = np.empty((4 * n + len(room) + 2, 3), np.int64)
     queue, ends, waiting = np.empty(n, np.int64), np.zeros(2, np.int64), np.zeros(n, np.bool_)
 

@@ -10,11 +10,15 @@ Places are compared in halves: a variable at place p stands at 2 p, and 2 p + 1 
 
 from __future__ import annotations
 
+import numpy as np
+
 from f2sl._jit import Array, kernel
 
 NOBODY = -1
 BEGIN, END = 0, 1
 """Where the ends of a queue stand in the array that has both."""
+FEW = 50
+"""So many candidates, or sets, are gone through one by one; more are worth some preparation."""
 MOVED, CHOSEN = 0, 1
 """What an entry of the journal undoes: a move of a variable, or its choice of parents."""
 
@@ -49,6 +53,23 @@ def _holds(number: int, v: int, start: Array, members: Array) -> bool:
 
 
 @kernel
+def _first_holding(
+    numbers: Array, limit: int, at: int, other: int, place: Array, start: Array, members: Array
+) -> int:
+    """The first of some sets, all of which hold `other`, that fits who stands `at` if `other` stood first.
+
+    `limit` is the number of the set that is taken if none before it fits.
+    """
+    for i in range(len(numbers)):
+        number: int = numbers[i]
+        if number >= limit:
+            break
+        if first_fitting((number, number + 1), at, other, -1, place, start, members) == number:
+            return number
+    return limit
+
+
+@kernel
 def choose_all(place: Array, first: Array, start: Array, members: Array, chosen: Array) -> None:
     """Choose the best set of each variable as the variables stand."""
     for v in range(len(place)):
@@ -60,6 +81,9 @@ def choose_all(place: Array, first: Array, start: Array, members: Array, chosen:
 @kernel
 def _by_place(candidates: Array, place: Array, room: Array) -> Array:
     """Candidates in the order of their places."""
+    if len(candidates) > FEW:
+        room[: len(candidates)] = candidates[np.argsort(place[candidates])]
+        return room[: len(candidates)]
     for i in range(len(candidates)):
         u, j = candidates[i], i
         while j > 0 and place[room[j - 1]] > place[u]:
@@ -84,6 +108,10 @@ def best_place(
     near: Array,
     place: Array,
     chosen: Array,
+    near_start: Array,
+    candidates: Array,
+    holding_start: Array,
+    holding: Array,
     first: Array,
     start: Array,
     members: Array,
@@ -94,7 +122,7 @@ def best_place(
 
     Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them.
     Whoever can have fewer keeps its set, if that is among what is left, or takes a later one; whoever can
-    have more keeps its set or takes an earlier one.
+    have more keeps its set or takes an earlier one that holds whom it has gained.
     """
     behind_all = 2 * len(place)
     here = _before(v, near, place)
@@ -107,14 +135,24 @@ def best_place(
             later = chosen[u] + 1, first[u + 1] - 1
             number = first_fitting(later, 2 * place[u], v, behind_all, place, start, members)
             others += scores[number] - scores[chosen[u]]
-        own = first_fitting((first[v], own), 2 * place[u] + 1, NOBODY, 0, place, start, members)
+        if own - first[v] <= FEW:
+            own = first_fitting((first[v], own), 2 * place[u], u, -1, place, start, members)
+        else:
+            slot = near_start[u] + np.searchsorted(candidates[near_start[u] : near_start[u + 1]], v)
+            numbers = holding[holding_start[slot] : holding_start[slot + 1]]
+            own = _first_holding(numbers, own, 2 * place[u], u, place, start, members)
         gain = others + scores[own] - lost
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
     others, own = 0.0, chosen[v]
     for i in range(here - 1, -1, -1):
         u = near[i]
-        number = first_fitting((first[u], chosen[u]), 2 * place[u], v, -1, place, start, members)
+        if chosen[u] - first[u] <= FEW:
+            number = first_fitting((first[u], chosen[u]), 2 * place[u], v, -1, place, start, members)
+        else:
+            slot = near_start[v] + np.searchsorted(candidates[near_start[v] : near_start[v + 1]], u)
+            numbers = holding[holding_start[slot] : holding_start[slot + 1]]
+            number = _first_holding(numbers, chosen[u], 2 * place[u], v, place, start, members)
         others += scores[number] - scores[chosen[u]]
         own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, 0, place, start, members)
         gain = others + scores[own] - lost
@@ -204,6 +242,8 @@ def climb(
     chosen: Array,
     near_start: Array,
     candidates: Array,
+    holding_start: Array,
+    holding: Array,
     first: Array,
     start: Array,
     members: Array,
@@ -233,7 +273,21 @@ def climb(
         if written + len(own) + 2 > len(journal):
             continue
         near = _by_place(own, place, room)
-        _, count = best_place(v, near, place, chosen, first, start, members, scores, least)
+        _, count = best_place(
+            v,
+            near,
+            place,
+            chosen,
+            near_start,
+            candidates,
+            holding_start,
+            holding,
+            first,
+            start,
+            members,
+            scores,
+            least,
+        )
         if count == NOBODY:
             continue
         before = written
@@ -264,6 +318,8 @@ def kick(
     chosen: Array,
     near_start: Array,
     candidates: Array,
+    holding_start: Array,
+    holding: Array,
     first: Array,
     start: Array,
     members: Array,
@@ -313,6 +369,8 @@ def kick(
             chosen,
             near_start,
             candidates,
+            holding_start,
+            holding,
             first,
             start,
             members,

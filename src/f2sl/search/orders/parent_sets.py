@@ -55,6 +55,19 @@ class ParentSets:
         parents = self.members[np.repeat(self.start[chosen], sizes) + within]
         return np.column_stack([parents, np.repeat(np.arange(len(chosen)), sizes)])
 
+    def holding(self, near_start: Integers, candidates: Integers) -> tuple[Integers, Integers]:
+        """Numbers of the sets that hold u, for each v that is a candidate of u: of v's sets, best first.
+
+        Gives where the numbers of each pair begin, in the order of `candidates`, and the numbers.
+        """
+        n = len(near_start) - 1
+        pairs = np.repeat(np.arange(n), np.diff(near_start)) * n + candidates
+        owners = np.repeat(np.arange(n), np.diff(self.first))
+        numbers = np.repeat(np.arange(len(self.scores)), np.diff(self.start))
+        slots = np.searchsorted(pairs, self.members * n + owners[numbers])
+        start = np.concatenate([[0], np.cumsum(np.bincount(slots, minlength=len(pairs)))])
+        return start, numbers[np.argsort(slots, kind="stable")]
+
 
 @dataclass(frozen=True)
 class _Level:
