@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import signal
 import tempfile
+import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count, islice
 from typing import Any, Generic, TypeVar
 
@@ -106,7 +107,6 @@ class Cluster:
         import dask
 
         with ExitStack() as opened:
-            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="f2sl-"))
 
             def start() -> Any:
                 return distributed.LocalCluster(
@@ -117,8 +117,11 @@ class Cluster:
                     silence_logs=logging.CRITICAL,  # what matters comes here as an error
                 )
 
-            with dask.config.set({"temporary-directory": folder}):
-                local = _out_of_reach(start, opened)
+            with _not_interrupted():  # until it is settled how all that begins here will end
+                folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="f2sl-"))
+                opened.enter_context(dask.config.set({"temporary-directory": folder}))
+                begun = _out_of_reach(start, opened)
+            local = begun.result()
             address = local.scheduler_address
             client = opened.enter_context(_client(distributed, local, address))
             return cls(client, address, opened.pop_all())
@@ -335,7 +338,24 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
         ) from None
 
 
-def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Any:
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until a block is over; other threads than the first never hear of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[tuple[int, Any]] = []
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard and callable(before):
+        before(*heard[0])
+
+
+def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:
     """Start workers that Ctrl-C does not reach, to be ended with `opened`.
 
     A terminal interrupts all processes at once. Workers are to hear of it from here, and must not be
@@ -349,10 +369,11 @@ def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Any:
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         return start()
 
-    with ThreadPoolExecutor(1) as thread:
-        begun = thread.submit(begin)
-        opened.callback(lambda: _close(begun.result()))
-        return begun.result()
+    thread = ThreadPoolExecutor(1)
+    begun = thread.submit(begin)
+    opened.callback(lambda: _close(begun.result()))
+    thread.shutdown(wait=False)
+    return begun
 
 
 def _close(local: Any) -> None:
