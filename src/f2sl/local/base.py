@@ -187,6 +187,17 @@ class Neighbourhoods:
         part = slice(self.start[variable], self.start[variable + 1])
         return self.members[part], self.strengths[part]
 
+    @property
+    def owners(self) -> Integers:
+        """Whose set each member is in."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    def where(self, kept: NDArray[np.bool_]) -> Neighbourhoods:
+        """Give the sets with some of their members only."""
+        sizes = np.bincount(self.owners[kept], minlength=len(self.start) - 1)
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return replace(self, start=start, members=self.members[kept], strengths=self.strengths[kept])
+
 
 def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int = 0) -> Neighbourhoods:
     """Join the sets of variables 0, 1, 2, ... into one flat form."""
@@ -199,13 +210,11 @@ def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int =
 
 def mutual(sets: Neighbourhoods) -> Neighbourhoods:
     """Keep the members of each set whose own set has its owner, or is not finished."""
-    n = len(sets.start) - 1
-    owner = np.repeat(np.arange(n), np.diff(sets.start))
-    agreed = np.isin(owner * n + sets.members, sets.members * n + owner)
+    n, owners = len(sets.start) - 1, sets.owners
+    agreed = np.isin(owners * n + sets.members, sets.members * n + owners)
     if sets.finished is not None:
         agreed |= ~sets.finished[sets.members]
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner[agreed], minlength=n))]).astype(np.int64)
-    return replace(sets, start=start, members=sets.members[agreed], strengths=sets.strengths[agreed])
+    return sets.where(agreed)
 
 
 class LocalLearner(Estimator):

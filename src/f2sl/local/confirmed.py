@@ -21,6 +21,7 @@ refuse.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,7 +127,7 @@ class ConfirmedFCBF(LocalLearner):
             searches = (self._cleaned(test, target, *kept.of(target)) for target in range(n))
             with stage("testing independence"):
                 kept = flatten(answer_all(together(searches), test))
-        return Neighbourhoods(kept.start, kept.members, kept.strengths, {}, test.n_tests, test.n_unreliable)
+        return replace(kept, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
 
     def confirm(
         self, relevant: Neighbourhoods, test: IndependenceTest, first: int, last: int
@@ -138,11 +139,9 @@ class ConfirmedFCBF(LocalLearner):
         from f2sl.local import _kernels
         from f2sl.stats.independence import INDEPENDENT
 
-        n = len(relevant.start) - 1
-        members, sizes = relevant.members, np.diff(relevant.start)
-        owner = np.repeat(np.arange(n), sizes)
+        members, owners = relevant.members, relevant.owners
         fate = np.full(len(members), _kernels.UNDECIDED, np.int8)
-        since = np.repeat(relevant.start[:-1], sizes)
+        since = relevant.start[owners]
         doubted, by = np.empty(len(members), np.int64), np.empty(len(members), np.int64)
         margin = redundancy_margin(self.ties)
         with stage("confirming redundant neighbours"):
@@ -151,12 +150,10 @@ class ConfirmedFCBF(LocalLearner):
             ):
                 for part in range(0, found, DOUBTS_AT_ONCE):
                     y, x = (places[:found][part : part + DOUBTS_AT_ONCE] for places in (doubted, by))
-                    answers = test.answer(owner[y], members[y], members[x][:, None])
+                    answers = test.answer(owners[y], members[y], members[x][:, None])
                     fate[y[answers == INDEPENDENT]] = _kernels.DROPPED
                     since[y] = x + 1
-        kept = fate == _kernels.KEPT
-        start = np.concatenate([[0], np.cumsum(np.bincount(owner[kept], minlength=n))])
-        return Neighbourhoods(start, members[kept], relevant.strengths[kept])
+        return relevant.where(fate == _kernels.KEPT)
 
     def _cleaned(
         self, test: IndependenceTest, target: int, members: np.ndarray, strengths: np.ndarray

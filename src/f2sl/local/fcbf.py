@@ -99,10 +99,7 @@ class FCBF(LocalLearner):
 
     def select(self, graph: Neighbourhoods) -> Neighbourhoods:
         """Drop the redundant among the candidates of all variables."""
-        kept = self._drop_redundant(graph, 0, len(graph.start) - 1)
-        sizes = np.add.reduceat(np.append(kept, False), graph.start[:-1]) * (np.diff(graph.start) > 0)
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        return Neighbourhoods(start, graph.members[kept], graph.strengths[kept])
+        return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
 
     def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
         """Make the search for relevant pairs."""

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from f2sl.counting.cluster import ClusterEngine
     from f2sl.counting.memory import MemoryEngine
     from f2sl.counting.stream import StreamEngine
-    from f2sl.stats.gaussian.scores import GaussianFamilyScore
+    from f2sl.stats.families import FamilyScores
     from f2sl.stats.independence import IndependenceTest
-    from f2sl.stats.scores import FamilyScore
 
 Engine = CountingEngine | Moments
 """What learners ask for the data: counts of states, or moments of real numbers."""
@@ -140,9 +139,7 @@ def make_test(
     return TableTest(engine, alpha, name, without_freedom, least)
 
 
-def make_score(
-    engine: Engine, score: str = AUTO, equivalent_sample_size: float = 10.0
-) -> FamilyScore | GaussianFamilyScore:
+def make_score(engine: Engine, score: str = AUTO, equivalent_sample_size: float = 10.0) -> FamilyScores:
     """Make the score of families of that name on an engine's data; the sample size is BDeu's."""
     name = settled("score", score, kind_of_engine(engine))
     if isinstance(engine, Moments):

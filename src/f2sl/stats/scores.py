@@ -16,18 +16,19 @@ of states and q the number of configurations (of all parents' states, seen or no
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from f2sl.counting.protocol import CountingEngine, Floats, Integers, Queries, Tables
+from f2sl.counting.protocol import CountingEngine, Floats, Queries, Tables
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
+from f2sl.stats.families import FamilyScores
 from f2sl.stats.information import LogTable, sums_of_tables
 
 
-class FamilyScore:
+class FamilyScore(FamilyScores):
     """Scores families on an engine's counts, each family once.
 
     Parameters
@@ -45,29 +46,10 @@ class FamilyScore:
     ) -> None:
         if score not in SCORES:
             raise OptionError(unknown_name("score", score, SCORES))
+        super().__init__()
         self.engine = engine
         self.equivalent_sample_size = equivalent_sample_size
         self._formula = FamilyFormula(score, equivalent_sample_size, LogTable(engine.n_rows))
-        self._known: dict[Hashable, float] = {}
-        self._n_at_once = 0
-
-    @property
-    def n_families(self) -> int:
-        """Number of families that were scored."""
-        return len(self._known) + self._n_at_once
-
-    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families (child, parents in ascending order); what was scored before is remembered."""
-        new = list(dict.fromkeys(family for family in families if family not in self._known))
-        if new:
-            values = self._evaluate(Queries.of([(*parents, child) for child, parents in new]))
-            self._known.update(zip(new, values.tolist(), strict=True))
-        return np.array([self._known[family] for family in families])
-
-    def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families of one size: a row of parents, in ascending order, for each child."""
-        self._n_at_once += len(children)
-        return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
 
     def _evaluate(self, queries: Queries) -> Floats:
         return self.engine.evaluate(queries, self._formula)[:, 0]

@@ -21,14 +21,15 @@ many parents that nothing can be left has the score minus infinity.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Floats, Integers, Queries
+from f2sl.counting.protocol import Floats, Queries
 from f2sl.errors import OptionError, unknown_name
+from f2sl.stats.families import FamilyScores
 from f2sl.stats.gaussian import _kernels
 from f2sl.stats.gaussian.fisher_z import COLLINEAR
 
@@ -39,7 +40,7 @@ PRIOR_VARIANCE = ALPHA_MU * (ALPHA_W_ABOVE_N - 1.0) / (ALPHA_MU + 1.0)
 """t of the papers."""
 
 
-class GaussianFamilyScore:
+class GaussianFamilyScore(FamilyScores):
     """Scores families on an engine's correlations, each family once.
 
     Parameters
@@ -53,28 +54,9 @@ class GaussianFamilyScore:
     def __init__(self, engine: Moments, score: str = "bic-g") -> None:
         if score not in SCORES:
             raise OptionError(unknown_name("score", score, SCORES))
+        super().__init__()
         self.engine = engine
         self._formula = SCORES[score]
-        self._known: dict[Hashable, float] = {}
-        self._n_at_once = 0
-
-    @property
-    def n_families(self) -> int:
-        """Number of families that were scored."""
-        return len(self._known) + self._n_at_once
-
-    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families (child, parents in ascending order); what was scored before is remembered."""
-        new = list(dict.fromkeys(family for family in families if family not in self._known))
-        if new:
-            values = self._evaluate(Queries.of([(*parents, child) for child, parents in new]))
-            self._known.update(zip(new, values.tolist(), strict=True))
-        return np.array([self._known[family] for family in families])
-
-    def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families of one size: a row of parents, in ascending order, for each child."""
-        self._n_at_once += len(children)
-        return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
 
     def _evaluate(self, queries: Queries) -> Floats:
         children = queries.variables[queries.start[1:] - 1]
