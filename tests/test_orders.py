@@ -77,7 +77,7 @@ def test_sets_of_parents_are_the_naive_ones(seed, n):
 def test_the_search_finds_the_best_order(seed, n):
     sets, start, candidates, _ = sets_of(seed, n)
     lists = as_lists(sets)
-    found = search_orders(sets, start, candidates, np.arange(n)[::-1], kicks=50 * n)
+    found = search_orders(sets, start, candidates, [np.arange(n)[::-1]], kicks=50 * n)
     assert sorted(found.order.tolist()) == list(range(n))
     # The arrows are those of the order, and the score is theirs.
     total, chosen = naive_orders.best_of_order(lists, found.order.tolist())
@@ -96,7 +96,7 @@ def test_no_move_of_one_variable_betters_a_top(seed, n):
     sets, start, candidates, _ = sets_of(seed, n)
     lists = as_lists(sets)
     order = np.random.default_rng(seed).permutation(n)
-    found = search_orders(sets, start, candidates, order, kicks=0)
+    found = search_orders(sets, start, candidates, [order], kicks=0)
     top = found.order.tolist()
     best = max(
         naive_orders.best_of_order(lists, other)[0] for v in top for other in naive_orders.moved(top, v)
@@ -109,9 +109,9 @@ def test_no_move_of_one_variable_betters_a_top(seed, n):
 @settings(max_examples=20, deadline=None)
 def test_kicks_never_lower_the_score_and_are_the_same_each_time(seed, n):
     sets, start, candidates, _ = sets_of(seed, n)
-    once = search_orders(sets, start, candidates, np.arange(n), kicks=0)
-    more = search_orders(sets, start, candidates, np.arange(n), kicks=40)
-    again = search_orders(sets, start, candidates, np.arange(n), kicks=40)
+    once = search_orders(sets, start, candidates, [np.arange(n)], kicks=0)
+    more = search_orders(sets, start, candidates, [np.arange(n)], kicks=40)
+    again = search_orders(sets, start, candidates, [np.arange(n)], kicks=40)
     assert more.score >= once.score - 1e-9
     assert more.order.tolist() == again.order.tolist()
 
@@ -125,7 +125,7 @@ def test_a_collider_by_hand():
     sets = parent_sets(Table(scores), start, candidates)
     assert as_lists(sets)[2] == [(-1.0, (0, 1)), (-9.0, (0,)), (-9.5, (1,)), (-10.0, ())]
     assert as_lists(sets)[0] == [(-5.0, ())]
-    found = search_orders(sets, start, candidates, np.array([2, 1, 0]), kicks=0)
+    found = search_orders(sets, start, candidates, [np.array([2, 1, 0])], kicks=0)
     assert found.arrows.tolist() == [[0, 2], [1, 2]]
     assert found.score == -11.0
 
@@ -141,7 +141,7 @@ def test_no_candidates_at_all():
     scores = {(v, ()): -float(v + 1) for v in range(3)}
     start, candidates = flat([[], [], []])
     sets = parent_sets(Table(scores), start, candidates)
-    found = search_orders(sets, start, candidates, np.arange(3), kicks=10)
+    found = search_orders(sets, start, candidates, [np.arange(3)], kicks=10)
     assert found.arrows.shape == (0, 2)
     assert found.score == -6.0
 
@@ -159,6 +159,15 @@ def test_no_set_is_larger_than_it_may_be():
         sets = parent_sets(Table(scores), *flat(others), max_parents=most)
         assert np.diff(sets.start).max() == most
     assert np.diff(parent_sets(Table(scores), *flat(others)).start).max() == 5
+
+
+@pytest.mark.parametrize("n", [1, 2, 1000, 2**15, 2**15 + 1, 100_000, 2**21 + 1])
+def test_the_number_of_a_set_never_has_more_bits_than_an_integer(n):
+    most = of_parents._most_in_a_key(n)
+    last = of_parents.MOST_CANDIDATES - 1
+    key = of_parents._keys(np.array([n - 1]), np.full((1, most), last))
+    assert key.tolist() == [((n - 1) << 6 * most) + (1 << 6 * most) - 1]
+    assert n << 6 * (most + 1) > 2**63 - 1
 
 
 def test_only_the_best_single_parents_of_a_hub_are_its_candidates(monkeypatch):
@@ -192,7 +201,7 @@ def test_a_hub_with_more_candidates_and_sets_than_are_gone_through_one_by_one():
     assert len(lists[0]) > 500
     order = np.random.default_rng(1).permutation(n)
     for kicks in (0, 20):
-        found = search_orders(sets, start, candidates, order, kicks=kicks)
+        found = search_orders(sets, start, candidates, [order], kicks=kicks)
         top = found.order.tolist()
         assert found.score == pytest.approx(naive_orders.best_of_order(lists, top)[0], rel=1e-12)
         best = max(

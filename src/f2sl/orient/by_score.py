@@ -19,6 +19,7 @@ def orient_by_score(
     edge_log_prior: float,
     tabu_length: int,
     max_stall: int,
+    start: Integers | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[DAG, Climbed]:
     """Climb to the best DAG with edges of a skeleton; gives it, its edges as strong as there, and the climb.
@@ -35,6 +36,7 @@ def orient_by_score(
             edge_log_prior=edge_log_prior,
             tabu_length=tabu_length,
             max_stall=max_stall,
+            start=start,
             on_step=lambda step, value: advance(share),
             may_go_on=may_go_on,
         )

@@ -147,6 +147,19 @@ def keep_pairs(
 
 
 @kernel
+def _room(pairs: int) -> tuple[Array, Array, Array]:
+    """Room for pairs: their first and second variables, and their values."""
+    return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs, np.float64)
+
+
+@kernel
+def _with_more_room(first: Array, second: Array, values: Array, more: int) -> tuple[Array, Array, Array]:
+    """Copies of what `_room` made, with room for more pairs."""
+    a, b, c = _room(more)
+    return np.concatenate((first, a)), np.concatenate((second, b)), np.concatenate((values, c))
+
+
+@kernel
 def search_tiles(
     planes: Array,
     plane_start: Array,
@@ -178,8 +191,7 @@ def search_tiles(
     packed_room = np.empty(most_packed, np.uint64)
     sum_room = np.empty(most_pairs, np.int64)
     log_n = n_log_n[len(n_log_n) - 1]
-    room = most_pairs
-    first, second, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    first, second, values = _room(most_pairs)
     tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
     found = 0
     for t in range(len(tiles)):
@@ -205,10 +217,7 @@ def search_tiles(
         count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
         pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums)
         if found + height * width > len(values):
-            more = max(found, most_pairs)
-            first = np.concatenate((first, np.empty(more, np.int64)))
-            second = np.concatenate((second, np.empty(more, np.int64)))
-            values = np.concatenate((values, np.empty(more, np.float64)))
+            first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
         found = keep_pairs(
             sums,
             skip,
@@ -252,8 +261,7 @@ def search_tiles_by_codes(
     table = np.zeros(most_cells, np.int32)
     cells = np.empty(codes.shape[1] + 1, np.int64)
     log_n = n_log_n[len(n_log_n) - 1]
-    room = most_pairs
-    first, second, values = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    first, second, values = _room(most_pairs)
     tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
     found = 0
     for t in range(len(tiles)):
@@ -274,10 +282,7 @@ def search_tiles_by_codes(
                     total += n_log_n[cells[c]]
                 sums[i, j] = total
         if found + height * width > len(values):
-            more = max(found, most_pairs)
-            first = np.concatenate((first, np.empty(more, np.int64)))
-            second = np.concatenate((second, np.empty(more, np.int64)))
-            values = np.concatenate((values, np.empty(more, np.float64)))
+            first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
         found = keep_pairs(
             sums,
             skip,

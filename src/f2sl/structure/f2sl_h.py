@@ -16,26 +16,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
 from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Integers
 from f2sl.graph import DAG, PDAG
-from f2sl.local.by_tests import check_tests
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
-from f2sl.skeleton import SYMMETRIES, Skeleton, join
-from f2sl.stats.choose import Engine, choices, make_score, make_test
-from f2sl.structure.base import StructureLearner
-from f2sl.structure.local_to_global import as_graph, by_name
+from f2sl.skeleton import Skeleton, join
+from f2sl.stats.choose import Engine, make_score
+from f2sl.structure.local_to_global import LocalToGlobal, as_graph
 
 if TYPE_CHECKING:
-    from f2sl.stats.gaussian.scores import GaussianFamilyScore
-    from f2sl.stats.scores import FamilyScore
+    from f2sl.stats.families import FamilyScores
 
 SEARCHES = ("orders", "hill-climbing")
 KICKS_PER_VARIABLE = 10
@@ -61,7 +57,7 @@ def prior_weight(engine: Engine) -> float:
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
 
 
-class F2SLh(StructureLearner):
+class F2SLh(LocalToGlobal):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     Parameters
@@ -130,12 +126,14 @@ class F2SLh(StructureLearner):
     ['bronc', 'lung']
     """
 
-    kinds = ("discrete", "gaussian")
+    pc = "fcbf-confirmed"
+    orient = "score"
+    shared_options = ("relevance", "alpha", "clean_up", "ties", "measure", "ci_test")
+
+    equivalent_sample_size: float | None  # type: ignore[assignment]
 
     graph_: DAG
     cpdag_: PDAG
-    pc_: dict[str, list[str]]
-    skeleton_: PDAG
     equivalent_sample_size_: float
     edge_cost_: float
     score_: float
@@ -198,99 +196,65 @@ class F2SLh(StructureLearner):
         self.scheduler = scheduler
         self.verbose = verbose
 
-    @property
-    def strength_unit(self) -> str:  # type: ignore[override]
-        """What the weights of edges are."""
-        learner = self._local_learner()
-        return (learner.settled(self.kind_) if hasattr(self, "kind_") else learner).strength_unit
-
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        self._local_learner().check_options()
-        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
-        _options.choice("score", self.score, choices("score"))
-        if self.equivalent_sample_size is not None:
-            _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+        super().check_options()
         if self.edge_cost is not None:
             _options.not_negative("edge_cost", self.edge_cost)
         if self.max_parents is not None:
             _options.whole("max_parents", self.max_parents, least=1)
         _options.choice("search", self.search, SEARCHES)
-        _options.whole("tabu_length", self.tabu_length)
-        _options.whole("max_stall", self.max_stall, least=1)
-        _options.flag("skeleton_only", self.skeleton_only)
 
-    def _local_learner(self) -> ConfirmedFCBF:
-        return ConfirmedFCBF(self.relevance, self.alpha, self.clean_up, self.ties, self.measure, self.ci_test)
+    def _check_weight(self) -> None:
+        if self.equivalent_sample_size is not None:
+            super()._check_weight()
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        from f2sl.orient.by_score import weighted_dag
-
-        columns = self.feature_names_in_.tolist()
-        learner = self._local_learner()
+        learner = cast(ConfirmedFCBF, self._local_learner())
         with self._timed("neighbours"):
             relevant = learner.relevant(engine)
             sets = learner.find_all(relevant, learner.test(engine))
-        with self._timed("skeleton"):
-            self.pc_ = by_name(sets, names, columns)
-            skeleton = join(sets, self.symmetry)
-            self.skeleton_ = as_graph(skeleton, names).reorder(columns)
-            self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
+        skeleton = self._join(sets, names)
         if self.skeleton_only:
             return as_graph(skeleton, names)
         with self._timed("orientation"):
             first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
-            start = self._graph_of_tests(engine, names, join(first, "and"))
-            weight = self.equivalent_sample_size
+            start = self._tested(engine, names, join(first, "and"))[0].to_dag()
+            weight, cost = self.equivalent_sample_size, self.edge_cost
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
-            score = make_score(engine, self.score, self.equivalent_sample_size_)
-            cost = self.edge_cost
             self.edge_cost_ = math.log(engine.n_variables) if cost is None else float(cost)
+            score = make_score(engine, self.score, self.equivalent_sample_size_)
             search = self._search_orders if self.search == "orders" else self._climb
-            arrows, self.score_ = search(score, skeleton, start, -self.edge_cost_)
+            graph, self.score_ = search(score, names, skeleton, start)
             self.n_families_ = score.n_families
-            graph = weighted_dag(skeleton, names, arrows)
-            self.cpdag_ = graph.to_cpdag().reorder(columns)
+            self.cpdag_ = graph.to_cpdag().reorder(self.feature_names_in_.tolist())
         return graph
 
-    def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> DAG:
-        """Make the DAG of a skeleton that independence tests suggest, as F2SL-c does."""
-        from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.orient.v_structures import find_v_structures
-
-        test = make_test(engine, self.alpha, self.ci_test)
-        found = find_v_structures(skeleton, test, self.max_cond_vars)
-        self.n_tests_ += test.n_tests
-        self.n_unreliable_ += test.n_unreliable
-        return orient_by_independence(skeleton, names, found.triples).to_dag()
-
     def _search_orders(
-        self, score: FamilyScore | GaussianFamilyScore, skeleton: Skeleton, start: DAG, edge_log_prior: float
-    ) -> tuple[Integers, float]:
-        """Search over orders: from both starts to a top, and on from the higher."""
+        self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
+    ) -> tuple[DAG, float]:
+        """Search over orders, from that of the graph of the tests and from that of the names."""
+        from f2sl.orient.by_score import weighted_dag
         from f2sl.search.orders import search_orders
         from f2sl.search.orders.parent_sets import parent_sets
 
         candidates = skeleton.start, skeleton.neighbours
         with stage("scoring sets of parents"):
             sets = parent_sets(
-                score, *candidates, edge_log_prior=edge_log_prior, max_parents=self.max_parents
+                score, *candidates, edge_log_prior=-self.edge_cost_, max_parents=self.max_parents
             )
         number = {name: v for v, name in enumerate(start.nodes)}
         of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
-        tops = [
-            search_orders(sets, *candidates, order, kicks=0) for order in (of_tests, np.arange(skeleton.n))
-        ]
-        best = max(tops, key=lambda top: top.score)
-        best = search_orders(sets, *candidates, best.order, kicks=KICKS_PER_VARIABLE * skeleton.n)
-        return best.arrows, best.score
+        orders = of_tests, np.arange(skeleton.n)
+        best = search_orders(sets, *candidates, orders, kicks=KICKS_PER_VARIABLE * skeleton.n)
+        return weighted_dag(skeleton, names, best.arrows), best.score
 
     def _climb(
-        self, score: FamilyScore | GaussianFamilyScore, skeleton: Skeleton, start: DAG, edge_log_prior: float
-    ) -> tuple[Integers, float]:
-        """Hill climbing from both starts: the usable edges of the graph of the tests, and no edge."""
-        from f2sl.search.hill_climbing import AtMost, Families, hill_climb
+        self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
+    ) -> tuple[DAG, float]:
+        """Hill climbing, from the usable edges of the graph of the tests and from no edge."""
+        from f2sl.orient.by_score import orient_by_score
+        from f2sl.search.hill_climbing import AtMost, Families
 
         arrows = start.directed_array
         usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
@@ -300,19 +264,17 @@ class F2SLh(StructureLearner):
             usable = usable[np.argsort(usable[:, 1], kind="stable")]
             rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
             usable = usable[rank < self.max_parents]
-        tops = []
-        for begin in (usable, arrows[:0]):
-            with stage("hill climbing"):
-                tops.append(
-                    hill_climb(
-                        families,
-                        skeleton.n,
-                        skeleton.edges,
-                        edge_log_prior=edge_log_prior,
-                        tabu_length=self.tabu_length,
-                        max_stall=self.max_stall,
-                        start=begin,
-                    )
-                )
-        best = max(tops, key=lambda top: top.score)
-        return best.arrows, best.score
+        tops = [
+            orient_by_score(
+                skeleton,
+                names,
+                families,
+                edge_log_prior=-self.edge_cost_,
+                tabu_length=self.tabu_length,
+                max_stall=self.max_stall,
+                start=begin,
+            )
+            for begin in (usable, arrows[:0])
+        ]
+        graph, climbed = max(tops, key=lambda top: top[1].score)
+        return graph, climbed.score

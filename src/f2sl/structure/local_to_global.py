@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from f2sl import _options
 from f2sl.errors import Interrupted, OptionError
@@ -21,6 +21,9 @@ from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, join
 from f2sl.stats.choose import Engine, choices, make_score, make_test
 from f2sl.structure.base import StructureLearner
+
+if TYPE_CHECKING:
+    from f2sl.orient.v_structures import VStructures
 
 ORIENTATIONS = ("ci", "score")
 
@@ -162,9 +165,13 @@ class LocalToGlobal(StructureLearner):
             check_tests(self.alpha, self.max_cond_vars, self.ci_test)
         if "score" in taken:
             _options.choice("score", self.score, choices("score"))
-            _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
+            self._check_weight()
             _options.whole("tabu_length", self.tabu_length)
             _options.whole("max_stall", self.max_stall, least=1)
+
+    def _check_weight(self) -> None:
+        """Refuse a weight of BDeu's prior that makes no sense."""
+        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
 
     def _local_learner(self) -> LocalLearner:
         """Make the learner of the first step; the symmetry of its links is the second step's affair."""
@@ -179,14 +186,10 @@ class LocalToGlobal(StructureLearner):
         return learner
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        columns = self.feature_names_in_.tolist()
         with self._timed("neighbours"):
             sets, interrupted = sets_of_all(self._local_learner(), engine)
+        skeleton = self._join(sets, names)
         with self._timed("skeleton"):
-            self.pc_ = by_name(sets, names, columns)
-            skeleton = join(sets, self.symmetry)
-            self.skeleton_ = as_graph(skeleton, names).reorder(columns)
-            self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
             self.separating_sets_ = named_sets(sets.separating_sets, names)
             self.complete_ = sets.complete
             self.notes_ += sets.notes
@@ -198,18 +201,33 @@ class LocalToGlobal(StructureLearner):
             orient = self._orient_by_tests if self.orient == "ci" else self._orient_by_score
             return orient(engine, names, skeleton)
 
+    def _join(self, sets: Neighbourhoods, names: tuple[str, ...]) -> Skeleton:
+        """Join the sets of all variables, and keep what is known of them."""
+        columns = self.feature_names_in_.tolist()
+        with self._timed("skeleton"):
+            self.pc_ = by_name(sets, names, columns)
+            skeleton = join(sets, self.symmetry)
+            self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+            self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
+            return skeleton
+
     def _orient_by_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        graph, found = self._tested(engine, names, skeleton)
+        named = found.separating_sets.named(names)
+        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
+        return graph
+
+    def _tested(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> tuple[PDAG, VStructures]:
+        """Orient a skeleton as independence tests tell; gives also the v-structures they have shown."""
         from f2sl.orient.by_independence import orient_by_independence
         from f2sl.orient.v_structures import find_v_structures
 
         test = make_test(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars)
-        named = found.separating_sets.named(names)
-        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
-        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in found.triples.tolist()]
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
-        return orient_by_independence(skeleton, names, found.triples)
+        return orient_by_independence(skeleton, names, found.triples), found
 
     def _orient_by_score(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         from f2sl.orient.by_score import orient_by_score

@@ -14,6 +14,7 @@ an edge it must accept at once what becomes of the families at both its ends.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,46 +38,57 @@ class Ordered:
 
 
 def search_orders(
-    sets: ParentSets, start: Integers, candidates: Integers, order: Integers, *, kicks: int
+    sets: ParentSets, start: Integers, candidates: Integers, orders: Sequence[Integers], *, kicks: int
 ) -> Ordered:
-    """Look for the best order, from `order` on, disturbing it `kicks` times.
+    """Look for the best order: from some to begin with to a top, and on from the highest.
+
+    That one is disturbed `kicks` times.
 
     The candidates of v are ``candidates[start[v]:start[v + 1]]``, in ascending order, and v is one of theirs.
     """
     from f2sl.search.orders import _kernels
 
-    n = len(order)
-    order = order.astype(np.int64)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    chosen = np.empty(n, np.int64)
-    _kernels.choose_all(place, sets.first, sets.start, sets.members, chosen)
-    least = RELATIVE_TOLERANCE * max(1.0, abs(float(sets.scores[chosen].sum())))
+    n = len(start) - 1
     degrees = np.diff(start)
-    room = np.empty(int(degrees.max(initial=0)) + 1, np.int64)
-    near = start, candidates, *sets.holding(start, candidates)
-    state = order, place, chosen, *near, sets.first, sets.start, sets.members, sets.scores, least
-    journal = np.empty((4 * n + len(room) + 2, 3), np.int64)
-    queue, ends, waiting = np.empty(n, np.int64), np.zeros(2, np.int64), np.zeros(n, np.bool_)
+    near = sets.holding(start, candidates)
+    known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near)
+    most = int(degrees.max(initial=0))
+    room = _kernels.Room(
+        np.empty(n, np.int64),
+        np.zeros(2, np.int64),
+        np.zeros(n, np.bool_),
+        np.empty(most + 1, np.int64),
+        np.empty((4 * n + most + 3, 3), np.int64),
+    )
 
-    def climb() -> None:
+    def at(order: Integers) -> tuple[_kernels.State, float]:
+        """Where the search stands with an order, and the least that it counts for a gain there."""
+        place, chosen = np.empty(n, np.int64), np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        state = _kernels.State(order.astype(np.int64), place, chosen)
+        _kernels.choose_all(state, known)
+        return state, RELATIVE_TOLERANCE * max(1.0, abs(score(state)))
+
+    def score(state: _kernels.State) -> float:
+        return float(sets.scores[state.chosen].sum())
+
+    def climb(state: _kernels.State, least: float) -> _kernels.State:
         """Let everybody try, until nobody gains: who is asked again after a move are only the likeliest."""
         gain = np.inf
         while gain > 0:
-            queue[:], ends[:], waiting[:] = order, (0, n), True
-            gain, _ = _kernels.climb(*state, queue, ends, waiting, room, journal, 0, True)
+            room.queue[:], room.ends[:], room.waiting[:] = state.order, (0, n), True
+            gain, _ = _kernels.climb(state, known, room, least, 0, True)
+        return state
 
-    climb()
+    top = max((climb(*at(order)) for order in orders), key=score)
     movable = np.flatnonzero(degrees)
-    if len(movable):
+    if kicks and len(movable):
+        top, least = at(top.order)
         random = np.array([1], np.int64)
         with stage("searching orders") as advance:
             for done in range(0, kicks, KICKS_AT_ONCE):
                 rounds = min(KICKS_AT_ONCE, kicks - done)
-                _kernels.kick(
-                    rounds, MOVES_IN_A_KICK, random, movable, *state, queue, ends, waiting, room, journal
-                )
+                _kernels.kick(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
                 advance(rounds / kicks)
-        if kicks:
-            climb()
-    return Ordered(sets.arrows(chosen), float(sets.scores[chosen].sum()), order)
+        climb(top, least)
+    return Ordered(sets.arrows(top.chosen), score(top), top.order)

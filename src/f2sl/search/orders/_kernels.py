@@ -10,6 +10,8 @@ Places are compared in halves: a variable at place p stands at 2 p, and 2 p + 1 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from f2sl._jit import Array, kernel
@@ -21,6 +23,41 @@ FEW = 50
 """So many candidates, or sets, are gone through one by one; more are worth some preparation."""
 MOVED, CHOSEN = 0, 1
 """What an entry of the journal undoes: a move of a variable, or its choice of parents."""
+
+
+class Sets(NamedTuple):
+    """What is known beforehand: the sets of parents (:class:`ParentSets`), and who is whose candidate.
+
+    `holding` lists, from ``holding_start[c]`` on, the sets that hold u of the variable v at place c of the
+    candidates, which are u's from ``near_start[u]`` on.
+    """
+
+    first: Array
+    start: Array
+    members: Array
+    scores: Array
+    near_start: Array
+    candidates: Array
+    holding_start: Array
+    holding: Array
+
+
+class State(NamedTuple):
+    """An order, and what each variable has chosen in it."""
+
+    order: Array
+    place: Array
+    chosen: Array
+
+
+class Room(NamedTuple):
+    """Where the loops work: who waits for its turn, neighbours in order, and a journal of all changes."""
+
+    queue: Array
+    ends: Array
+    waiting: Array
+    near: Array
+    journal: Array
 
 
 @kernel
@@ -54,28 +91,40 @@ def _holds(number: int, v: int, start: Array, members: Array) -> bool:
 
 @kernel
 def _first_holding(
-    numbers: Array, limit: int, at: int, other: int, place: Array, start: Array, members: Array
+    holding: Array, limit: int, at: int, other: int, place: Array, start: Array, members: Array
 ) -> int:
     """The first of some sets, all of which hold `other`, that fits who stands `at` if `other` stood first.
 
     `limit` is the number of the set that is taken if none before it fits.
     """
-    for i in range(len(numbers)):
-        number: int = numbers[i]
+    for number in holding:
         if number >= limit:
             break
         if first_fitting((number, number + 1), at, other, -1, place, start, members) == number:
-            return number
+            return int(number)
     return limit
 
 
 @kernel
-def choose_all(place: Array, first: Array, start: Array, members: Array, chosen: Array) -> None:
+def _holding(v: int, u: int, sets: Sets) -> Array:
+    """Numbers of the sets of v that hold u."""
+    begin = sets.near_start[u]
+    slot = begin + np.searchsorted(sets.candidates[begin : sets.near_start[u + 1]], v)
+    return sets.holding[sets.holding_start[slot] : sets.holding_start[slot + 1]]
+
+
+@kernel
+def _best_here(v: int, place: Array, sets: Sets) -> int:
+    """The best set of v as the variables stand."""
+    all_of_v = sets.first[v], sets.first[v + 1] - 1
+    return first_fitting(all_of_v, 2 * place[v], NOBODY, 0, place, sets.start, sets.members)
+
+
+@kernel
+def choose_all(state: State, sets: Sets) -> None:
     """Choose the best set of each variable as the variables stand."""
-    for v in range(len(place)):
-        chosen[v] = first_fitting(
-            (first[v], first[v + 1] - 1), 2 * place[v], NOBODY, 0, place, start, members
-        )
+    for v in range(len(state.place)):
+        state.chosen[v] = _best_here(v, state.place, sets)
 
 
 @kernel
@@ -103,27 +152,15 @@ def _before(v: int, near: Array, place: Array) -> int:
 
 
 @kernel
-def best_place(
-    v: int,
-    near: Array,
-    place: Array,
-    chosen: Array,
-    near_start: Array,
-    candidates: Array,
-    holding_start: Array,
-    holding: Array,
-    first: Array,
-    start: Array,
-    members: Array,
-    scores: Array,
-    least: float,
-) -> tuple[float, int]:
-    """Where v should stand: what that gains, and behind how many of those near; none if below `least`.
+def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> int:
+    """Behind how many of those near v should stand; nobody if that gains no more than `least`.
 
     Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them.
     Whoever can have fewer keeps its set, if that is among what is left, or takes a later one; whoever can
     have more keeps its set or takes an earlier one that holds whom it has gained.
     """
+    place, chosen, scores = state.place, state.chosen, sets.scores
+    first, start, members = sets.first, sets.start, sets.members
     behind_all = 2 * len(place)
     here = _before(v, near, place)
     best_gain, best_count = least, NOBODY
@@ -138,9 +175,7 @@ def best_place(
         if own - first[v] <= FEW:
             own = first_fitting((first[v], own), 2 * place[u], u, -1, place, start, members)
         else:
-            slot = near_start[u] + np.searchsorted(candidates[near_start[u] : near_start[u + 1]], v)
-            numbers = holding[holding_start[slot] : holding_start[slot + 1]]
-            own = _first_holding(numbers, own, 2 * place[u], u, place, start, members)
+            own = _first_holding(_holding(v, u, sets), own, 2 * place[u], u, place, start, members)
         gain = others + scores[own] - lost
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
@@ -150,15 +185,13 @@ def best_place(
         if chosen[u] - first[u] <= FEW:
             number = first_fitting((first[u], chosen[u]), 2 * place[u], v, -1, place, start, members)
         else:
-            slot = near_start[v] + np.searchsorted(candidates[near_start[v] : near_start[v + 1]], u)
-            numbers = holding[holding_start[slot] : holding_start[slot + 1]]
-            number = _first_holding(numbers, chosen[u], 2 * place[u], v, place, start, members)
+            number = _first_holding(_holding(u, v, sets), chosen[u], 2 * place[u], v, place, start, members)
         others += scores[number] - scores[chosen[u]]
         own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, 0, place, start, members)
         gain = others + scores[own] - lost
         if gain > best_gain:
             best_gain, best_count = gain, i
-    return best_gain, best_count
+    return best_count
 
 
 @kernel
@@ -175,87 +208,49 @@ def _move(v: int, to: int, order: Array, place: Array) -> None:
 
 @kernel
 def _put(
-    v: int,
-    count: int,
-    near: Array,
-    order: Array,
-    place: Array,
-    chosen: Array,
-    first: Array,
-    start: Array,
-    members: Array,
-    scores: Array,
-    journal: Array,
-    written: int,
+    v: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
 ) -> tuple[float, int]:
-    """Let v stand behind `count` of those near: what that gains; each change is written into the journal."""
+    """Let v stand behind `count` of those near: what that gains.
+
+    Each change is written into the journal, and whom it touches waits for its turn: who moved, who chose
+    anew, and the candidates of these.
+    """
+    place, chosen, journal = state.place, state.chosen, room.journal
     here = _before(v, near, place)
     if count == here:
         return 0.0, written
     journal[written] = MOVED, v, place[v]
     written += 1
-    _move(v, place[near[count - 1] if count > here else near[count]], order, place)
+    _enqueue(v, room)
+    _move(v, place[near[count - 1] if count > here else near[count]], state.order, place)
     gain = 0.0
     low, high = min(count, here), max(count, here)
     for i in range(low - 1, high):
         u = v if i < low else near[i]
-        number = first_fitting((first[u], first[u + 1] - 1), 2 * place[u], NOBODY, 0, place, start, members)
+        number = _best_here(u, place, sets)
         if number != chosen[u]:
             journal[written] = CHOSEN, u, chosen[u]
             written += 1
-            gain += scores[number] - scores[chosen[u]]
+            gain += sets.scores[number] - sets.scores[chosen[u]]
             chosen[u] = number
+            _enqueue(u, room)
+            for w in sets.candidates[sets.near_start[u] : sets.near_start[u + 1]]:
+                _enqueue(w, room)
     return gain, written
 
 
 @kernel
-def _enqueue(v: int, queue: Array, ends: Array, waiting: Array) -> None:
+def _enqueue(v: int, room: Room) -> None:
     """Let v wait for its turn, once."""
-    if not waiting[v]:
-        waiting[v] = True
-        queue[ends[END] % len(queue)] = v
-        ends[END] += 1
-
-
-@kernel
-def _enqueue_around(
-    changed: Array,
-    near_start: Array,
-    candidates: Array,
-    queue: Array,
-    ends: Array,
-    waiting: Array,
-) -> None:
-    """Let those wait for whom something changed: who moved, who chose anew, and the candidates of these."""
-    for i in range(len(changed)):
-        kind, v, _ = changed[i]
-        _enqueue(v, queue, ends, waiting)
-        if kind == CHOSEN:
-            for u in candidates[near_start[v] : near_start[v + 1]]:
-                _enqueue(u, queue, ends, waiting)
+    if not room.waiting[v]:
+        room.waiting[v] = True
+        room.queue[room.ends[END] % len(room.queue)] = v
+        room.ends[END] += 1
 
 
 @kernel
 def climb(
-    order: Array,
-    place: Array,
-    chosen: Array,
-    near_start: Array,
-    candidates: Array,
-    holding_start: Array,
-    holding: Array,
-    first: Array,
-    start: Array,
-    members: Array,
-    scores: Array,
-    least: float,
-    queue: Array,
-    ends: Array,
-    waiting: Array,
-    room: Array,
-    journal: Array,
-    written: int,
-    forgets: bool,
+    state: State, sets: Sets, room: Room, least: float, written: int, forgets: bool
 ) -> tuple[float, int]:
     """Let each variable that waits go to its best place, until nobody gains: what all have gained.
 
@@ -263,135 +258,57 @@ def climb(
     is full.
     """
     gain = 0.0
-    while ends[BEGIN] < ends[END]:
-        v = queue[ends[BEGIN] % len(queue)]
-        ends[BEGIN] += 1
-        waiting[v] = False
+    while room.ends[BEGIN] < room.ends[END]:
+        v = room.queue[room.ends[BEGIN] % len(room.queue)]
+        room.ends[BEGIN] += 1
+        room.waiting[v] = False
         if forgets:
             written = 0
-        own = candidates[near_start[v] : near_start[v + 1]]
-        if written + len(own) + 2 > len(journal):
+        own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
+        if written + len(own) + 2 > len(room.journal):
             continue
-        near = _by_place(own, place, room)
-        _, count = best_place(
-            v,
-            near,
-            place,
-            chosen,
-            near_start,
-            candidates,
-            holding_start,
-            holding,
-            first,
-            start,
-            members,
-            scores,
-            least,
-        )
-        if count == NOBODY:
-            continue
-        before = written
-        more, written = _put(
-            v, count, near, order, place, chosen, first, start, members, scores, journal, written
-        )
-        gain += more
-        _enqueue_around(journal[before:written], near_start, candidates, queue, ends, waiting)
+        near = _by_place(own, state.place, room.near)
+        count = best_place(v, near, state, sets, least)
+        if count != NOBODY:
+            more, written = _put(v, count, near, state, sets, room, written)
+            gain += more
     return gain, written
 
 
 @kernel
-def _draw(state: Array, below: int) -> int:
+def _draw(random: Array, below: int) -> int:
     """Draw a number below another: a linear congruential generator, the same on every machine."""
-    state[0] = (state[0] * 1103515245 + 12345) % 2147483648
-    drawn: int = (state[0] >> 8) % below
+    random[0] = (random[0] * 1103515245 + 12345) % 2147483648
+    drawn: int = (random[0] >> 8) % below
     return drawn
 
 
 @kernel
 def kick(
-    rounds: int,
-    moves: int,
-    state: Array,
-    movable: Array,
-    order: Array,
-    place: Array,
-    chosen: Array,
-    near_start: Array,
-    candidates: Array,
-    holding_start: Array,
-    holding: Array,
-    first: Array,
-    start: Array,
-    members: Array,
-    scores: Array,
-    least: float,
-    queue: Array,
-    ends: Array,
-    waiting: Array,
-    room: Array,
-    journal: Array,
-) -> float:
-    """Disturb the order here and there, and climb again: what was gained.
+    rounds: int, moves: int, random: Array, movable: Array, state: State, sets: Sets, room: Room, least: float
+) -> None:
+    """Disturb the order here and there, and climb again.
 
     Each round moves a variable to a place drawn at random, then one of its candidates, and so on; what is not
     as good as before after the climb is taken back.
     """
-    total = 0.0
     for _ in range(rounds):
-        v = movable[_draw(state, len(movable))]
+        v = movable[_draw(random, len(movable))]
         gain, written = 0.0, 0
         for _ in range(moves):
-            own = candidates[near_start[v] : near_start[v + 1]]
-            if written + len(own) + 2 > len(journal):
+            own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
+            if written + len(own) + 2 > len(room.journal):
                 break
-            near = _by_place(own, place, room)
-            before = written
-            more, written = _put(
-                v,
-                _draw(state, len(own) + 1),
-                near,
-                order,
-                place,
-                chosen,
-                first,
-                start,
-                members,
-                scores,
-                journal,
-                written,
-            )
+            near = _by_place(own, state.place, room.near)
+            more, written = _put(v, _draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
-            _enqueue_around(journal[before:written], near_start, candidates, queue, ends, waiting)
-            v = own[_draw(state, len(own))]
-        more, written = climb(
-            order,
-            place,
-            chosen,
-            near_start,
-            candidates,
-            holding_start,
-            holding,
-            first,
-            start,
-            members,
-            scores,
-            least,
-            queue,
-            ends,
-            waiting,
-            room,
-            journal,
-            written,
-            False,
-        )
-        gain += more
-        if gain >= -least:
-            total += gain
+            v = own[_draw(random, len(own))]
+        more, written = climb(state, sets, room, least, written, False)
+        if gain + more >= -least:
             continue
         for i in range(written - 1, -1, -1):
-            kind, u, old = journal[i]
+            kind, u, old = room.journal[i]
             if kind == MOVED:
-                _move(u, old, order, place)
+                _move(u, old, state.order, state.place)
             else:
-                chosen[u] = old
-    return total
+                state.chosen[u] = old

@@ -24,7 +24,6 @@ from f2sl.counting.protocol import Floats, Integers
 WIDTH = 10
 MOST_CANDIDATES = 64
 MOST_PARENTS = 8
-"""A set is one number below: of six bits for each member, after those of the variable."""
 RELATIVE_TOLERANCE = 1e-11
 """By so much, of its size, must a score be higher to count as higher."""
 
@@ -90,10 +89,16 @@ class _Level:
 
 
 def _keys(owners: Integers, places: Integers) -> Integers:
+    """Make one number of each set: the bits of its variable, then six for each member's place."""
     keys = owners.copy()
     for column in places.T:
         keys = keys * MOST_CANDIDATES + column
     return keys
+
+
+def _most_in_a_key(n: int) -> int:
+    """How many members a set of one of n variables may have, so that its key has no more than 63 bits."""
+    return (63 - (n - 1).bit_length()) // (MOST_CANDIDATES - 1).bit_length()
 
 
 def parent_sets(
@@ -110,8 +115,11 @@ def parent_sets(
     `edge_log_prior` is added to a score for each parent. No set has more than `max_parents`, and of sets
     with two members or more the `width` best of each variable are extended.
     """
-    most = MOST_PARENTS if max_parents is None else min(max_parents, MOST_PARENTS)
-    return _ranked(len(start) - 1, list(_levels(families, start, candidates, edge_log_prior, most, width)))
+    n = len(start) - 1
+    most = min(MOST_PARENTS, _most_in_a_key(n))
+    if max_parents is not None:
+        most = min(most, max_parents)
+    return _ranked(n, list(_levels(families, start, candidates, edge_log_prior, most, width)))
 
 
 def _levels(
@@ -133,8 +141,8 @@ def _levels(
     yield level, candidates[:, None]
     degrees = np.diff(start)
     for size in range(2, most + 1):
-        base = level if size == 2 else _best_sets(level, width)
-        owners, places = _extended(base, degrees)
+        base = np.arange(len(owners)) if size == 2 else _best_sets(level, width)
+        owners, places = _extended(owners[base], places[base], degrees)
         if not len(owners):
             return
         members = candidates[start[owners][:, None] + places]
@@ -168,28 +176,25 @@ def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) ->
     return _Level(owners, places, scores, np.maximum(scores, best_subset), useful)
 
 
-def _best_sets(level: _Level, width: int) -> _Level:
-    """Keep of each variable the best useful sets, which larger sets are made of."""
+def _best_sets(level: _Level, width: int) -> Integers:
+    """Choose the best useful sets of each variable, which larger sets are made of."""
     chosen = np.flatnonzero(level.useful)
     order = chosen[np.lexsort((chosen, -level.scores[chosen], level.owners[chosen]))]
     owners = level.owners[order]
     rank = np.arange(len(order)) - np.searchsorted(owners, owners)
-    kept = np.sort(order[rank < width])
-    return _Level(
-        level.owners[kept], level.places[kept], level.scores[kept], level.best[kept], level.useful[kept]
-    )
+    return np.sort(order[rank < width])
 
 
-def _extended(base: _Level, degrees: Integers) -> tuple[Integers, Integers]:
+def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[Integers, Integers]:
     """All sets of one member more than one of these, each once, ordered by their keys."""
-    room = degrees[base.owners]
+    room = degrees[owners]
     which = np.repeat(np.arange(len(room)), room)
     added = np.arange(len(which)) - np.repeat(np.cumsum(room) - room, room)
-    new = (base.places[which] != added[:, None]).all(axis=1)
-    places = np.sort(np.column_stack([base.places[which], added])[new], axis=1)
-    owners = base.owners[which][new]
-    _, at = np.unique(_keys(owners, places), return_index=True)
-    return owners[at], places[at]
+    new = (places[which] != added[:, None]).all(axis=1)
+    larger = np.sort(np.column_stack([places[which], added])[new], axis=1)
+    owners = owners[which][new]
+    _, at = np.unique(_keys(owners, larger), return_index=True)
+    return owners[at], larger[at]
 
 
 def _ranked(n: int, levels: list[tuple[_Level, Integers]]) -> ParentSets:
