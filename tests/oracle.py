@@ -63,7 +63,7 @@ class Oracle:
         reached = [one | other for one, other in zip(from_child, from_parent, strict=True)]
         return unpacked(reached, len(x))[y, number]
 
-    def ask(self, x, y, given):
+    def ask(self, x, y, given, enough=None):
         self.n_tests += len(x)
         observed = np.zeros((self.n_variables, len(x)), np.bool_)
         observed[given.T, np.arange(len(x))] = True
@@ -122,7 +122,7 @@ class RandomAnswers(Oracle):
             answer
         ], strength
 
-    def ask(self, x, y, given):
+    def ask(self, x, y, given, enough=None):
         self.n_tests += len(x)
         asked = zip(
             np.minimum(x, y).tolist(), np.maximum(x, y).tolist(), np.sort(given).tolist(), strict=True

@@ -272,6 +272,30 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
     assert test.answer(*asked).tolist() == test.ask(*asked).answer.tolist()
 
 
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["g2", "x2"]), st.floats(0.1, 2.0), st.booleans())
+def test_a_strength_that_is_enough_is_told_or_infinite_and_no_other_changes(seed, name, share, not_all):
+    codes = related_codes(seed, 400, 6, most_states=3)
+    asked = questions(*permutations(range(6), 3))
+    test = TableTest(make_engine(codes), ci_test=name)
+    told = test.ask(*asked)
+    enough = np.random.default_rng(seed).permutation(share * told.strength)
+    enough[np.isnan(enough)] = math.inf if not_all else 0.0
+    some = test.ask(*asked, enough)
+    assert some.answer.tolist() == told.answer.tolist()
+    ended = np.isinf(some.strength)
+    assert (some.strength[~ended] == told.strength[~ended])[~np.isnan(told.strength[~ended])].all()
+    assert (told.strength[ended] >= enough[ended]).all()
+    assert (told.answer[ended] == DEPENDENT).all()
+
+
+def test_a_dependence_beyond_all_floats_is_told_to_its_end():
+    same = np.tile(np.arange(2), 2000)
+    test = TableTest(make_engine(np.array([same, same])))
+    [strength] = test.ask(*questions((0, 1)), np.array([300.0])).strength
+    assert 900 < strength < math.inf
+    assert test.ask(*questions((0, 1)), np.array([200.0])).strength.tolist() == [math.inf]
+
+
 def test_variables_without_planes_are_answered_beside_those_with():
     cardinalities = np.array([2, MOST_PLANES + 1, 2, 3])
     codes = random_codes(7, 3000, cardinalities)

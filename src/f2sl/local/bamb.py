@@ -135,6 +135,7 @@ class _Blanket:
                 size,
                 smallest=size,
                 containing=(y,),
+                known=np.zeros(len(spouses)),
             )
             spouses = spouses[~found.separated]
             size += 1
@@ -160,6 +161,7 @@ class _Blanket:
                     self.max_cond_vars,
                     containing=(one,),
                     find_all=True,
+                    known=self.waiting.known(others),
                 )
             )
         results = yield from together(searches)

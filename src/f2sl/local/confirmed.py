@@ -161,7 +161,14 @@ class ConfirmedFCBF(LocalLearner):
         """Step 3 for one target."""
         weakest_first = members[::-1]
         found = yield from separations(
-            test, target, weakest_first, weakest_first, self.clean_up, smallest=1, find_all=True
+            test,
+            target,
+            weakest_first,
+            weakest_first,
+            self.clean_up,
+            smallest=1,
+            find_all=True,
+            known=np.zeros(len(members)),
         )
         dropped = drop_in_turn(weakest_first.tolist(), found.sets)
         stays = ~np.isin(members, list(dropped))

@@ -55,7 +55,14 @@ class HITONPC(SymmetricByTests):
             # A member was asked about with the older ones before; new are the sets with the newest in them.
             backward, _ = yield from side_by_side(
                 separations(
-                    test, target, older, older, self.max_cond_vars, containing=(newest,), find_all=True
+                    test,
+                    target,
+                    older,
+                    older,
+                    self.max_cond_vars,
+                    containing=(newest,),
+                    find_all=True,
+                    known=waiting.known(older),
                 ),
                 waiting.look_ahead(newest, older),
             )
@@ -65,6 +72,6 @@ class HITONPC(SymmetricByTests):
             if dropped:
                 apart.update(dropped)
                 yield from waiting.look_again(dropped, members)
-        weakest = np.array([waiting.weakest[member] for member in members.tolist()])
+        weakest = waiting.known(members)
         order = strongest_first(members, weakest)
         return Neighbourhood(members[order], weakest[order], apart)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl.counting.protocol import Integers
+from f2sl.counting.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import Answers, IndependenceTest
@@ -45,11 +45,15 @@ SEARCHES_AT_ONCE = 512
 
 
 class Questions(NamedTuple):
-    """Is x independent of y given z? One row of `given` for each x and y, all of one size."""
+    """Is x independent of y given z? One row of `given` for each x and y, all of one size.
+
+    Strengths of `enough` or more need not be told; None where all must be.
+    """
 
     x: Integers
     y: Integers
     given: Integers
+    enough: Floats | None = None
 
 
 Search = Generator[list[Questions], list["Answers"], Result]
@@ -134,7 +138,15 @@ def _ask(questions: Sequence[Questions], test: IndependenceTest) -> list[Answers
 def _ask_batch(questions: list[Questions], test: IndependenceTest) -> list[Answers]:
     if len(questions) == 1:
         return [test.ask(*questions[0])]
-    x, y, given = (np.concatenate(column) for column in zip(*questions, strict=True))
-    whole = test.ask(x, y, given)
+    x, y, given = (np.concatenate(column) for column in list(zip(*questions, strict=True))[:3])
+    whole = test.ask(x, y, given, _enough_for_all(questions))
     ends = np.cumsum([len(asked.x) for asked in questions]).tolist()
     return [whole.part(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+
+def _enough_for_all(questions: list[Questions]) -> Floats | None:
+    if all(asked.enough is None for asked in questions):
+        return None
+    return np.concatenate(
+        [np.full(len(asked.x), np.inf) if asked.enough is None else asked.enough for asked in questions]
+    )

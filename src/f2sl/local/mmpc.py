@@ -56,11 +56,11 @@ class MMPC(SymmetricByTests):
             left, weakest = np.delete(left, best), np.delete(weakest, best)
             # Only sets with the newest member are new; those without it were asked about before.
             found = yield from separations(
-                test, target, left, before, self.max_cond_vars, containing=(newest,)
+                test, target, left, before, self.max_cond_vars, containing=(newest,), known=weakest
             )
             apart.update(found.first_sets)
             stays = ~found.separated
-            left, weakest = left[stays], np.minimum(weakest, found.weakest)[stays]
+            left, weakest = left[stays], found.weakest[stays]
         return (yield from drop_separated(test, target, members, strengths, apart, self.max_cond_vars))
 
 
@@ -76,11 +76,12 @@ def drop_separated(
 
     All sets of all members are asked about at once: a set counts if none of its own was dropped before.
     """
-    found = yield from separations(test, target, members, members, max_cond_vars, smallest=1, find_all=True)
-    weakest = np.minimum(strengths, found.weakest)
+    found = yield from separations(
+        test, target, members, members, max_cond_vars, smallest=1, find_all=True, known=strengths
+    )
     dropped = drop_in_turn(members.tolist(), found.sets)
     apart.update(dropped)
     stays = ~np.isin(members, list(dropped))
-    members, weakest = members[stays], weakest[stays]
+    members, weakest = members[stays], found.weakest[stays]
     order = strongest_first(members, weakest)
     return Neighbourhood(members[order], weakest[order], apart)

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
@@ -54,10 +52,10 @@ def levels(
     members, weakest, apart = yield from marginal_strengths(test, target, keep_unreliable=keep_unreliable)
     level = 1
     while level < len(members) and (max_cond_vars is None or level <= max_cond_vars):
-        found = yield from separations(test, target, members, members, level, smallest=level)
+        found = yield from separations(test, target, members, members, level, smallest=level, known=weakest)
         apart.update(found.first_sets)
         stays = ~found.separated
-        members, weakest = members[stays], np.minimum(weakest, found.weakest)[stays]
+        members, weakest = members[stays], found.weakest[stays]
         level += 1
     order = strongest_first(members, weakest)
     return Neighbourhood(members[order], weakest[order], apart)

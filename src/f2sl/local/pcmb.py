@@ -49,19 +49,26 @@ class PCMB(ByNeighbours):
             newest, strength = int(left[best]), weakest[best]
             left, weakest = np.delete(left, best), np.delete(weakest, best)
             backward = yield from separations(
-                test, target, members, members, self.max_cond_vars, containing=(newest,), find_all=True
+                test,
+                target,
+                members,
+                members,
+                self.max_cond_vars,
+                containing=(newest,),
+                find_all=True,
+                known=strengths,
             )
             dropped = drop_in_turn(members[::-1].tolist(), backward.sets)
             apart.update(dropped)
             stays = ~np.isin(members, list(dropped))
             older = members[stays]
             members = np.append(older, newest)
-            strengths = np.append(np.minimum(strengths, backward.weakest)[stays], strength)
+            strengths = np.append(backward.weakest[stays], strength)
             outlook = yield from separations(
-                test, target, left, older, self.max_cond_vars, containing=(newest,)
+                test, target, left, older, self.max_cond_vars, containing=(newest,), known=weakest
             )
             apart.update(outlook.first_sets)
             stays = ~outlook.separated
-            left, weakest = left[stays], np.minimum(weakest, outlook.weakest)[stays]
+            left, weakest = left[stays], outlook.weakest[stays]
         order = strongest_first(members, strengths)
         return Neighbourhood(members[order], strengths[order], apart)

@@ -66,6 +66,7 @@ class STMB(ByTests):
                 members[members != y],
                 self.max_cond_vars,
                 containing=(x,),
+                known=np.zeros(1),
             )
             for x, y in links
         )

@@ -33,7 +33,8 @@ class Separations:
 
     `sets` lists the separating sets of those that have any: only the first unless all were asked for.
     `separated` says for each of the others, in their order, whether something separates it; `weakest` is
-    the smallest strength of all tests that found it dependent, infinite where there were none.
+    the smallest strength of all tests that found it dependent, those known before included; infinite where
+    there were none.
     """
 
     sets: dict[int, list[tuple[int, ...]]]
@@ -76,6 +77,7 @@ def separations(
     smallest: int = 0,
     containing: tuple[int, ...] = (),
     find_all: bool = False,
+    known: Floats | None = None,
 ) -> Search[Separations]:
     """Look for sets that separate each of `others` from the target.
 
@@ -91,10 +93,14 @@ def separations(
         These are in every set, and do not occur in `members`. They come first.
     find_all
         Go on after the first separating set.
+    known
+        How strong the weakest dependence was that is known of each of the others. By how much a test's is
+        stronger than that is not asked; with zeros not even how strong it is.
     """
     from f2sl.stats.independence import DEPENDENT, INDEPENDENT
 
-    result = Separations({}, np.zeros(len(others), np.bool_), np.full(len(others), np.inf))
+    weakest = np.full(len(others), np.inf) if known is None else known.copy()
+    result = Separations({}, np.zeros(len(others), np.bool_), weakest)
     if not len(others):
         return result
     fixed = np.array(containing, np.int64)
@@ -127,7 +133,9 @@ def separations(
                 which, given = alive[row], part[column]
                 if len(fixed):
                     given = np.column_stack([np.broadcast_to(fixed, (len(given), len(fixed))), given])
-                [answers] = yield [Questions(np.full(len(which), target), others[which], given)]
+                [answers] = yield [
+                    Questions(np.full(len(which), target), others[which], given, result.weakest[which])
+                ]
                 dependent = answers.answer == DEPENDENT
                 np.minimum.at(result.weakest, which[dependent], answers.strength[dependent])
                 separating = (answers.answer == INDEPENDENT).nonzero()[0]

@@ -60,7 +60,13 @@ class Waiting:
         """Ask about those who wait, with the sets of `older` that `newest` has joined."""
         others = without(self.queue, self.separated)
         found = yield from separations(
-            self.test, self.target, others, older, self.max_cond_vars, containing=(newest,)
+            self.test,
+            self.target,
+            others,
+            older,
+            self.max_cond_vars,
+            containing=(newest,),
+            known=self.known(others),
         )
         self._learn(others, found)
 
@@ -71,9 +77,13 @@ class Waiting:
             del self.separated[other]
         others = np.array(again, np.int64)
         found = yield from separations(
-            self.test, self.target, others, members, self.max_cond_vars, smallest=1
+            self.test, self.target, others, members, self.max_cond_vars, smallest=1, known=self.known(others)
         )
         self._learn(others, found)
+
+    def known(self, variables: Integers) -> Floats:
+        """How weak the dependence of some variables was found to be so far."""
+        return np.array([self.weakest[variable] for variable in variables.tolist()], np.float64)
 
     def note(self, variables: Integers, found: Separations) -> None:
         """Remember how weak the dependence of some variables was found to be."""

@@ -82,8 +82,11 @@ class IndependenceTest(Protocol):
     def n_variables(self) -> int:
         """How many variables there are to ask about."""
 
-    def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
-        """Answer each question, with its numbers; `given` has one row of conditioning variables for each."""
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with its numbers; `given` has one row of conditioning variables for each.
+
+        Dependence whose strength is `enough` or more may be told as if there were no end to it.
+        """
 
     def room(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have for a reliable test of x and y."""
@@ -145,9 +148,15 @@ class TableTest:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
         return self._answers(x, y, given, self._until_decided if self.ci_test == "g2" else self.formula)[0]
 
-    def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
-        """Answer each question, with p-value, statistic and strength."""
-        answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, self.formula)
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with p-value, statistic and strength.
+
+        Dependence whose strength is `enough` or more may be told as if there were no end to it.
+        """
+        formula: TableFormula = self.formula
+        if enough is not None and self.ci_test == "g2":
+            formula = self._until_decided.with_strengths(x, y, enough)
+        answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, formula)
         numbers = np.full((3, len(x)), np.nan)
         numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
         return Answers(answers, *numbers)
@@ -272,14 +281,15 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
     """
     from scipy.special import gammaln
 
-    result = np.zeros(len(p_values))
+    result = np.full(len(p_values), np.inf)
     seen = p_values > SMALLEST_P
     result[seen] = -np.log10(p_values[seen])
-    if not seen.all():
-        x, a = statistic[~seen] / 2.0, freedom[~seen] / 2.0
+    far = ~seen & np.isfinite(statistic)
+    if far.any():
+        x, a = statistic[far] / 2.0, freedom[far] / 2.0
         # From the inside out: x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...)).
         fraction = x + 2 * FRACTION_TERMS + 1 - a
         for i in range(FRACTION_TERMS, 0, -1):
             fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
-        result[~seen] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
+        result[far] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
     return np.round(result, STRENGTH_DIGITS)

@@ -1,9 +1,12 @@
-"""G2 tests that end as soon as their answer is certain.
+"""G2 tests that end as soon as what is asked for is certain.
 
 G2 is a sum over the strata of the conditioning variables, and no stratum takes anything away from it. So when
 part of the sum is already larger than what independence allows with all degrees of freedom that the table
 could have, the variables are dependent, whatever the rest is. Most sets that are tried between two variables
 that nothing separates are of that kind, and a few of the largest strata decide them.
+
+Who looks for the weakest dependence of two variables given any of many sets goes further than the answer, but
+need not know how strong a dependence is that is stronger than another found before.
 """
 
 from __future__ import annotations
@@ -23,18 +26,39 @@ if TYPE_CHECKING:
 MARGIN = 1e-6
 """A statistic must be larger than enough by this share, so that no rounding decides."""
 
+STRONGEST = 280.0
+"""Tests that only a greater strength could end go on to their end: of such p-values no inverse is known."""
+
 
 class UntilDecided:
-    """The formula of a G2 test whose answer alone is asked for.
+    """The formula of a G2 test of which not more than the answer is asked for, or little more.
 
     Gives statistic and degrees of freedom as the test's own formula does, or an infinite statistic where part
-    of it was enough.
+    of it was enough: for dependence, and for the strength that `enough` names for a pair of variables.
     """
 
     def __init__(self, statistic: Statistic, engine: CountingEngine, alpha: float) -> None:
         self._statistic = statistic
         self._engine = engine
         self._alpha = alpha
+        self._pairs = np.empty(0, np.int64)
+        self._strengths = np.zeros(1)
+
+    def with_strengths(self, x: Integers, y: Integers, enough: Floats) -> UntilDecided:
+        """Make the formula for questions about x and y where strengths of `enough` or more need not be told.
+
+        The same pair may be asked about with several: then only what is enough for all is.
+        """
+        pairs, of_question = np.unique(self._numbers(x, y), return_inverse=True)
+        strengths = np.zeros(len(pairs) + 1)
+        np.maximum.at(strengths, of_question, enough)
+        formula = UntilDecided(self._statistic, self._engine, self._alpha)
+        formula._pairs, formula._strengths, formula._by_size = pairs, strengths, self._by_size
+        return formula
+
+    def _numbers(self, x: Integers, y: Integers) -> Integers:
+        """One number for each two variables."""
+        return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
 
     def __reduce__(self) -> tuple[type[Statistic], tuple[str, LogTable]]:
         """Travel to other machines as the plain formula: what is counted there comes as whole tables."""
@@ -66,17 +90,24 @@ class UntilDecided:
         return np.column_stack([self._statistic.without_rounding(statistic), freedom])
 
     def _enough(self, queries: Queries) -> Floats:
-        """Half of a G2, in units of the logarithms' table, that is surely too large for independence.
+        """Half of a G2, in units of the logarithms' table, that is surely enough.
 
         Strata in which some states do not occur have fewer degrees of freedom: less would be enough.
         """
         from scipy.special import gammainccinv
 
         width = queries.start[1]
-        cardinalities = self._engine.cardinalities[queries.variables].reshape(-1, width)
+        variables = queries.variables.reshape(-1, width)
+        cardinalities = self._engine.cardinalities[variables]
         strata = cardinalities[:, :-2].prod(axis=1)
-        most, of_query = np.unique((cardinalities[:, -2:] - 1).prod(axis=1) * strata, return_inverse=True)
-        half = gammainccinv(most / 2.0, self._alpha) * (1.0 + MARGIN)
+        most = (cardinalities[:, -2:] - 1).prod(axis=1) * strata
+        # Many questions have the same degrees of freedom and strength, and an inverse takes its time.
+        pair = np.searchsorted(self._pairs, self._numbers(*variables[:, -2:].T))
+        kinds, of_query = np.unique(most * len(self._strengths) + pair, return_inverse=True)
+        freedom, pair = np.divmod(kinds, len(self._strengths))
+        strength = self._strengths[pair]
+        levels = np.minimum(self._alpha, 10.0 ** -np.minimum(strength, STRONGEST))
+        half = np.where(strength < STRONGEST, gammainccinv(freedom / 2.0, levels) * (1.0 + MARGIN), np.inf)
         return np.asarray(half[of_query] / self._statistic.table.unit)
 
     @cached_property

@@ -170,7 +170,8 @@ def _separating_set(
             continue
         stays = np.array([~np.isin(everything, out) for out in left_out])
         given = np.broadcast_to(everything, stays.shape)[stays].reshape(len(left_out), -1)
-        [answers] = yield [Questions(np.full(len(given), x), np.full(len(given), y), given)]
+        asked = np.full(len(given), x), np.full(len(given), y), given, np.zeros(len(given))
+        [answers] = yield [Questions(*asked)]
         independent = np.flatnonzero(answers.answer == INDEPENDENT)
         if len(independent):
             return tuple(given[independent[0]].tolist())

@@ -75,8 +75,8 @@ class FisherZ:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
         return self.ask(x, y, given).answer
 
-    def ask(self, x: Integers, y: Integers, given: Integers) -> Answers:
-        """Answer each question, with p-value, statistic and strength."""
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with p-value, statistic and strength, which costs no more than `enough`."""
         freedom = self.engine.n_rows - given.shape[1] - 3
         if freedom >= LEAST_FREEDOM and len(x):
             correlations = self.partial_correlations(x, y, given)
