@@ -31,6 +31,7 @@ COLOURS = {
 SHAPES = {
     "F2SL-c": "o",
     "F2SL-s": "P",
+    "F2SL-h": "H",
     "GSBN": "X",
     "MMPC": "v",
     "MMHC": "D",

@@ -9,7 +9,7 @@ from graphs import Learner
 OURS = "f2sl"
 
 QUICK: dict[str, tuple[str, ...]] = {
-    OURS: ("F2SL-c", "F2SL-s", "GSBN", "MMPC", "MMHC", "MMHC-c", "PC-stable", "hill climbing"),
+    OURS: ("F2SL-c", "F2SL-s", "F2SL-h", "GSBN", "MMPC", "MMHC", "MMHC-c", "PC-stable", "hill climbing"),
     "PyBNesian": ("MMPC", "MMHC", "PC", "hill climbing"),
     "pyAgrum": ("hill climbing", "MIIC", "PC"),
 }

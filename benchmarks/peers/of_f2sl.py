@@ -39,6 +39,7 @@ def hill_climbing(frame: Any) -> Learn:
 LEARNERS: dict[str, Learner] = {
     "F2SL-c": by_name("f2sl-c"),
     "F2SL-s": by_name("f2sl-s"),
+    "F2SL-h": by_name("f2sl-h"),
     "GSBN": by_name("gsbn"),
     "MMPC": by_name("local-to-global", pc="mmpc", skeleton_only=True),
     "MMHC": by_name("mmhc"),
