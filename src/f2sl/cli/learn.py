@@ -16,25 +16,13 @@ from f2sl.cli.options import (
     LEARNING,
     OUTPUT,
     AsJson,
-    Binning,
-    Bins,
-    DataFile,
-    Delimiter,
-    Drop,
-    Engine,
-    Jobs,
-    Kind,
-    Memory,
-    Missing,
-    NoHeader,
     Quiet,
-    Scheduler,
     create_learner,
     in_terms_of_flags,
     with_learner_options,
 )
 from f2sl.cli.progress import progress
-from f2sl.cli.reading import Reading
+from f2sl.cli.reading import Reading, with_reading_options
 from f2sl.errors import Interrupted
 
 EXAMPLES = examples(
@@ -51,24 +39,14 @@ EXAMPLES = examples(
 
 
 @with_learner_options
+@with_reading_options
 def learn(
-    data: DataFile,
+    reading: Reading,
     options: dict[str, Any],
     algorithm: Annotated[
         str,
         typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
     ] = "f2sl-c",
-    jobs: Jobs = None,
-    bins: Bins = None,
-    binning: Binning = "quantile",
-    missing: Missing = "error",
-    kind: Kind = "auto",
-    engine: Engine = "auto",
-    memory: Memory = None,
-    scheduler: Scheduler = None,
-    delimiter: Delimiter = None,
-    no_header: NoHeader = False,
-    drop: Drop = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -111,25 +89,11 @@ def learn(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        reading = Reading(
-            data,
-            delimiter,
-            not no_header,
-            bins,
-            binning,
-            missing,
-            kind,
-            engine,
-            memory,
-            scheduler,
-            jobs,
-            drop or [],
-        )
         _check_files(reading, out, picture, truth)
         from f2sl.graph import PDAG, compare
 
         true_graph = None if truth is None else load_any_graph(truth)
-        learner = _learner(algorithm, {**options, **reading.params()}, jobs)
+        learner = _learner(algorithm, {**options, **reading.params()}, reading.jobs)
         with progress(quiet):
             started = time.perf_counter()
             table = reading.read(algorithm, learner.kinds)
@@ -151,7 +115,7 @@ def learn(
 
     from f2sl.cli.summary import Learned
 
-    learned = Learned(algorithm, data, table, learner, graph, dag, out, truth, comparison, picture)
+    learned = Learned(algorithm, reading.data, table, learner, graph, dag, out, truth, comparison, picture)
     if as_json:
         learned.show_json()
     elif not quiet:
@@ -163,9 +127,9 @@ def learn(
 def _check_files(reading: Reading, out: Path | None, picture: Path | None, truth: Path | None) -> None:
     """Find out before any work what cannot be written or read."""
     if picture is not None:
-        check_picture_file(picture, [path for path in (reading.path, out, truth) if path is not None])
+        check_picture_file(picture, [path for path in (reading.data, out, truth) if path is not None])
     if out is not None:
-        check_graph_file(out, [path for path in (reading.path, truth) if path is not None])
+        check_graph_file(out, [path for path in (reading.data, truth) if path is not None])
     reading.check()
 
 

@@ -27,7 +27,6 @@ class OneTarget:
     target: str | None
     algorithm: str
     options: dict[str, Any]
-    jobs: int | None
 
 
 def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool) -> None:
@@ -37,7 +36,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         from f2sl._threads import resolve_jobs
         from f2sl.data.remarks import remarks
 
-        resolve_jobs(asked.jobs)
+        resolve_jobs(asked.reading.jobs)
         registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
         from f2sl.api import find_sets
@@ -47,7 +46,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
             learner = learner.settled(table.kind)
             try:
                 found = find_sets(
-                    registry, asked.algorithm, asked.options, table, asked.target, asked.jobs, {}
+                    registry, asked.algorithm, asked.options, table, asked.target, asked.reading.jobs, {}
                 )
             except Interrupted as error:
                 found = error.finished

@@ -274,8 +274,6 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     The command receives a dictionary of those that were given.
     """
     table = [option for option in LEARNER_OPTIONS if command.__name__ in option.commands]
-    signature = inspect.signature(command, eval_str=True)
-    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "options"]
     learners = [
         inspect.Parameter(
             option.param,
@@ -295,12 +293,35 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
         for option in table
     ]
 
+    def given(**values: Any) -> dict[str, Any]:
+        return {param: value for param, value in values.items() if value is not None}
+
+    return spread(command, "options", learners, given)
+
+
+def spread(
+    command: Callable[..., None],
+    name: str,
+    parameters: Sequence[inspect.Parameter],
+    make: Callable[..., Any],
+    after: str | None = None,
+) -> Callable[..., None]:
+    """Put parameters in the place of one of a command's, which is then made of their values.
+
+    They come behind the parameter `after`, or behind all others, and what must be given before all.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    whole = [p for p in signature.parameters.values() if p.name != name]
+    place = len(whole) if after is None else [p.name for p in whole].index(after) + 1
+    whole[place:place] = parameters
+    whole = sorted((p.replace(kind=p.KEYWORD_ONLY) for p in whole), key=lambda p: p.default is not p.empty)
+
     @wraps(command)
     def run(**values: Any) -> None:
-        given = {option.param: values.pop(option.param) for option in table}
-        command(**values, options={param: value for param, value in given.items() if value is not None})
+        made = make(**{parameter.name: values.pop(parameter.name) for parameter in parameters})
+        command(**values, **{name: made})
 
-    run.__signature__ = signature.replace(parameters=[*own, *learners])  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=whole)  # type: ignore[attr-defined]
     return run
 
 

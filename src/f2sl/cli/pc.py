@@ -8,25 +8,8 @@ import typer
 
 from f2sl.cli.help import examples
 from f2sl.cli.one_target import OneTarget, run_one_target
-from f2sl.cli.options import (
-    LEARNING,
-    AsJson,
-    Binning,
-    Bins,
-    DataFile,
-    Delimiter,
-    Drop,
-    Engine,
-    Jobs,
-    Kind,
-    Memory,
-    Missing,
-    NoHeader,
-    Quiet,
-    Scheduler,
-    with_learner_options,
-)
-from f2sl.cli.reading import Reading
+from f2sl.cli.options import LEARNING, AsJson, Quiet, with_learner_options
+from f2sl.cli.reading import Reading, with_reading_options
 
 EXAMPLES = examples(
     "f2sl pc data.csv Smoking",
@@ -37,8 +20,9 @@ EXAMPLES = examples(
 
 
 @with_learner_options
+@with_reading_options
 def pc(
-    data: DataFile,
+    reading: Reading,
     options: dict[str, Any],
     target: Annotated[
         str | None,
@@ -50,17 +34,6 @@ def pc(
         str,
         typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
     ] = "fcbf",
-    jobs: Jobs = None,
-    bins: Bins = None,
-    binning: Binning = "quantile",
-    missing: Missing = "error",
-    kind: Kind = "auto",
-    engine: Engine = "auto",
-    memory: Memory = None,
-    scheduler: Scheduler = None,
-    delimiter: Delimiter = None,
-    no_header: NoHeader = False,
-    drop: Drop = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -68,19 +41,5 @@ def pc(
 
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
-    reading = Reading(
-        data,
-        delimiter,
-        not no_header,
-        bins,
-        binning,
-        missing,
-        kind,
-        engine,
-        memory,
-        scheduler,
-        jobs,
-        drop or [],
-    )
-    asked = OneTarget(reading, target, algorithm, options, jobs)
+    asked = OneTarget(reading, target, algorithm, options)
     run_one_target("pc", asked, as_json=as_json, quiet=quiet)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from f2sl.cli.options import parse_bins
+from f2sl.cli.options import (
+    Binning,
+    Bins,
+    DataFile,
+    Delimiter,
+    Drop,
+    Engine,
+    Jobs,
+    Kind,
+    Memory,
+    Missing,
+    NoHeader,
+    Scheduler,
+    parse_bins,
+    spread,
+)
 from f2sl.errors import FileError
 
 if TYPE_CHECKING:
@@ -18,18 +33,18 @@ if TYPE_CHECKING:
 class Reading:
     """Which file or folder to read, and how, as it was written on the command line."""
 
-    path: Path
-    delimiter: str | None
-    header: bool
-    bins: list[str] | None
-    binning: str
-    missing: str
-    kind: str
-    engine: str
-    memory: str | None
-    scheduler: str | None
-    jobs: int | None
-    drop: Sequence[str] = ()
+    data: DataFile
+    jobs: Jobs = None
+    bins: Bins = None
+    binning: Binning = "quantile"
+    missing: Missing = "error"
+    kind: Kind = "auto"
+    engine: Engine = "auto"
+    memory: Memory = None
+    scheduler: Scheduler = None
+    delimiter: Delimiter = None
+    no_header: NoHeader = False
+    drop: Drop = None
 
     def check(self) -> None:
         """Refuse what is no option, and a file that is not there, at once: reading takes a while to load."""
@@ -40,22 +55,19 @@ class Reading:
         memory_limit(self.memory, self.engine)
         resolve_jobs(self.jobs)
         try:
-            there = self.path.exists()
+            there = self.data.exists()
         except OSError as error:
-            raise FileError(f"{self.path}: {error.strerror or error}") from None
+            raise FileError(f"{self.data}: {error.strerror or error}") from None
         if not there:
-            raise FileError(f"{self.path}: no such file")
+            raise FileError(f"{self.data}: no such file")
 
     def params(self) -> dict[str, Any]:
         """What learners call these options, those left at their defaults excepted."""
-        params = {
-            name: getattr(self, name)
-            for name in ("binning", "missing", "kind", "engine", "memory", "scheduler")
-        }
-        params["bins"] = parse_bins(self.bins)
-        usual = {"bins": None, "binning": "quantile", "missing": "error", "kind": "auto"}
-        usual |= {"engine": "auto", "memory": None, "scheduler": None}
-        return {name: value for name, value in params.items() if value != usual[name]}
+        fields = inspect.signature(Reading).parameters
+        names = ("binning", "missing", "kind", "engine", "memory", "scheduler")
+        params = {name: getattr(self, name) for name in names}
+        given = {name: value for name, value in params.items() if value != fields[name].default}
+        return {**given, "bins": parse_bins(self.bins)} if self.bins else given
 
     def read(self, learner: str, kinds: tuple[str, ...]) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
@@ -67,7 +79,7 @@ class Reading:
 
         with stage("reading the table"):
             table = open_table(
-                self.path,
+                self.data,
                 kind_for(self.kind, kinds, learner),
                 engine=self.engine,
                 memory=memory_limit(self.memory),
@@ -78,13 +90,19 @@ class Reading:
                 missing=self.missing,
                 min_variables=2,
                 delimiter=self.delimiter,
-                header=self.header,
-                drop=self.drop,
+                header=not self.no_header,
+                drop=self.drop or (),
             )
-        if self.header and all(_is_number(name) for name in table.names):
+        if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"
             return replace(table, notes=(*table.notes, note))
         return table
+
+
+def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn the parameter ``reading`` of a command into the file and one option for each way of reading it."""
+    fields = inspect.signature(Reading, eval_str=True).parameters.values()
+    return spread(command, "reading", list(fields), Reading, after="algorithm")
 
 
 def _is_number(name: str) -> bool:
