@@ -301,7 +301,7 @@ def large_table(tmp_path_factory):
     return path
 
 
-def interrupted(arguments, folder, stages):
+def interrupted(arguments, folder, stages, number=signal.SIGINT):
     """Interrupt a command once its terminal shows a stage; return exit code, seconds and what was shown."""
     ours, theirs = os.openpty()
     with subprocess.Popen(
@@ -321,7 +321,7 @@ def interrupted(arguments, folder, stages):
                 break
             if not asked and any(stage.encode() in shown for stage in stages):
                 asked = time.monotonic()
-                process.send_signal(signal.SIGINT)
+                process.send_signal(number)
         code = process.wait()
         os.close(ours)
     return code, time.monotonic() - asked, shown.decode()
@@ -348,6 +348,16 @@ def test_an_interrupt_ends_the_work_and_leaves_nothing(large_table, tmp_path, re
     assert seconds < 10
     assert [path.name for path in tmp_path.iterdir()] == ["graph.json"]
     assert (tmp_path / "graph.json").read_text() == "what was there before"
+
+
+@posix_only
+def test_sigterm_ends_the_work_as_ctrl_c_does(large_table, tmp_path):
+    arguments = ["learn", large_table, "--out", "graph.json", "--jobs", "1"]
+    code, _, shown = interrupted(arguments, tmp_path, ["measuring all pairs"], signal.SIGTERM)
+    assert code == 143
+    assert shown.rstrip().endswith("f2sl: interrupted; nothing was written")
+    assert "Traceback" not in shown
+    assert list(tmp_path.iterdir()) == []
 
 
 @posix_only
@@ -437,9 +447,10 @@ def test_an_interrupt_after_the_writing_says_what_was_written(tmp_path, capsys, 
 
 
 def test_handlers_are_given_back(capsys):
-    before = signal.getsignal(signal.SIGINT)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
     assert main(["--version"]) == 0
-    assert signal.getsignal(signal.SIGINT) is before
+    assert [signal.getsignal(number) for number in numbers] == before
     assert not interrupts.requested
 
 

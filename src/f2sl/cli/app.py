@@ -22,8 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all went well, 2 for wrong input, 130 if interrupted, 141 if the reader of the output went
-        away, 1 for anything else.
+        0 if all went well, 2 for wrong input, 130 if interrupted, 143 if ended by SIGTERM, 141 if the
+        reader of the output went away, 1 for anything else.
 
     Examples
     --------

@@ -8,6 +8,7 @@ exit code   when
 2           wrong input: an option, a file, a table
 130         interrupted with Ctrl-C
 141         whoever was reading the output went away, as in ``f2sl ... | head``
+143         ended by SIGTERM, as by ``kill`` or ``timeout``
 ==========  =====================================================================
 """
 
@@ -21,7 +22,6 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from f2sl.cli.interrupts import EXIT_CODE as INTERRUPTED
 from f2sl.cli.interrupts import interrupts
 from f2sl.errors import F2SLError
 
@@ -56,7 +56,7 @@ def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
 def _settle(error: BaseException) -> int:
     """Tell of an error, and choose the exit code."""
     if isinstance(error, KeyboardInterrupt) or interrupts.requested:
-        return _tell(interrupts.message(), INTERRUPTED)
+        return _tell(interrupts.message(), interrupts.exit_code)
     if isinstance(error, BrokenPipeError):
         _drop_output()
         return BROKEN_PIPE

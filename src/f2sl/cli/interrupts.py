@@ -1,5 +1,7 @@
 """Ctrl-C at any time, and files that are whole or not there.
 
+SIGTERM, which ``kill`` and ``timeout`` send, is heard as Ctrl-C is, with an exit code of its own.
+
 A ``KeyboardInterrupt`` can get lost: raised in a callback of some library it is printed and forgotten,
 raised inside an import it may come out as another error. So the signal is remembered as well, and looked at
 before anything is written and when the work ends; and one that a callback has lost is raised once more, a
@@ -22,7 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-EXIT_CODE = 130
+HEARD = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+"""The signals that interrupt, each with how Python handles it unless it was told otherwise."""
 REPEAT_AFTER = 0.05
 """Seconds after which an interrupt that got lost is raised again: out of the callback that lost it."""
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -37,6 +40,7 @@ class Interrupts:
     def reset(self) -> None:
         """Begin a new run."""
         self.requested = False
+        self.exit_code = 128 + signal.SIGINT
         self._put_off = False
         self._repeated = False
         self._saving = False
@@ -45,14 +49,16 @@ class Interrupts:
 
     @contextmanager
     def listening(self, for_good: bool) -> Iterator[None]:
-        """Hear the signal during a ``with`` block, unless the process was told to ignore it.
+        """Hear the signals during a ``with`` block, unless the process was told to ignore them.
 
-        Afterwards it is handled as before, or, if the process ends `for_good`, no more: an impatient
+        Afterwards they are handled as before, or, if the process ends `for_good`, no more: an impatient
         second Ctrl-C must not spoil the exit code.
         """
-        usual = signal.default_int_handler
         here = threading.current_thread() is threading.main_thread()
-        if not here or signal.getsignal(signal.SIGINT) is not usual:
+        heard = {
+            number: usual for number, usual in HEARD.items() if here and signal.getsignal(number) is usual
+        }
+        if not heard:
             yield
             return
         hook = sys.unraisablehook
@@ -66,14 +72,16 @@ class Interrupts:
             again.daemon = True
             again.start()
 
-        signal.signal(signal.SIGINT, self._heard)
+        for number in heard:
+            signal.signal(number, self._heard)
         sys.unraisablehook = tell_unless_interrupted
         try:
             yield
         finally:
             sys.unraisablehook = hook
             self._repeated = False
-            signal.signal(signal.SIGINT, signal.SIG_IGN if for_good else usual)
+            for number, usual in heard.items():
+                signal.signal(number, signal.SIG_IGN if for_good else usual)
 
     def _repeat(self) -> None:
         """Raise the interrupt again, in the main thread, unless that is over."""
@@ -81,18 +89,20 @@ class Interrupts:
         if not self._repeated or main is None:
             return
         if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(main, signal.SIGINT)  # wakes the thread where it waits
+            signal.pthread_kill(main, self.exit_code - 128)  # wakes the thread where it waits
         else:
             _thread.interrupt_main()
 
     def _heard(self, number: int, frame: Any) -> None:
         if self._repeated:
             self._repeated = False
-        elif self.requested and not self._saving:
+        elif not self.requested:
+            self.exit_code = 128 + number
+        elif not self._saving:
             # Asked a second time: do not wait for threads to finish their piece of work.
             told = f"f2sl: {self.message()}\n".encode(errors="backslashreplace")
             os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + told)
-            os._exit(EXIT_CODE)
+            os._exit(self.exit_code)
         self.requested = True
         raise KeyboardInterrupt
 
