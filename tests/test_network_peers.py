@@ -79,6 +79,7 @@ def test_pgmpy_reads_the_same_network(name):
         np.testing.assert_allclose(np.moveaxis(factor.values, 0, -1), ours.tables[variable], rtol=1e-12)
 
 
+@cache
 def identifier(word):
     """Spell a word so that pyAgrum takes it for a name; numbers stay."""
     if word.isidentifier() or re.fullmatch(r"[\d.]+(e[+-]?\d+)?", word):
