@@ -11,6 +11,8 @@ from f2sl.data import DiscreteTable, NumericTable
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 settings.register_profile("f2sl", deadline=None, max_examples=15 if config.DISABLE_JIT else 60)
 settings.load_profile("f2sl")
+few_examples = settings(max_examples=4 if config.DISABLE_JIT else 15)
+"""For tests that learn many times in each example."""
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too slow without compiled kernels")
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -140,7 +141,10 @@ def test_somebody_listens_and_says_nothing(monkeypatch):
 
 def test_nobody_answers_the_command_line(tmp_path):
     write_csv(tmp_path / "t.csv", small_table())
-    done = command("learn", tmp_path / "t.csv", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    hasty = "import sys; from f2sl.data import cluster; cluster.CONNECT_SECONDS = 0.5"
+    program = sys.executable, "-c", f"{hasty}; from f2sl.cli.app import main; sys.exit(main())"
+    asked = "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"
+    done = command("learn", tmp_path / "t.csv", *asked, command=program)
     assert (done.returncode, done.stdout) == (2, "")
     told = r"f2sl: error: tcp://127.0.0.1:1: no Dask scheduler answers at this address.*\n"
     assert re.fullmatch(told, done.stderr)
@@ -247,9 +251,10 @@ def test_without_an_address_processes_are_started_and_end(tmp_path):
 def test_ctrl_c_in_a_terminal_ends_the_workers_too(tmp_path, moment):
     """A terminal sends the signal to all processes at once; one of them tells of it."""
     rng = np.random.default_rng(0)
-    for part in range(4):
-        table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
-        pq.write_table(table, tmp_path / f"{part}.parquet")
+    table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
+    pq.write_table(table, tmp_path / "0.parquet")
+    for part in range(1, 4):
+        shutil.copy(tmp_path / "0.parquet", tmp_path / f"{part}.parquet")
     room = tmp_path / "_tmp"
     room.mkdir()
     process = subprocess.Popen(

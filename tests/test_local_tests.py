@@ -4,13 +4,13 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
 import naive
 import naive_local
-from conftest import compiled_only, make_engine, related_codes
+from conftest import compiled_only, few_examples, make_engine, related_codes
 from f2sl.errors import OptionError
 from f2sl.local import lockstep, subset_search
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
@@ -125,7 +125,7 @@ def test_on_answers_that_contradict_each_other(learner, seed, n, k, independent)
 
 
 @pytest.mark.parametrize("learner", TESTING)
-@settings(max_examples=15)
+@few_examples
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.sampled_from([60, 400]), n=st.integers(2, 9))
 def test_one_and_all_and_any_threads_and_batches_agree(learner, seed, n_rows, n):
     codes = related_codes(seed, n_rows, n, most_states=3)

@@ -7,6 +7,8 @@ import shlex
 from pathlib import Path
 
 from f2sl.cli.app import main
+from f2sl.experiments import plan
+from f2sl.experiments.settings import Quick
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
@@ -25,6 +27,8 @@ def test_the_tour_in_python(tmp_path, monkeypatch):
 
 
 def test_the_tour_in_the_shell(tmp_path, monkeypatch, capsys):
+    """Of the paper's experiments, all that are quick, but on one data set of each size instead of two."""
+    monkeypatch.setattr(plan, "QUICK", Quick(sets=1))
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"^    f2sl (.*?)(?:  #.*)?$", README, re.MULTILINE)
     assert len(commands) >= 6

@@ -68,6 +68,12 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.fixture
+def without_figures(monkeypatch):
+    """Draw nothing, which takes seconds, for tests of something else."""
+    monkeypatch.setattr("f2sl.experiments.figures.pictures", lambda cells: [])
+
+
 @pytest.fixture(scope="module")
 def text(folder):
     return (folder / "index.html").read_text(encoding="utf-8")
@@ -145,6 +151,7 @@ def test_claims_in_large_numbers_add_up(text):
     assert "figures on the paper&#x27;s data agree with the paper&#x27;s" in shown
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_sampled_data_are_not_counted_as_figures_that_agree(tmp_path):
     outcomes = [done("mildew", 500, 1, "gsbn", errors(4, 37, 0), source="sampled")]
     page = report(write_store(tmp_path / "results", outcomes))[-1].read_text(encoding="utf-8")
@@ -227,6 +234,7 @@ def test_a_file_in_place_of_a_folder(tmp_path):
         report(path)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_place_that_cannot_be_written_to(tmp_path):
     place = write_store(tmp_path / "results", [])
     (place / "tables").write_text("a file, not a folder")

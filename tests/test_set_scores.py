@@ -118,11 +118,11 @@ def test_each_set_is_counted_once():
 
 def test_many_sets_and_batches(monkeypatch):
     monkeypatch.setattr(set_scores, "SETS_PER_BATCH", 100)
-    codes = random_codes(2, 20, [2] * 60)
+    codes = random_codes(2, 20, [2] * 40)
     scores = SetScores(make_engine(codes))
-    triples = np.array(list(combinations(range(60), 3)))
+    triples = np.array(list(combinations(range(40), 3)))
     lattices = scores.lattices(triples)
-    assert scores.n_sets == 60 + 1770 + len(triples)
+    assert scores.n_sets == 40 + 780 + len(triples)
     rng = np.random.default_rng(0)
     for row in rng.choice(len(triples), 50, replace=False):
         alone = SetScores(make_engine(codes)).lattices(triples[[row]])
