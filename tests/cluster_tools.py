@@ -62,16 +62,30 @@ def processes(client):
     return list(client.run(os.getpid).values())
 
 
-def forgets_all(client, seconds=60.0):
+def forgets_all(client):
     """Tell whether the scheduler has nothing left to keep, or to do, within a time."""
+    return becomes_empty(
+        lambda: client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))  # only their names
+    )
+
+
+def lets_go_of_all(client):
+    """Tell whether nobody here wants anything of the scheduler any more, within a time.
+
+    What a scheduler makes of that when it has lost workers is its own affair.
+    """
+    return becomes_empty(lambda: client.futures)
+
+
+def becomes_empty(left, seconds=60.0):
+    """Look again and again whether nothing is left, for some time."""
     gc.collect()  # a future's error may hold it in a circle
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with suppress(OSError):  # after a cut the connection may have to be made again
-            if not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
-                return True
+    while left():
+        if time.monotonic() > end:
+            return False
         time.sleep(0.05)
-    return False
+    return True
 
 
 def killing(client, n=1):

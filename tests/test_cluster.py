@@ -247,9 +247,17 @@ def test_without_an_address_processes_are_started_and_end(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs process groups")
-@pytest.mark.parametrize("moment", ["f2sl-*", "f2sl-*/*/worker-*"], ids=["starting", "working"])
-def test_ctrl_c_in_a_terminal_ends_the_workers_too(tmp_path, moment):
-    """A terminal sends the signal to all processes at once; one of them tells of it."""
+@pytest.mark.parametrize(
+    ("moment", "send", "number"),
+    [
+        ("f2sl-*", os.killpg, signal.SIGINT),
+        ("f2sl-*/*/worker-*", os.killpg, signal.SIGINT),
+        ("f2sl-*/*/worker-*", os.kill, signal.SIGTERM),
+    ],
+    ids=["Ctrl-C, starting", "Ctrl-C, working", "kill, working"],
+)
+def test_an_interrupt_ends_the_workers_too(tmp_path, moment, send, number):
+    """A terminal sends its signal to all processes at once; one of them tells of it."""
     rng = np.random.default_rng(0)
     table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
     pq.write_table(table, tmp_path / "0.parquet")
@@ -268,9 +276,9 @@ def test_ctrl_c_in_a_terminal_ends_the_workers_too(tmp_path, moment):
     while not list(room.glob(moment)):
         assert process.poll() is None
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
+    send(process.pid, number)
     told = process.communicate(timeout=SECONDS)[1]  # until all have closed the pipe
-    assert (process.returncode, told) == (130, "f2sl: interrupted; nothing was written\n")
+    assert (process.returncode, told) == (128 + number, "f2sl: interrupted; nothing was written\n")
     assert list(room.iterdir()) == []
 
 

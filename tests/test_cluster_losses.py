@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import f2sl
-from cluster_tools import Proxy, at_result, forgets_all, in_stage, killing, lone_worker, running
+from cluster_tools import Proxy, at_result, in_stage, killing, lets_go_of_all, lone_worker, running
 from conftest import compiled_only, related_codes
 from f2sl.counting import cluster as counting
 from f2sl.data import cluster as connecting
@@ -42,7 +42,7 @@ def three():
     """Give a cluster of its own to a test that kills workers: Dask does not always replace them."""
     with running(3) as client:
         yield client
-        assert forgets_all(client)
+        assert lets_go_of_all(client)
 
 
 @pytest.fixture
