@@ -59,8 +59,8 @@ def _setting(results: Results) -> str:
     told = ", ".join(f"{package} {number}" for package, number in versions.items())
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory'] / 2**30:.0f} GB, "
-        f"{machine['system']}; {told}. Measured on {' and '.join(dict.fromkeys((days[0], days[-1])))}; other "
-        f"programs were running: the load average before a learner started was {loads[0]:.1f} to "
+        f"{machine['system']}; {told}. Measured on {' and '.join(dict.fromkeys((days[0], days[-1])))}; the "
+        f"load average before a learner started, of the one before it or of others, was {loads[0]:.1f} to "
         f"{loads[-1]:.1f}, half of the times above {loads[len(loads) // 2]:.1f}."
     )
 
