@@ -84,7 +84,7 @@ def run(chosen: argparse.Namespace, results: Results, folder: Path) -> None:
         if is_settled(there, chosen):
             continue
         found: dict[str, Any]
-        hopeless = None if chosen.all else results.hopeless(variables, rows, learner, chosen.limit)
+        hopeless = None if chosen.all else results.hopeless(network, variables, rows, learner, chosen.limit)
         if hopeless:
             found = {"not_run": hopeless}
         else:

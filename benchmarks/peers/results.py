@@ -50,11 +50,12 @@ class Results:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps({**self.setting, "cells": self.cells}, indent=1) + "\n")
 
-    def hopeless(self, variables: int, rows: int, learner: str, limit: float) -> str | None:
-        """Say where a learner was stopped, no earlier, on a table no larger in either way, if it was."""
+    def hopeless(self, network: str, variables: int, rows: int, learner: str, limit: float) -> str | None:
+        """Say where a learner was stopped, no earlier, on another table no larger in either way, if it was."""
         for cell in self.cells:
             smaller = cell["variables"] <= variables and cell["rows"] <= rows
-            if cell["learner"] == learner and cell.get("stopped", 0) >= limit and smaller:
+            other = (cell["network"], cell["rows"]) != (network, rows)
+            if cell["learner"] == learner and cell.get("stopped", 0) >= limit and smaller and other:
                 return f"stopped on {cell['network']} at {cell['rows']:,} rows"
         return None
 
