@@ -51,7 +51,7 @@ class Results:
         write_atomically(self.path, json.dumps({**self.setting, "cells": self.cells}, indent=1) + "\n")
 
     def hopeless(self, network: str, variables: int, rows: int, learner: str, limit: float) -> str | None:
-        """Say where a learner was stopped, no earlier, on another table no larger in either way, if it was."""
+        """Say where a learner was stopped, no earlier, on another table that is no larger, if it was."""
         for cell in self.cells:
             smaller = cell["variables"] <= variables and cell["rows"] <= rows
             other = (cell["network"], cell["rows"]) != (network, rows)
