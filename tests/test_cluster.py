@@ -252,12 +252,13 @@ def test_without_an_address_processes_are_started_and_end(tmp_path):
     [
         ("f2sl-*", os.killpg, signal.SIGINT),
         ("f2sl-*/*/worker-*", os.killpg, signal.SIGINT),
-        ("f2sl-*/*/worker-*", os.kill, signal.SIGTERM),
+        ("f2sl-*", os.kill, signal.SIGTERM),
+        ("f2sl-*/*/worker-*", os.killpg, signal.SIGTERM),
     ],
-    ids=["Ctrl-C, starting", "Ctrl-C, working", "kill, working"],
+    ids=["Ctrl-C, starting", "Ctrl-C, working", "kill, starting", "timeout, working"],
 )
 def test_an_interrupt_ends_the_workers_too(tmp_path, moment, send, number):
-    """A terminal sends its signal to all processes at once; one of them tells of it."""
+    """A terminal and timeout send their signals to all processes at once; one of them tells of it."""
     rng = np.random.default_rng(0)
     table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
     pq.write_table(table, tmp_path / "0.parquet")

@@ -19,6 +19,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,8 @@ from typing import Any
 
 HEARD = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 """The signals that interrupt, each with how Python handles it unless it was told otherwise."""
+SAME_SECONDS = 0.5
+"""``timeout`` sends SIGTERM to a process and to its group: what comes so soon is not a second wish."""
 REPEAT_AFTER = 0.05
 """Seconds after which an interrupt that got lost is raised again: out of the callback that lost it."""
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -41,6 +44,7 @@ class Interrupts:
         """Begin a new run."""
         self.requested = False
         self.exit_code = 128 + signal.SIGINT
+        self._since = 0.0
         self._put_off = False
         self._repeated = False
         self._saving = False
@@ -51,8 +55,8 @@ class Interrupts:
     def listening(self, for_good: bool) -> Iterator[None]:
         """Hear the signals during a ``with`` block, unless the process was told to ignore them.
 
-        Afterwards they are handled as before, or, if the process ends `for_good`, no more: an impatient
-        second Ctrl-C must not spoil the exit code.
+        Afterwards they are handled as before, but for Ctrl-C, if the process ends `for_good`: an impatient
+        second one must not spoil the exit code.
         """
         here = threading.current_thread() is threading.main_thread()
         heard = {
@@ -81,7 +85,8 @@ class Interrupts:
             sys.unraisablehook = hook
             self._repeated = False
             for number, usual in heard.items():
-                signal.signal(number, signal.SIG_IGN if for_good else usual)
+                ends = for_good and number == signal.SIGINT
+                signal.signal(number, signal.SIG_IGN if ends else usual)
 
     def _repeat(self) -> None:
         """Raise the interrupt again, in the main thread, unless that is over."""
@@ -98,6 +103,9 @@ class Interrupts:
             self._repeated = False
         elif not self.requested:
             self.exit_code = 128 + number
+            self._since = time.monotonic()
+        elif number == signal.SIGTERM and time.monotonic() < self._since + SAME_SECONDS:
+            return
         elif not self._saving:
             # Asked a second time: do not wait for threads to finish their piece of work.
             told = f"f2sl: {self.message()}\n".encode(errors="backslashreplace")

@@ -340,19 +340,22 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
 
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
-    """Let Ctrl-C wait until a block is over; other threads than the first never hear of it."""
+    """Let an interrupt wait until a block is over; other threads than the first never hear of one."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     heard: list[tuple[int, Any]] = []
-    before = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, frame: heard.append((number, frame)))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-    if heard and callable(before):
-        before(*heard[0])
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for first, frame in heard[:1]:
+        handlers[signal.Signals(first)](first, frame)
 
 
 def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:

@@ -84,8 +84,8 @@ class F2SLh(LocalToGlobal):
         What each edge takes from the log score; by default the logarithm of the number of variables, as if
         one of a variable's pairs were expected to be an edge.
     max_parents : int, optional
-        Most parents of a variable. A search over orders looks at no more than 8, whatever is said here; hill
-        climbing has no such limit.
+        Most parents of a variable. A search over orders looks at no more than 8 (fewer with more than 32,768
+        variables), whatever is said here; hill climbing has no such limit.
     search : {"orders", "hill-climbing"}
         How the best DAG is looked for: over orders of the variables, or by adding, deleting and reversing
         one edge at a time.
