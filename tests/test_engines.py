@@ -34,22 +34,18 @@ class Disk:
 
 
 class Workers:
-    """Tables on a cluster in some number of blocks, split by tiles and by rows.
-
-    That blocks and workers can be as many as they like is a matter of counting, and tested there.
-    """
+    """Tables on a cluster, in one block and in two, split by tiles and by rows."""
 
     examples = 1
 
-    def __init__(self, client, n_blocks):
+    def __init__(self, client):
         self._client = client
-        self._n_blocks = n_blocks
 
     def holding(self, table, _):
         cluster = Cluster.connect(self._client, 1, MEMORY)
-        for rows_per_variable in (1e9, 0):
+        for n_blocks, rows_per_variable in ((1, 1e9), (2, 1e9), (1, 0), (2, 0)):
             counting.ROWS_PER_VARIABLE = rows_per_variable
-            yield ClusteredTable.of_table(table, cluster, MEMORY, self._n_blocks)
+            yield ClusteredTable.of_table(table, cluster, MEMORY, n_blocks)
 
 
 @pytest.fixture(scope="module", params=["stream", 1, 3], ids=["stream", "1 worker", "3 workers"])
@@ -60,7 +56,7 @@ def engine(request):
         return
     usual = counting.ROWS_PER_VARIABLE
     with running(request.param) as client:
-        yield Workers(client, n_blocks=min(request.param, 2))
+        yield Workers(client)
         assert forgets_all(client)
     counting.ROWS_PER_VARIABLE = usual
 

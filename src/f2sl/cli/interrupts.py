@@ -43,13 +43,18 @@ class Interrupts:
     def reset(self) -> None:
         """Begin a new run."""
         self.requested = False
-        self.exit_code = 128 + signal.SIGINT
+        self._number: int = signal.SIGINT
         self._since = 0.0
         self._put_off = False
         self._repeated = False
         self._saving = False
         self._kept = ""
         self._before: dict[Path, int | None] = {}
+
+    @property
+    def exit_code(self) -> int:
+        """What the process ends with when it was interrupted."""
+        return 128 + self._number
 
     @contextmanager
     def listening(self, for_good: bool) -> Iterator[None]:
@@ -94,7 +99,7 @@ class Interrupts:
         if not self._repeated or main is None:
             return
         if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(main, self.exit_code - 128)  # wakes the thread where it waits
+            signal.pthread_kill(main, self._number)  # wakes the thread where it waits
         else:
             _thread.interrupt_main()
 
@@ -102,7 +107,7 @@ class Interrupts:
         if self._repeated:
             self._repeated = False
         elif not self.requested:
-            self.exit_code = 128 + number
+            self._number = number
             self._since = time.monotonic()
         elif number == signal.SIGTERM and time.monotonic() < self._since + SAME_SECONDS:
             return

@@ -134,8 +134,6 @@ def _check_files(reading: Reading, out: Path | None, picture: Path | None, truth
 
 
 def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> Any:
-    from f2sl._threads import resolve_jobs
     from f2sl.structure.base import STRUCTURE
 
-    resolve_jobs(jobs)
     return create_learner(STRUCTURE, algorithm, options if jobs is None else {**options, "n_jobs": jobs})

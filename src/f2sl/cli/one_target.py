@@ -33,10 +33,8 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
         asked.reading.check()
-        from f2sl._threads import resolve_jobs
         from f2sl.data.remarks import remarks
 
-        resolve_jobs(asked.reading.jobs)
         registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
         from f2sl.api import find_sets

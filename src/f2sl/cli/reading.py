@@ -63,10 +63,9 @@ class Reading:
 
     def params(self) -> dict[str, Any]:
         """What learners call these options, those left at their defaults excepted."""
-        fields = inspect.signature(Reading).parameters
         names = ("binning", "missing", "kind", "engine", "memory", "scheduler")
         params = {name: getattr(self, name) for name in names}
-        given = {name: value for name, value in params.items() if value != fields[name].default}
+        given = {name: value for name, value in params.items() if value != getattr(Reading, name)}
         return {**given, "bins": parse_bins(self.bins)} if self.bins else given
 
     def read(self, learner: str, kinds: tuple[str, ...]) -> Table:

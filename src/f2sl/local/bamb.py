@@ -135,7 +135,7 @@ class _Blanket:
                 size,
                 smallest=size,
                 containing=(y,),
-                known=np.zeros(len(spouses)),
+                known=0.0,
             )
             spouses = spouses[~found.separated]
             size += 1

@@ -168,7 +168,7 @@ class ConfirmedFCBF(LocalLearner):
             self.clean_up,
             smallest=1,
             find_all=True,
-            known=np.zeros(len(members)),
+            known=0.0,
         )
         dropped = drop_in_turn(weakest_first.tolist(), found.sets)
         stays = ~np.isin(members, list(dropped))

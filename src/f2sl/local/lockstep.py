@@ -138,7 +138,7 @@ def _ask(questions: Sequence[Questions], test: IndependenceTest) -> list[Answers
 def _ask_batch(questions: list[Questions], test: IndependenceTest) -> list[Answers]:
     if len(questions) == 1:
         return [test.ask(*questions[0])]
-    x, y, given = (np.concatenate(column) for column in list(zip(*questions, strict=True))[:3])
+    x, y, given = (np.concatenate([asked[part] for asked in questions]) for part in range(3))
     whole = test.ask(x, y, given, _enough_for_all(questions))
     ends = np.cumsum([len(asked.x) for asked in questions]).tolist()
     return [whole.part(first, last) for first, last in zip([0, *ends], ends, strict=False)]

@@ -66,7 +66,7 @@ class STMB(ByTests):
                 members[members != y],
                 self.max_cond_vars,
                 containing=(x,),
-                known=np.zeros(1),
+                known=0.0,
             )
             for x, y in links
         )

@@ -77,7 +77,7 @@ def separations(
     smallest: int = 0,
     containing: tuple[int, ...] = (),
     find_all: bool = False,
-    known: Floats | None = None,
+    known: Floats | float = np.inf,
 ) -> Search[Separations]:
     """Look for sets that separate each of `others` from the target.
 
@@ -95,11 +95,11 @@ def separations(
         Go on after the first separating set.
     known
         How strong the weakest dependence was that is known of each of the others. By how much a test's is
-        stronger than that is not asked; with zeros not even how strong it is.
+        stronger than that is not asked; with 0 not even how strong it is.
     """
     from f2sl.stats.independence import DEPENDENT, INDEPENDENT
 
-    weakest = np.full(len(others), np.inf) if known is None else known.copy()
+    weakest = np.full(len(others), known, np.float64)
     result = Separations({}, np.zeros(len(others), np.bool_), weakest)
     if not len(others):
         return result

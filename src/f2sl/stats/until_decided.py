@@ -49,6 +49,8 @@ class UntilDecided:
 
         The same pair may be asked about with several: then only what is enough for all is.
         """
+        if not enough.any():
+            return self
         pairs, of_question = np.unique(self._numbers(x, y), return_inverse=True)
         strengths = np.zeros(len(pairs) + 1)
         np.maximum.at(strengths, of_question, enough)

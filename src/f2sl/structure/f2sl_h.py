@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 SEARCHES = ("orders", "hill-climbing")
 KICKS_PER_VARIABLE = 10
-
-
 LEAST_WEIGHT = 10.0
 """Of BDeu's prior, in samples: that of the F2SL paper, and enough for variables of few states."""
 

@@ -217,7 +217,7 @@ def _first_separating_sets(
             among,
             None if max_cond_vars is None else max_cond_vars + len(always),
             containing=always,
-            known=np.zeros(1),
+            known=0.0,
         )
         for (a, b, among), always in zip(asked, fixed, strict=True)
     )

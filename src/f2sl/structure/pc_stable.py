@@ -154,7 +154,7 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
         with stage(f"testing with {level} of the neighbours"):
             near = [skeleton.adjacent_to(v) for v in owners]
             searches = (
-                separations(test, v, around, around, level, smallest=level, known=np.zeros(len(around)))
+                separations(test, v, around, around, level, smallest=level, known=0.0)
                 for v, around in zip(owners, near, strict=True)
             )
             found = answer_all(together(searches), test)

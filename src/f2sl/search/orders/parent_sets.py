@@ -155,13 +155,17 @@ def _best_singles(
     n: int, owners: Integers, candidates: Integers, scores: Floats
 ) -> tuple[Integers, Integers, Integers, Floats]:
     """Keep the candidates that make the best single parents, as many as may be, in their order."""
-    order = np.lexsort((candidates, -scores, owners))
-    rank = np.empty(len(order), np.int64)
-    degrees = np.bincount(owners, minlength=n)
-    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
-    kept = rank < MOST_CANDIDATES
+    kept = _best_of_each(owners, scores, MOST_CANDIDATES)
     start = np.concatenate([[0], np.cumsum(np.bincount(owners[kept], minlength=n))])
     return start, candidates[kept], owners[kept], scores[kept]
+
+
+def _best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
+    """Places of the best of each owner, in their order; of equals the earlier are better."""
+    order = np.lexsort((-scores, owners))
+    ordered = owners[order]
+    rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return np.sort(order[rank < most])
 
 
 def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) -> _Level:
@@ -178,11 +182,8 @@ def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) ->
 
 def _best_sets(level: _Level, width: int) -> Integers:
     """Choose the best useful sets of each variable, which larger sets are made of."""
-    chosen = np.flatnonzero(level.useful)
-    order = chosen[np.lexsort((chosen, -level.scores[chosen], level.owners[chosen]))]
-    owners = level.owners[order]
-    rank = np.arange(len(order)) - np.searchsorted(owners, owners)
-    return np.sort(order[rank < width])
+    useful = np.flatnonzero(level.useful)
+    return useful[_best_of_each(level.owners[useful], level.scores[useful], width)]
 
 
 def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[Integers, Integers]:
