@@ -109,6 +109,16 @@ def test_sets_of_a_large_sample_are_the_true_ones(network, name):
         assert {table.names[m] for m in members} == set(true), target
 
 
+@compiled_only
+def test_more_neighbours_than_a_word_has_bits():
+    rng = np.random.default_rng(0)
+    hub = rng.integers(0, 2, 300)
+    table = {"hub": hub} | {f"x{i:02}": np.where(rng.random(300) < 0.85, hub, 1 - hub) for i in range(66)}
+    with pytest.warns(F2SLWarning, match="hill climbing"):
+        found = f2sl.learn_mb(table, "hub", "sll")
+    assert found.keys() == table.keys() - {"hub"}
+
+
 def test_two_copies_of_a_cause():
     """An effect can be linked to either copy; with ties dropped it is to neither, with ties kept to both."""
     rng = np.random.default_rng(0)

@@ -12,7 +12,7 @@ import naive
 from conftest import make_engine, random_codes, related_codes
 from f2sl.errors import OptionError
 from f2sl.stats import set_scores
-from f2sl.stats.set_scores import IMPOSSIBLE, LEAST, SetScores
+from f2sl.stats.set_scores import IMPOSSIBLE, LEAST, SetScores, words_of
 
 SCORES = ["bdeu", "bic"]
 
@@ -138,6 +138,16 @@ def test_tables_beyond_all_bounds():
     values, _ = SetScores(make_engine(codes), "bic").subsets(np.arange(40), everything)
     assert values[:2].tolist() == [IMPOSSIBLE] * 2
     assert values[2] > LEAST
+
+
+def test_more_members_than_a_word_has_bits():
+    rng = np.random.default_rng(5)
+    scores = SetScores(make_engine(random_codes(5, 30, [2] * 150)))
+    members = np.arange(10, 140)
+    places = [[0, 63, 64], [63], [64], [127, 128], [129], [], *np.split(rng.permutation(130)[:60], 20)]
+    masks = [sum(1 << int(place) for place in some) for some in places]
+    values, _ = scores.subsets(members, words_of(masks, 130))
+    assert values.tolist() == [value_of(scores, members[np.array(some, np.int64)]) for some in places]
 
 
 def test_one_row():

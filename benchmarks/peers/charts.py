@@ -39,11 +39,13 @@ SHAPES = {
     "PC-stable": "s",
     "PC": "s",
     "hill climbing": "^",
-    "MIIC": "h",
+    "MIIC": "$M$",
     "GES": "*",
     "SLL+C": "<",
     "SLL+G": ">",
     "GGSL": "p",
+    "NOTEARS": "$N$",
+    "DAG-GNN": "$G$",
 }
 _COLUMNS = 3
 

@@ -16,11 +16,11 @@ QUICK: dict[str, tuple[str, ...]] = {
 """Compiled learners: measured side by side, before all others."""
 
 SLOW: dict[str, tuple[str, ...]] = {
-    OURS: ("SLL+C", "SLL+G", "GGSL"),
+    OURS: ("SLL+C", "SLL+G", "GGSL", "NOTEARS", "DAG-GNN"),
     "pgmpy": ("PC", "hill climbing", "MMHC"),
     "causal-learn": ("PC", "GES"),
 }
-"""Those in Python, and ours that search exactly around each variable: measured after the others."""
+"""Those in Python, and ours that search exactly or by gradients: measured after the others."""
 
 _MODULES = {
     OURS: "of_f2sl",

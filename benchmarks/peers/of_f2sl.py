@@ -49,4 +49,6 @@ LEARNERS: dict[str, Learner] = {
     "SLL+C": by_name("sll+c"),
     "SLL+G": by_name("sll+g"),
     "GGSL": by_name("ggsl"),
+    "NOTEARS": by_name("notears"),
+    "DAG-GNN": by_name("dag-gnn"),
 }

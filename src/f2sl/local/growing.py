@@ -173,7 +173,8 @@ class Grower:
             change = None
             if parents[s, 0] >= 0:
                 row = start[s] + tried[s] - 1
-                change = self._change(some.turns, members[row], parents[s].tolist(), lattices[row].take)
+                values = lattices[row].__getitem__
+                change = self._change(some.turns, members[row], parents[s].tolist(), values)
             yield Tried(int(tried[s]), change)
 
     def _climb(self, turns: Turns) -> Tried:
@@ -216,7 +217,7 @@ class Grower:
         }
 
     def _change(
-        self, turns: Turns, members: Integers, parents: list[int], values: Callable[[Integers], Integers]
+        self, turns: Turns, members: Integers, parents: list[int], values: Callable[[list[int]], Integers]
     ) -> Around:
         """Take from a network what a search looks at."""
         seen = _around(turns.target, members.tolist(), parents, values, self.scores.unit)
@@ -257,7 +258,7 @@ def _around(
     target: int,
     members: list[int],
     parents: list[int],
-    values: Callable[[Integers], Integers],
+    values: Callable[[list[int]], Integers],
     unit: float,
 ) -> Around:
     """Read off a network who is around the target; `values` gives the values of sets of members."""
@@ -271,7 +272,7 @@ def _around(
     for child, parent in links:
         whole, less = parents[child], parents[child] ^ 1 << parent
         sets += [whole | 1 << child, whole, less | 1 << child, less]
-    worth = values(np.array(sets, np.int64)).reshape(-1, 4) @ [1, -1, -1, 1]
+    worth = values(sets).reshape(-1, 4) @ [1, -1, -1, 1]
     near: dict[int, float] = {}
     spouses: dict[int, float] = {}
     common: dict[int, tuple[int, ...]] = {}
@@ -293,18 +294,21 @@ class SetFamilies:
         self.members = members
         self.max_indegree = len(members) if max_indegree is None else max_indegree
 
-    def values(self, sets: Integers) -> Integers:
+    def values(self, sets: Sequence[int]) -> Integers:
         """Give the values of sets of members, as masks."""
-        return self.scores.subsets(self.members, sets)[0]
+        from f2sl.stats.set_scores import words_of
+
+        return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents) of members; those that may not be have minus infinity."""
         from f2sl.stats.set_scores import LEAST
 
-        below = np.array([sum(1 << u for u in parents) for _, parents in families], np.int64)
-        above = below | np.array([1 << child for child, _ in families], np.int64)
-        allowed = np.array([len(parents) <= self.max_indegree for _, parents in families])
-        values = np.full((2, len(families)), LEAST)
-        values[:, allowed] = self.values(np.concatenate([below[allowed], above[allowed]])).reshape(2, -1)
+        scores = np.full(len(families), -np.inf)
+        allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_indegree]
+        below = [sum(1 << u for u in families[f][1]) for f in allowed]
+        above = [mask | 1 << families[f][0] for f, mask in zip(allowed, below, strict=True)]
+        values = self.values([*below, *above]).reshape(2, -1)
         known = (values > LEAST).all(axis=0)
-        return np.where(known, (values[1] - values[0]) * self.scores.unit, -np.inf)
+        scores[allowed] = np.where(known, (values[1] - values[0]) * self.scores.unit, -np.inf)
+        return scores

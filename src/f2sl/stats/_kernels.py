@@ -652,14 +652,14 @@ def find_subsets(
 ) -> tuple[int, int]:
     """Find the nodes of some subsets of one set, given as masks, from the one at place `first` on.
 
-    Otherwise like `find_lattices`.
+    A row of `masks` has 64 members in each word. Otherwise like `find_lattices`.
     """
     for place in range(first, len(masks)):
         if used + len(members) > len(parents):
             return place, used
         node = 0
         for i in range(len(members) - 1, -1, -1):
-            if masks[place] >> i & 1:
+            if masks[place, i >> 6] >> (i & 63) & 1:
                 node = _child(keys, nodes, parents, smallest, used, node, members[i])
                 used = max(used, node + 1)
         found[place] = node

@@ -19,7 +19,7 @@ A set is counted once, whoever asks for it, and the tree of sets knows which wer
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -172,9 +172,11 @@ class SetScores:
     def subsets(self, members: Integers, masks: Integers) -> tuple[Integers, NDArray[np.int32]]:
         """Give the values of some subsets of `members`, and the numbers of their cells that are not empty.
 
-        `members` is one set, ascending; bit i of a mask stands for member i.
+        `members` is one set, ascending; bit i of a mask stands for member i. Masks of more than 63 members
+        are rows of several words (:func:`words_of`).
         """
-        nodes = self._tree.subsets(np.ascontiguousarray(members, np.int64), masks)
+        words = masks.reshape(len(masks), _n_words(len(members)))
+        nodes = self._tree.subsets(np.ascontiguousarray(members, np.int64), words)
         self._count(nodes)
         return self._values[nodes], self._occupied[nodes]
 
@@ -260,6 +262,23 @@ SET_SCORES: dict[str, Callable[[SetFormula, Tables], Floats]] = {
     "bic": SetFormula._bic,
 }
 """Scores that are differences, by the name they are asked for."""
+
+
+def words_of(masks: Sequence[int], n_members: int) -> Integers:
+    """Give masks of any size as rows of words, the first of which has the bits of members 0 to 63.
+
+    Examples
+    --------
+    >>> words_of([5, 1 << 64], 65).tolist()
+    [[5, 0], [0, 1]]
+    """
+    n_words = _n_words(n_members)
+    bits = b"".join([mask.to_bytes(8 * n_words, "little") for mask in masks])
+    return np.frombuffer(bits, "<i8").reshape(len(masks), n_words)
+
+
+def _n_words(n_members: int) -> int:
+    return max(1, -(-n_members // 64))
 
 
 def _everything(engine: CountingEngine) -> Tables:
