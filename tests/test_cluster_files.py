@@ -73,6 +73,22 @@ def test_a_dask_frame(client, n_partitions):
     assert learned(given, engine="dask", scheduler=client) == learned(frame())
 
 
+def test_a_dask_frame_goes_to_the_cluster_that_dask_itself_would_use(client):
+    given = dd.from_pandas(frame(), npartitions=2)
+    with client.as_current():
+        assert learned(given) == learned(frame())
+
+
+def test_the_command_line_with_an_address(client, folder):
+    options = "--drop", "id", "--quiet", "--out"
+    asked = "--engine", "dask", "--scheduler", client.scheduler.address
+    for name, more in (("here.json", ()), ("there.json", asked)):
+        done = command("learn", folder, *more, *options, folder.parent / name)
+        assert (done.returncode, done.stderr) == (0, "")
+    here, there = (f2sl.load_graph(folder.parent / name) for name in ("here.json", "there.json"))
+    assert (there, there.weights) == (here, here.weights)
+
+
 @pytest.mark.parametrize("missing", ["drop", "state"])
 def test_gaps_and_numbers_that_are_cut(client, tmp_path, monkeypatch, missing):
     """A column of more numbers than are kept account of is read as a whole."""

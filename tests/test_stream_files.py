@@ -364,13 +364,36 @@ def test_what_does_not_fit_is_read_in_blocks_and_a_note_says_so(tmp_path):
     assert (streamed.names, streamed.states) == (fits.names, fits.states)
 
 
-@pytest.mark.parametrize("kind", ["csv", "feather"])
+def write_stream(table, path, compression):
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(path, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=3000)
+
+
+WAYS_TO_WRITE = {
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    "plain.feather": lambda frame, path: frame.to_feather(path, compression="uncompressed"),
+    "lz4.feather": lambda frame, path: frame.to_feather(path),
+    "zstd.arrow": lambda frame, path: write_stream(pa.Table.from_pandas(frame), path, "zstd"),
+}
+
+
+@pytest.mark.parametrize("kind", WAYS_TO_WRITE)
 def test_the_guess_is_of_the_right_size(tmp_path, kind):
     frame = pd.DataFrame({"a": np.arange(10_000) % 100, "b": np.arange(10_000) % 7})
     path = tmp_path / f"t.{kind}"
-    frame.to_csv(path, index=False) if kind == "csv" else frame.to_feather(path, compression="uncompressed")
+    WAYS_TO_WRITE[kind](frame, path)
     [file] = data_files(path)
     assert 0.5 < bytes_in_memory(file) / 160_000 < 2
+
+
+def test_types_of_arrow_are_taken_for_what_they_are(tmp_path):
+    frame = pd.DataFrame({"a": np.zeros(9_000, np.int8), "b": ["x", "y", "z"] * 3_000})
+    frame["c"] = frame["b"].astype("category")
+    frame.to_feather(tmp_path / "t.feather")
+    [file] = data_files(tmp_path / "t.feather")
+    assert bytes_in_memory(file) == 9_000 * (1 + 8 + 1)
 
 
 def test_learners_take_folders_and_engines(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from f2sl.errors import OptionError
 
@@ -22,12 +22,19 @@ BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 def available_bytes() -> int | None:
     """Tell how much memory is free for the taking; None where the system does not say.
 
+    A container or a job of a cluster may have less than the machine.
+
     Examples
     --------
     >>> available = available_bytes()
     >>> available is None or available > 0
     True
     """
+    free = [amount for amount in (_free_in_machine(), free_in_groups()) if amount is not None]
+    return min(free, default=None)
+
+
+def _free_in_machine() -> int | None:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -38,6 +45,54 @@ def available_bytes() -> int | None:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # pragma: no cover - not every system tells
         return None
+
+
+def free_in_groups(root: Path = Path("/")) -> int | None:
+    """Tell how much memory Linux' control groups leave to this process; None if they set no limit.
+
+    A limit holds for all groups within the one that has it.
+    """
+    try:
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    free = []
+    for controllers, path in (line.split(":", 2)[1:] for line in lines):
+        if files := _GROUP_FILES.get(controllers):
+            top = root / files.top
+            group = top / path.lstrip("/")
+            free += [_left_in(place, files) for place in (group, *group.parents) if place.is_relative_to(top)]
+    return min((left for left in free if left is not None), default=None)
+
+
+class _GroupFiles(NamedTuple):
+    """Where a version of control groups keeps what it knows."""
+
+    top: str
+    limit: str
+    used: str
+    idle: str
+
+
+_GROUP_FILES = {
+    "": _GroupFiles("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    "memory": _GroupFiles(
+        "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+    ),
+}
+"""By the controllers that a line of a process's groups names: version 2 names none."""
+
+
+def _left_in(group: Path, files: _GroupFiles) -> int | None:
+    """Tell what a group has left; what it read from files and does not use, it gives up when asked to."""
+    try:
+        limit = int((group / files.limit).read_text(encoding="ascii"))
+        used = int((group / files.used).read_text(encoding="ascii"))
+        counts = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        idle = sum(int(number) for name, number in map(str.split, counts) if name == files.idle)
+    except (OSError, ValueError):  # no such group here, or "max"
+        return None
+    return max(0, limit - used + idle)
 
 
 def memory_limit(memory: Any, engine: Any = "auto") -> int:

@@ -20,6 +20,7 @@ from pyarrow import csv
 
 from f2sl.data._files import DataFile, naming
 from f2sl.data.io import (
+    blocks_of,
     check_encoding,
     check_names,
     converting,
@@ -132,13 +133,7 @@ class BatchReader:
 
     def _arrow_batches(self, names: Sequence[str]) -> Batches:
         with unpacked(self.file) or pa.memory_map(str(self.file.place)) as source:
-            opened = open_arrow(source)
-            blocks = (
-                (opened.get_batch(i) for i in range(opened.num_record_batches))
-                if hasattr(opened, "get_batch")
-                else opened
-            )
-            for block in blocks:
+            for block in blocks_of(open_arrow(source)):
                 chosen = block.select(names)
                 for first in range(0, len(chosen), self.rows):
                     yield chosen.slice(first, self.rows)

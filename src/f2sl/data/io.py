@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import io
 import lzma
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -169,15 +169,23 @@ def unpacked(file: DataFile) -> Any:
         return pa.BufferReader(stream.read())
 
 
-def open_arrow(source: Any) -> Any:
+def open_arrow(source: Any, options: Any = None) -> Any:
     """Open an Arrow file of either kind: with an index of its blocks of rows, or a stream of them."""
     import pyarrow as pa
 
     try:
-        return pa.ipc.open_file(source)
+        return pa.ipc.open_file(source, options=options)
     except pa.ArrowInvalid:
         source.seek(0)
-        return pa.ipc.open_stream(source)
+        return pa.ipc.open_stream(source, options=options)
+
+
+def blocks_of(opened: Any) -> Iterable[pa.RecordBatch]:
+    """Go through the blocks of rows of an opened Arrow file."""
+    if hasattr(opened, "get_batch"):
+        return map(opened.get_batch, range(opened.num_record_batches))
+    blocks: Iterable[pa.RecordBatch] = opened
+    return blocks
 
 
 def not_valid(file: DataFile, error: BaseException) -> BaseException:

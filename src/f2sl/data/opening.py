@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from f2sl.data._files import DataFile, data_files, is_path
 from f2sl.data.cluster import Cluster
 from f2sl.data.clustered import ClusteredTable
 from f2sl.data.encode import check_reading
-from f2sl.data.io import not_valid, read_table
+from f2sl.data.io import blocks_of, not_valid, open_arrow, read_table
 from f2sl.data.kinds import as_either
 from f2sl.data.streamed import StreamedTable
 from f2sl.data.table import DiscreteTable, NumericTable
 from f2sl.errors import DataError, OptionError, unknown_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ENGINES = ("auto", "memory", "stream", "dask")
 
@@ -165,15 +168,13 @@ def _as_it_is(table: BlockTable, kind: str, engine: str) -> BlockTable:
 def bytes_in_memory(file: DataFile) -> int:
     """Guess how much memory a file's table would take."""
     size = file.place.stat().st_size
-    if file.kind == "Parquet" and file.packing is None:
+    if file.kind != "text" and file.packing is None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         try:
-            described = pq.read_metadata(str(file.place))
+            return _bytes_of_parquet(file) if file.kind == "Parquet" else _bytes_of_arrow(file)
         except (pa.ArrowException, OSError) as error:
             raise not_valid(file, error) from None
-        return int(described.num_rows * described.num_columns * BYTES_OF_CELL)
     if file.packing is not None:
         size *= UNPACKED
     if file.kind != "text":
@@ -181,3 +182,29 @@ def bytes_in_memory(file: DataFile) -> int:
     lines = file.sample.splitlines()
     cells_of_line = lines[0].count(file.delimiter.encode()) + 1
     return int(size / len(file.sample) * len(lines) * cells_of_line * BYTES_OF_CELL)
+
+
+def _bytes_of_parquet(file: DataFile) -> int:
+    import pyarrow.parquet as pq
+
+    described = pq.read_metadata(str(file.place))
+    return int(described.num_rows * described.num_columns * BYTES_OF_CELL)
+
+
+def _bytes_of_arrow(file: DataFile) -> int:
+    """Count the rows by the first column: blocks may be compressed, and their description is out of reach."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(file.place)) as source:
+        types = open_arrow(source).schema.types
+        source.seek(0)
+        first_column = open_arrow(source, pa.ipc.IpcReadOptions(included_fields=[0] if types else []))
+        return int(sum(map(len, blocks_of(first_column))) * sum(map(_bytes_of_cell, types)))
+
+
+def _bytes_of_cell(kind: pa.DataType) -> float:
+    """Say what a cell of a type takes; of text, which has no fixed size, as elsewhere."""
+    try:
+        return float(getattr(kind, "index_type", kind).bit_width / 8)
+    except ValueError:
+        return BYTES_OF_CELL
