@@ -6,7 +6,8 @@
 
 Each learner runs in a process of its own, stopped after --limit seconds. Seconds are from a frame of
 categories (for pyAgrum and causal-learn from their own forms of the data) to the graph; imports, sampling and
-f2sl's compilation are not in them. Figures go to benchmarks/results/peers.json, cell by cell.
+f2sl's compilation are not in them. Figures go to benchmarks/results/peers.json, cell by cell; those of
+another machine or of other versions are moved aside first.
 
 A learner that was stopped is not run on tables with as many or more variables and as many or more rows,
 unless --all says so; such a cell says where the learner was stopped, and has no figures.
@@ -104,7 +105,7 @@ def main() -> int:
             raise SystemExit(f"{chosen.json} holds no figures to report")
         write_report(results)
         return 0
-    results.check_setting()
+    results.leave_others()
     with tempfile.TemporaryDirectory(prefix="f2sl-peers-") as folder:
         run(chosen, results, Path(folder))
     return 0

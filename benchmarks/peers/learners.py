@@ -30,7 +30,18 @@ _MODULES = {
     "causal-learn": "of_causal_learn",
 }
 
-PACKAGES = ("f2sl", "pybnesian", "pyagrum", "pgmpy", "causal-learn", "numpy", "scipy", "numba", "pandas")
+PACKAGES = (
+    "f2sl",
+    "pybnesian",
+    "pyagrum",
+    "pgmpy",
+    "causal-learn",
+    "numpy",
+    "scipy",
+    "numba",
+    "torch",
+    "pandas",
+)
 
 
 def names(group: dict[str, tuple[str, ...]]) -> list[str]:

@@ -24,7 +24,7 @@ def by_name(algorithm: str, **options: Any) -> Learner:
 
 
 def hill_climbing(frame: Any) -> Learn:
-    """Hill climbing over all pairs by BIC, as the peers do it: no skeleton, no tabu list."""
+    """Hill climbing over all pairs by BIC: no skeleton, and no tabu list."""
 
     def learn() -> f2sl.PDAG:
         table = f2sl.as_table(frame).in_name_order()

@@ -16,7 +16,7 @@ Cell = dict[str, Any]
 
 
 class Results:
-    """Cells in a file, and the machine and versions they were measured with; what is in the file stays."""
+    """Cells in a file, and the machine and versions they were measured with; others are left alone."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -26,13 +26,13 @@ class Results:
             self.setting = json.loads(path.read_text(encoding="utf-8"))
             self.cells = self.setting.pop("cells")
 
-    def check_setting(self) -> None:
-        """Refuse to add to figures of another machine or of other versions."""
+    def leave_others(self) -> None:
+        """Begin anew, beside the file, where it holds figures of another machine or of other versions."""
         if self.setting != _this_setting():
-            raise SystemExit(
-                f"{self.path} holds figures of another machine or of other versions; move it away, "
-                "or name another file with --json"
-            )
+            aside = self.path.with_name(f"{self.path.stem}.others{self.path.suffix}")
+            self.path.replace(aside)
+            print(f"{aside} now holds the figures of another machine or of other versions", flush=True)
+            self.setting, self.cells = _this_setting(), []
 
     def find(self, network: str, rows: int, learner: str) -> Cell | None:
         """Return the cell of that name, if there is one."""
