@@ -37,6 +37,9 @@ LARGEST_EXACT = 20
 
 TARGETS_AT_ONCE = 16
 
+ROUNDED_BITS = 20
+"""The last bits of what a link is worth, in which rounding may set apart what is equal: they do not count."""
+
 
 class ByScore(LocalLearner):
     """Base of the local learners by score.
@@ -225,7 +228,7 @@ class Run:
         others = others[(others != target) & self._varies[others] & self._varies[target]]
         if self._order == "name":
             return others
-        gain = self.grower.gain(target, others)
+        gain = (self.grower.gain(target, others) + (1 << ROUNDED_BITS - 1)) >> ROUNDED_BITS
         return others[np.lexsort((others, -gain))]
 
     def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:

@@ -134,7 +134,7 @@ class GGSL(ByBestNetworks):
                 if target in run.found:
                     self._settle_links(run, target)
                     near = run.found[target].near
-                    waiting.extend(sorted(near, key=lambda v: (-near[v], v)))
+                    waiting.extend(sorted(near, key=lambda v: (-round(near[v], 6), v)))
 
     def _settle_links(self, run: Run, target: int) -> None:
         """Decide, where of the target and another one alone names the other, whether they are linked."""
