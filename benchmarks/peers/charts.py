@@ -39,13 +39,13 @@ SHAPES = {
     "PC-stable": "s",
     "PC": "s",
     "hill climbing": "^",
-    "MIIC": "$M$",
+    "MIIC": r"$\mathbf{M}$",
     "GES": "*",
     "SLL+C": "<",
     "SLL+G": ">",
     "GGSL": "p",
-    "NOTEARS": "$N$",
-    "DAG-GNN": "$G$",
+    "NOTEARS": r"$\mathbf{N}$",
+    "DAG-GNN": r"$\mathbf{G}$",
 }
 _COLUMNS = 3
 
