@@ -150,6 +150,30 @@ def test_nobody_answers_the_command_line(tmp_path):
     assert re.fullmatch(told, done.stderr)
 
 
+UNGUARDED = """
+import f2sl
+print("once")
+here, there = (f2sl.F2SLc(engine=engine).fit("t.csv").graph_ for engine in ("memory", "dask"))
+assert there == here
+assert __spec__ is None and __file__.endswith("script.py")
+"""
+
+
+def test_a_script_need_not_keep_workers_from_running_it_again(tmp_path):
+    write_csv(tmp_path / "t.csv", small_table())
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "once\n", "")
+
+
 def test_a_scheduler_without_workers(monkeypatch):
     monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
     with (

@@ -9,6 +9,7 @@ there is one error.
 from __future__ import annotations
 
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -109,13 +110,14 @@ class Cluster:
         with ExitStack() as opened:
 
             def start() -> Any:
-                return distributed.LocalCluster(
-                    n_workers=n_workers,
-                    threads_per_worker=1,
-                    memory_limit=max(1, memory // n_workers),
-                    dashboard_address="127.0.0.1:0",
-                    silence_logs=logging.CRITICAL,  # what matters comes here as an error
-                )
+                with _script_unknown():
+                    return distributed.LocalCluster(
+                        n_workers=n_workers,
+                        threads_per_worker=1,
+                        memory_limit=max(1, memory // n_workers),
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=logging.CRITICAL,  # what matters comes here as an error
+                    )
 
             with _not_interrupted():  # until it is settled how all that begins here will end
                 folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="f2sl-"))
@@ -356,6 +358,22 @@ def _not_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
     for first, frame in heard[:1]:
         handlers[signal.Signals(first)](first, frame)
+
+
+@contextmanager
+def _script_unknown() -> Iterator[None]:
+    """Let processes begin without the script that runs here.
+
+    They would run it again, and those that it starts, too, unless its work is kept from that by a test of
+    ``__name__``. What is sent to workers is known to them by modules, or sent with its code.
+    """
+    script = vars(sys.modules["__main__"])
+    known: dict[str, Any] = {name: script[name] for name in ("__spec__", "__file__") if name in script}
+    script.update(dict.fromkeys(known))
+    try:
+        yield
+    finally:
+        script.update(known)
 
 
 def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:
