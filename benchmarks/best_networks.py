@@ -13,9 +13,9 @@ import argparse
 import sys
 
 import f2sl
-from f2sl.counting.memory import MemoryEngine
-from f2sl.data import as_table
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.reading import as_table
+from f2sl.storage.memory.engine import MemoryEngine
 from machine import GRAM_PRODUCT, gram_product, timed
 
 ROWS = 1000

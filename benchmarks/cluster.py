@@ -29,12 +29,12 @@ from distributed import Client, LocalCluster
 from numpy.typing import NDArray
 
 import f2sl
-from f2sl.counting.cluster import TileSplitEngine
-from f2sl.counting.memory import MemoryEngine
-from f2sl.data.cluster import Cluster
-from f2sl.data.clustered import ClusteredTable
 from f2sl.network.sampling import sample_table
 from f2sl.stats.information import Information
+from f2sl.storage.dask.engine import TileSplitEngine
+from f2sl.storage.dask.runtime import Cluster
+from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.memory.engine import MemoryEngine
 
 STATES, EDGES_PER_VARIABLE, DELTA = 3, 1.2, 0.05
 N_FILES = 4
@@ -98,7 +98,7 @@ def seconds_for_pairs(engine: Engine, client: Client | None) -> tuple[float, flo
     return wall, float((computed() - before).max())
 
 
-def compare_workers(table: f2sl.data.DiscreteTable, rounds: int) -> None:
+def compare_workers(table: f2sl.reading.DiscreteTable, rounds: int) -> None:
     """Measure one worker and two in turn."""
     best = dict.fromkeys((ONE, TWO, HERE), (np.inf, np.inf))
     with workers(1) as one, workers(2) as two, Client(one) as first, Client(two) as second:
@@ -124,7 +124,7 @@ def compare_workers(table: f2sl.data.DiscreteTable, rounds: int) -> None:
     print(f"two workers are {wall:.2f} times as fast as one (aim: {AIM}); each computes 1/{busy:.2f} as long")
 
 
-def count_bytes(table: f2sl.data.DiscreteTable, folder: Path) -> None:
+def count_bytes(table: f2sl.reading.DiscreteTable, folder: Path) -> None:
     """Learn F2SL-c through a relay, from a table that is sent and from files."""
     columns = {name: pa.array(codes) for name, codes in zip(table.names, table.codes, strict=True)}
     step = -(-table.n_rows // N_FILES)

@@ -22,9 +22,9 @@ import numpy as np
 import f2sl
 from f2sl._jit import popcount
 from f2sl._threads import available_cores
-from f2sl.counting.memory import MemoryEngine
-from f2sl.data import as_table
+from f2sl.reading import as_table
 from f2sl.stats.information import Information
+from f2sl.storage.memory.engine import MemoryEngine
 from machine import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, peak_megabytes, timed
 from sampling import independent, sparse_network
 

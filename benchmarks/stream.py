@@ -28,9 +28,9 @@ from pyarrow import csv
 
 import f2sl
 from f2sl._memory import memory_limit
-from f2sl.counting.stream import StreamEngine
-from f2sl.data.opening import open_table
+from f2sl.reading.open import open_table
 from f2sl.stats.information import Information
+from f2sl.storage.stream.engine import StreamEngine
 
 ROWS_PER_FILE = 1_000_000
 ROWS_TO_WARM_UP = 20_000

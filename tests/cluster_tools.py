@@ -16,11 +16,11 @@ from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 
 from f2sl._progress import Display, showing
-from f2sl.data.cluster import Cluster
+from f2sl.storage.dask.runtime import Cluster
 
 # Workers are forked from a process that has imported everything, which is far quicker than beginning anew.
 dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-LOADED = ["distributed", "f2sl.counting.cluster", "f2sl.data.parts", "f2sl.stats.scores", "pandas"]
+LOADED = ["distributed", "f2sl.storage.dask.engine", "f2sl.reading.into_dask", "f2sl.stats.scores", "pandas"]
 get_mp_context().set_forkserver_preload(LOADED)
 
 

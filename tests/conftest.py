@@ -5,8 +5,8 @@ import pytest
 from hypothesis import settings
 from numba import config
 
-from f2sl.counting.memory import MemoryEngine
-from f2sl.data import DiscreteTable, NumericTable
+from f2sl.reading import DiscreteTable, NumericTable
+from f2sl.storage.memory.engine import MemoryEngine
 
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 settings.register_profile("f2sl", deadline=None, max_examples=15 if config.DISABLE_JIT else 60)

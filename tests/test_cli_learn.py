@@ -252,7 +252,7 @@ def test_ten_runs_give_the_same_bytes(csv, tmp_path):
 @pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-s"])
 def test_neither_threads_nor_the_order_of_columns_matter(tmp_path, algorithm):
     from f2sl import example_path
-    from f2sl.data import read_table
+    from f2sl.reading import read_table
 
     table = read_table(example_path("alarm"))
     backwards = tmp_path / "backwards.parquet"

@@ -19,17 +19,17 @@ from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_tab
 from cli_process import f2sl as command
 from cluster_tools import at_result, forgets_all, lone_worker, running
 from conftest import make_table, random_codes, related_codes, related_numbers
-from f2sl.counting.cluster import RowSplitEngine, TileSplitEngine, open_cluster_engine
-from f2sl.counting.memory import MemoryEngine
-from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Queries
-from f2sl.data import cluster as connecting
-from f2sl.data.cluster import Cluster
-from f2sl.data.clustered import ClusteredTable
 from f2sl.errors import ClusterError, OptionError
 from f2sl.stats.independence import TableTest
 from f2sl.stats.information import CellSums, Information, LogTable
 from f2sl.stats.scores import SCORES, FamilyScore
+from f2sl.storage.dask import runtime as connecting
+from f2sl.storage.dask.engine import RowSplitEngine, TileSplitEngine, open_cluster_engine
+from f2sl.storage.dask.runtime import Cluster
+from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Queries
 
 MEMORY = 1 << 28
 
@@ -141,7 +141,7 @@ def test_somebody_listens_and_says_nothing(monkeypatch):
 
 def test_nobody_answers_the_command_line(tmp_path):
     write_csv(tmp_path / "t.csv", small_table())
-    hasty = "import sys; from f2sl.data import cluster; cluster.CONNECT_SECONDS = 0.5"
+    hasty = "import sys; from f2sl.storage.dask import runtime as cluster; cluster.CONNECT_SECONDS = 0.5"
     program = sys.executable, "-c", f"{hasty}; from f2sl.cli.app import main; sys.exit(main())"
     asked = "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"
     done = command("learn", tmp_path / "t.csv", *asked, command=program)

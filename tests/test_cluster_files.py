@@ -9,9 +9,9 @@ import f2sl
 from cli_process import f2sl as command
 from cluster_tools import forgets_all, running
 from conftest import compiled_only, related_codes
-from f2sl.data import parts
-from f2sl.data.opening import open_table
 from f2sl.errors import DataError, F2SLError, FileError
+from f2sl.reading import into_dask as parts
+from f2sl.reading.open import open_table
 
 pytestmark = compiled_only
 
@@ -92,7 +92,7 @@ def test_the_command_line_with_an_address(client, folder):
 @pytest.mark.parametrize("missing", ["drop", "state"])
 def test_gaps_and_numbers_that_are_cut(client, tmp_path, monkeypatch, missing):
     """A column of more numbers than are kept account of is read as a whole."""
-    monkeypatch.setattr("f2sl.data._digest.MOST_DISTINCT", 20)
+    monkeypatch.setattr("f2sl.reading.digest.MOST_DISTINCT", 20)
     rng = np.random.default_rng(0)
     whole = pd.DataFrame(
         {"a": rng.normal(size=90), "b": rng.integers(0, 50, 90) / 2, "c": ["x", "y", None] * 30}

@@ -6,9 +6,9 @@ import pytest
 import f2sl
 from cluster_tools import Proxy, at_result, in_stage, killing, lets_go_of_all, lone_worker, running
 from conftest import compiled_only, related_codes
-from f2sl.counting import cluster as counting
-from f2sl.data import cluster as connecting
 from f2sl.errors import ClusterError
+from f2sl.storage.dask import engine as counting
+from f2sl.storage.dask import runtime as connecting
 
 pytestmark = compiled_only
 

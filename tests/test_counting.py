@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import naive
 from conftest import compiled_only, make_engine, make_table, random_codes, related_codes
 from f2sl._threads import AHEAD
-from f2sl.counting import _kernels, memory, tiles
-from f2sl.counting.memory import MemoryEngine
-from f2sl.counting.protocol import Queries
 from f2sl.stats.information import CellSums, Information, LogTable
+from f2sl.storage.memory import _kernels, memory, tiles
+from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.protocol import Queries
 
 METHODS = {
     "planes": _kernels.BY_PLANES,

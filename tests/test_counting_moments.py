@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_gaussian
-from f2sl.counting import moments as module
-from f2sl.counting.moments import Moments
 from f2sl.errors import DataError
 from f2sl.stats.gaussian.pairs import PairsAbove
+from f2sl.storage import moments as module
+from f2sl.storage.moments import Moments
 from gaussian_tools import moments, numeric, related_values
 
 

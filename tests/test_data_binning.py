@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from f2sl.data import as_table
-from f2sl.data.binning import cut
 from f2sl.errors import DataError, OptionError
+from f2sl.reading import as_table
+from f2sl.reading.binning import cut
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 numbers = st.one_of(

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from f2sl.data import DiscreteTable, as_table
 from f2sl.errors import OptionError
+from f2sl.reading import DiscreteTable, as_table
 
 BACKENDS = {
     "pandas": pd.DataFrame,
@@ -114,7 +114,7 @@ def test_every_integer_type_over_its_whole_range(dtype, rows, columns, data):
 
 
 def test_blocks_join_without_a_seam(monkeypatch):
-    from f2sl.data import _integers
+    from f2sl.reading import integers as _integers
 
     array = np.random.default_rng(7).integers(-5, 40, size=(53, 31)) * np.array([1, 1000, 10**7] + [3] * 28)
     whole = as_table(array)
@@ -313,6 +313,6 @@ def test_the_users_array_is_left_alone():
 
 
 def test_importing_needs_no_data_frame_library():
-    code = "import sys, f2sl.data; print({'pandas', 'polars', 'numba', 'pyarrow'} & set(sys.modules))"
+    code = "import sys, f2sl.reading; print({'pandas', 'polars', 'numba', 'pyarrow'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"

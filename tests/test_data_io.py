@@ -10,9 +10,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from f2sl.data import as_table, read_table
-from f2sl.data._delimiter import sniff_delimiter
 from f2sl.errors import DataError, FileError, OptionError
+from f2sl.reading import as_table, read_table
+from f2sl.reading.delimiter import sniff_delimiter
 
 TABLE = pa.table({"name": ["x y", "z", "x y"], "n": [1, 2, 3]})
 CSV = 'name,n\n"x y",1\nz,2\n"x y",3\n'

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import f2sl
-from f2sl.data import DiscreteTable, NumericTable, as_either, as_numeric, as_table, kind_of
+from f2sl.reading import DiscreteTable, NumericTable, as_either, as_numeric, as_table, kind_of
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from f2sl.data import as_table
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
+from f2sl.reading import as_table
 
 
 def refusal(data, error=DataError, **options):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from f2sl.data import DiscreteTable
 from f2sl.errors import DataError
+from f2sl.reading import DiscreteTable
 
 
 def test_counts_and_code_type():

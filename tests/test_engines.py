@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from cluster_tools import forgets_all, running
 from conftest import compiled_only, make_table, related_codes, related_numbers
 from f2sl.api import find_sets
-from f2sl.counting import cluster as counting
-from f2sl.data.cluster import Cluster
-from f2sl.data.clustered import ClusteredTable
-from f2sl.data.streamed import StreamedTable
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.storage.dask import engine as counting
+from f2sl.storage.dask.runtime import Cluster
+from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.stream.table import StreamedTable
 from f2sl.structure.base import STRUCTURE
 
 pytestmark = compiled_only

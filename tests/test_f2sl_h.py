@@ -7,11 +7,11 @@ import pytest
 
 import f2sl
 from conftest import compiled_only
-from f2sl.counting.memory import MemoryEngine
-from f2sl.counting.moments import Moments
-from f2sl.data import as_table
 from f2sl.errors import OptionError
+from f2sl.reading import as_table
 from f2sl.stats.scores import FamilyScore
+from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.moments import Moments
 from gaussian_tools import population
 from test_structure_constraint import true_graph
 

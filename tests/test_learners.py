@@ -104,8 +104,8 @@ class TestWhatIsLearned:
                 assert weight == pytest.approx(named, abs=1e-12)
 
     def test_score_is_the_sum_of_families_and_prior(self, alarm):
-        from f2sl.counting.memory import MemoryEngine
         from f2sl.stats.scores import FamilyScore
+        from f2sl.storage.memory.engine import MemoryEngine
 
         model = f2sl.F2SLs().fit(alarm)
         table = f2sl.as_table(alarm)

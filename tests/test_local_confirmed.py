@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import f2sl
 import naive_orders
 from conftest import compiled_only, make_engine, related_codes
-from f2sl.counting.protocol import FoundPairs
 from f2sl.errors import OptionError
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF, relevance_graph
@@ -18,6 +17,7 @@ from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures
 from f2sl.skeleton import join
 from f2sl.stats.independence import INDEPENDENT, TableTest
+from f2sl.storage.protocol import FoundPairs
 from oracle import Oracle
 from test_local_sound import LARGEST_SET, NETWORKS, network
 from test_v_structures import dags

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import make_engine, random_codes, related_codes
-from f2sl.counting.protocol import FoundPairs
 from f2sl.errors import OptionError
 from f2sl.local.fcbf import FCBF, relevance_graph
+from f2sl.storage.protocol import FoundPairs
 
 
 def relevant_pairs(codes, measure):

@@ -13,10 +13,10 @@ from scipy.stats import chi2, chi2_contingency
 
 import f2sl
 from conftest import compiled_only
-from f2sl.counting.memory import MemoryEngine
 from f2sl.network.bundled import REPOSITORY
 from f2sl.stats.independence import TableTest
 from f2sl.stats.scores import FamilyScore
+from f2sl.storage.memory.engine import MemoryEngine
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), compiled_only]
 

@@ -11,13 +11,13 @@ from scipy.stats import chi2, chi2_contingency
 
 import naive
 from conftest import make_engine, random_codes, related_codes
-from f2sl.counting.memory import MOST_PLANES
-from f2sl.counting.protocol import Queries
 from f2sl.errors import OptionError
 from f2sl.stats import subsets as subset_module
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest, strengths
 from f2sl.stats.subsets import subsets
 from f2sl.stats.until_decided import UntilDecided
+from f2sl.storage.memory.engine import MOST_PLANES
+from f2sl.storage.protocol import Queries
 
 WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
 

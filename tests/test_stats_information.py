@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import make_engine, random_codes, related_codes
-from f2sl.counting.protocol import Queries
 from f2sl.stats.information import Information, LogTable
+from f2sl.storage.protocol import Queries
 
 LN2, LN3 = math.log(2), math.log(3)
 

@@ -12,15 +12,15 @@ import f2sl
 import naive
 import naive_gaussian
 from conftest import make_engine, make_table, random_codes, related_codes
-from f2sl.counting.memory import MemoryEngine
-from f2sl.counting.protocol import FoundPairs
-from f2sl.counting.stream import StreamEngine
-from f2sl.data.streamed import StreamedTable
 from f2sl.local.fcbf import FCBF
 from f2sl.stats import significance
 from f2sl.stats.choose import related_pairs, significant_pairs
 from f2sl.stats.pair_tests import G2OfPairs
 from f2sl.stats.significance import CORRECTIONS, SignificantPairs
+from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.protocol import FoundPairs
+from f2sl.storage.stream.engine import StreamEngine
+from f2sl.storage.stream.table import StreamedTable
 from gaussian_tools import moments, related_values
 
 corrections = st.sampled_from(CORRECTIONS)

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 import f2sl
 import naive
 from conftest import make_table, random_codes, related_codes, related_numbers
-from f2sl.counting.memory import MemoryEngine
-from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Queries
-from f2sl.counting.stream import StreamEngine
-from f2sl.data.streamed import BlockFile, StreamedTable
 from f2sl.errors import DataError, FileError
 from f2sl.stats.independence import TableTest
 from f2sl.stats.information import MOST_ENTRIES, Information, LogTable
 from f2sl.stats.scores import SCORES, FamilyScore
+from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Queries
+from f2sl.storage.stream.engine import StreamEngine
+from f2sl.storage.stream.table import BlockFile, StreamedTable
 
 block_sizes = st.integers(1, 300)
 

@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import f2sl
-from f2sl.data import _batches, read_table
-from f2sl.data._files import data_files
-from f2sl.data.opening import bytes_in_memory, open_table
-from f2sl.data.stream import read_streamed
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
+from f2sl.reading import batches as _batches
+from f2sl.reading import read_table
+from f2sl.reading.files import data_files
+from f2sl.reading.into_stream import read_streamed
+from f2sl.reading.open import bytes_in_memory, open_table
 
 FRAME = pd.DataFrame(
     {
@@ -146,7 +147,7 @@ def test_a_type_that_shows_in_the_last_rows(tmp_path, monkeypatch, late):
 
 
 def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
-    monkeypatch.setattr("f2sl.data._digest.MOST_DISTINCT", 20)
+    monkeypatch.setattr("f2sl.reading.digest.MOST_DISTINCT", 20)
     frame = pd.DataFrame({"a": np.arange(100), "b": np.arange(100) / 8, "c": [0, 1] * 50})
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
@@ -163,7 +164,7 @@ def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
 @pytest.mark.parametrize("missing", ["state", "drop"])
 @pytest.mark.parametrize("binning", ["quantile", "width"])
 def test_very_many_numbers_are_cut_as_in_memory(tmp_path, monkeypatch, binning, missing):
-    monkeypatch.setattr("f2sl.data._digest.MOST_DISTINCT", 20)
+    monkeypatch.setattr("f2sl.reading.digest.MOST_DISTINCT", 20)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.integers(-5000, 5000, 200), "c": [0, 1] * 100})
     frame["d"] = frame["b"].where(frame["b"] > -4000)
@@ -336,7 +337,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_a_file_that_changes_meanwhile(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False)
-    from f2sl.data import stream
+    from f2sl.reading import into_stream as stream
 
     settled = stream.settled_kind
 

@@ -19,8 +19,9 @@ ORDER = [
     ["_options", "_progress", "_registry", "_estimator", "_threads", "_jit", "_deadline", "_memory"],
     ["_rich"],
     ["graph"],
-    ["data"],
-    ["counting"],
+    ["table"],
+    ["storage"],
+    ["reading"],
     ["stats"],
     ["network", "search"],
     ["local"],
@@ -33,7 +34,7 @@ ORDER = [
     ["__init__", "__main__"],
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
-ONLY_FIRST = {"graph", "data"}
+ONLY_FIRST = {"graph", "table"}
 """These two know nothing of the rest but the version and the errors, nor of each other."""
 
 

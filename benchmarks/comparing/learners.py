@@ -11,13 +11,13 @@ from typing import Any, Self
 import numpy as np
 
 from comparing.parts import PARTS, with_parts
-from f2sl.counting.memory import MemoryEngine
-from f2sl.data import as_table
 from f2sl.errors import OptionError
 from f2sl.experiments.settings import LEARNERS, PAPER, options_of
 from f2sl.graph import DAG
+from f2sl.reading import as_table
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.scores import FamilyScore
+from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.structure.base import STRUCTURE
 
 EQUIVALENT_SAMPLE_SIZE = 10.0

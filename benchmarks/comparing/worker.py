@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import f2sl
 from comparing.data import DataSet, draw, network_of
 from comparing.learners import EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
-from f2sl.counting.memory import MemoryEngine
-from f2sl.data import as_table
+from f2sl.reading import as_table
 from f2sl.stats.scores import FamilyScore
+from f2sl.storage.memory.engine import MemoryEngine
 
 REPEATS, SHORT = 3, 1.0
 """How often a run is made that takes less than so many seconds."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import f2sl
-from f2sl.counting.memory import MemoryEngine
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.scores import FamilyScore
+from f2sl.storage.memory.engine import MemoryEngine
 from graphs import Learn, Learner
 
 

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from f2sl.api import learn as learn
     from f2sl.api import learn_mb as learn_mb
     from f2sl.api import learn_pc as learn_pc
-    from f2sl.data import DiscreteTable as DiscreteTable
-    from f2sl.data import NumericTable as NumericTable
-    from f2sl.data import as_numeric as as_numeric
-    from f2sl.data import as_table as as_table
     from f2sl.errors import DataError as DataError
     from f2sl.errors import F2SLError as F2SLError
     from f2sl.errors import FileError as FileError
@@ -42,6 +38,10 @@ if TYPE_CHECKING:
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
+    from f2sl.reading import DiscreteTable as DiscreteTable
+    from f2sl.reading import NumericTable as NumericTable
+    from f2sl.reading import as_numeric as as_numeric
+    from f2sl.reading import as_table as as_table
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
@@ -64,7 +64,7 @@ _HOMES = {
     "DAG": "graph",
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
-    "DiscreteTable": "data",
+    "DiscreteTable": "reading",
     "ExactSearch": "structure.exact_search",
     "F2SLError": "errors",
     "F2SLc": "structure.f2sl_c",
@@ -80,14 +80,14 @@ _HOMES = {
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
     "NOTEARS": "structure.notears",
-    "NumericTable": "data",
+    "NumericTable": "reading",
     "OptionError": "errors",
     "PDAG": "graph",
     "SLLC": "structure.sll_c",
     "SLLG": "structure.sll_g",
     "TC": "structure.tc",
-    "as_numeric": "data",
-    "as_table": "data",
+    "as_numeric": "reading",
+    "as_table": "reading",
     "compare": "graph",
     "compare_pc": "graph",
     "example_path": "examples",

@@ -186,9 +186,9 @@ def find_sets(
 ) -> FoundSet | FoundSets:
     """Make the learner, read the table, and find the set of one variable or of all."""
     from f2sl._progress import stage
-    from f2sl.data import kind_for
-    from f2sl.data.opening import open_table
-    from f2sl.data.remarks import warn_of_identifiers
+    from f2sl.reading import kind_for
+    from f2sl.reading.open import open_table
+    from f2sl.reading.remarks import warn_of_identifiers
 
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()

@@ -33,7 +33,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
         asked.reading.check()
-        from f2sl.data.remarks import remarks
+        from f2sl.reading.remarks import remarks
 
         registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)

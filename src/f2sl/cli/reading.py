@@ -26,7 +26,7 @@ from f2sl.cli.options import (
 from f2sl.errors import FileError
 
 if TYPE_CHECKING:
-    from f2sl.data.opening import Table
+    from f2sl.reading.open import Table
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Reading:
         from f2sl._memory import memory_limit
         from f2sl._progress import stage
         from f2sl._threads import resolve_jobs
-        from f2sl.data import kind_for
-        from f2sl.data.opening import open_table
+        from f2sl.reading import kind_for
+        from f2sl.reading.open import open_table
 
         with stage("reading the table"):
             table = open_table(

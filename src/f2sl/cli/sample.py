@@ -15,7 +15,7 @@ from f2sl.cli.output import count
 from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable
+    from f2sl.reading import DiscreteTable
 
 EXAMPLES = examples(
     "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
@@ -68,7 +68,7 @@ def sample(
 
 def _warn_of_missing(table: DiscreteTable, out: Path) -> None:
     """Say which states a CSV reader takes for missing values."""
-    from f2sl.data.io import MISSING_SPELLINGS
+    from f2sl.reading.io import MISSING_SPELLINGS
 
     if not out.name.lower().endswith((".csv", ".csv.gz")):
         return

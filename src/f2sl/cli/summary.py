@@ -11,8 +11,8 @@ from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
-    from f2sl.data.opening import Table
     from f2sl.graph import PDAG, Comparison
+    from f2sl.reading.open import Table
 
 STRONGEST = 10
 LEAST_REST = 0.05
@@ -176,7 +176,7 @@ class Learned:
 
     def _states(self) -> dict[str, int] | None:
         """Give the least and the greatest number of states of a variable; real numbers have none."""
-        from f2sl.data.opening import has_states  # here, so that showing help does not load NumPy
+        from f2sl.reading.open import has_states  # here, so that showing help does not load NumPy
 
         if not has_states(self.table):
             return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl.errors import FileError
 
 if TYPE_CHECKING:
-    from f2sl.data import DiscreteTable
+    from f2sl.reading import DiscreteTable
 
 
 def check_table_file(path: Path) -> None:

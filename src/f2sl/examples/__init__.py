@@ -48,7 +48,7 @@ def load_example(name: str) -> Any:
     >>> load_example("asia").shape
     (5000, 8)
     """
-    from f2sl.data import read_table
+    from f2sl.reading import read_table
 
     table = read_table(example_path(name))
     try:

@@ -21,13 +21,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 
-from f2sl.data import DiscreteTable
 from f2sl.errors import F2SLError
 from f2sl.experiments.launch import ended
 from f2sl.experiments.messages import Begun, Ended, Order, Ready, Stage
 from f2sl.experiments.sources import Source, open_source
 from f2sl.experiments.store import FAILED, OVER_MEMORY, OVER_TIME, Unit
 from f2sl.experiments.worker import run_unit, warm_up
+from f2sl.reading import DiscreteTable
 
 
 @dataclass

@@ -15,7 +15,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.data import DiscreteTable, as_table
 from f2sl.errors import FileError
 from f2sl.experiments.settings import NETWORKS, seed_of
 from f2sl.experiments.store import NetworkFacts
@@ -24,6 +23,7 @@ from f2sl.graph import DAG
 from f2sl.network import BayesianNetwork
 from f2sl.network.bundled import load_network
 from f2sl.network.sampling import sample_table
+from f2sl.reading import DiscreteTable, as_table
 
 VARIABLE = "F2SL_MMHC_DATA"
 """The environment variable that names the folder of the supplement."""

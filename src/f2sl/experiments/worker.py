@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from f2sl.data import DiscreteTable
 from f2sl.errors import F2SLError, F2SLWarning
 from f2sl.experiments.messages import Begun, Ended
 from f2sl.experiments.settings import LEARNERS, PC, options_of
@@ -20,6 +19,7 @@ from f2sl.experiments.store import DONE, FAILED, OVER_MEMORY, Unit
 from f2sl.graph import DAG, compare, compare_pc
 from f2sl.local.base import LOCAL
 from f2sl.local.found import FoundSets
+from f2sl.reading import DiscreteTable
 from f2sl.stats.choose import open_engine
 from f2sl.structure.base import STRUCTURE
 

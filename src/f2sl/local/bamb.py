@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl.counting.protocol import Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests, marginal_strengths
 from f2sl.local.grow_shrink import shrink_all
@@ -32,6 +31,7 @@ from f2sl.local.lockstep import Search, together
 from f2sl.local.stmb import find_spouses
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.local.waiting import Sets, Waiting, without
+from f2sl.storage.protocol import Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from f2sl._estimator import Estimator
 from f2sl._registry import Registry
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.stats.choose import settle
+from f2sl.storage.protocol import Floats, Integers
 
 LOCAL = Registry("PC algorithm")
 LOCAL.add(

@@ -19,10 +19,10 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, mutual
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.stats.choose import Engine, choices, make_test
+from f2sl.storage.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

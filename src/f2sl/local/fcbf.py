@@ -30,9 +30,9 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import FoundPairs
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
 from f2sl.stats.choose import AUTO, Engine, choices, related_pairs, significant_pairs
+from f2sl.storage.protocol import FoundPairs
 
 MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
 """Measures of how related two variables are, with their names."""

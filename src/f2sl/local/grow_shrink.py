@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests, strongest_first
 from f2sl.local.lockstep import Questions, Search
+from f2sl.storage.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

@@ -13,8 +13,8 @@ Examples
 >>> def independent_of(target, other):
 ...     [answers] = yield [Questions(np.array([target]), np.array([other]), np.empty((1, 0), np.int64))]
 ...     return bool(answers.answer[0] == INDEPENDENT)
->>> from f2sl.counting.memory import MemoryEngine
->>> from f2sl.data.encode import as_table
+>>> from f2sl.storage.memory.engine import MemoryEngine
+>>> from f2sl.reading.encode import as_table
 >>> from f2sl.stats.independence import INDEPENDENT, TableTest
 >>> table = as_table({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [1, 1, 0, 0] * 9})
 >>> with MemoryEngine(table, n_jobs=1) as engine:
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl.counting.protocol import Floats, Integers
+from f2sl.storage.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import Answers, IndependenceTest

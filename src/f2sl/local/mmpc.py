@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import drop_in_turn, separations
+from f2sl.storage.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

@@ -17,10 +17,10 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import Floats
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.fcbf import MEASURES
 from f2sl.stats.choose import Engine, choices, related_pairs
+from f2sl.storage.protocol import Floats
 
 ROWS_REMEMBERED = 256
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl.counting.protocol import Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests
 from f2sl.local.grow_shrink import shrink_all
 from f2sl.local.lockstep import Questions, Search, together
 from f2sl.local.pc_simple import levels
 from f2sl.local.subset_search import separations
+from f2sl.storage.protocol import Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

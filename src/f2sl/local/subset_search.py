@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.lockstep import Questions, Search
 from f2sl.stats.subsets import subsets
+from f2sl.storage.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

@@ -15,12 +15,12 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Integers
-from f2sl.data.names import listing
 from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.by_tests import strongest_first
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Integers
+from f2sl.table.names import listing
 
 
 class TCBlankets(LocalLearner):

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.local.by_tests import strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import Separations, separations
+from f2sl.storage.protocol import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import IndependenceTest

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.data import DiscreteTable
 from f2sl.errors import DataError, shown, unknown_name
+from f2sl.reading import DiscreteTable
 
 Integers = NDArray[np.int64]
 
@@ -52,7 +52,7 @@ class FamilyCounts:
 
     Examples
     --------
-    >>> from f2sl.data import as_table
+    >>> from f2sl.reading import as_table
     >>> table = as_table({"b": ["u", "u", "v"], "a": ["x", "y", "y"]})
     >>> FamilyCounts(table, {"a": ("y", "x"), "b": ("u", "v")}).count([0, 1]).tolist()
     [[1, 1], [1, 0]]

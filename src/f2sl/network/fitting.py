@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._options import not_negative
-from f2sl.data import as_table
 from f2sl.graph import DAG
 from f2sl.network.checks import FloatArray, check_dag, check_nodes, check_size, checked_states
 from f2sl.network.counts import FamilyCounts, columns_of
+from f2sl.reading import as_table
 
 
 def fit(

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from f2sl._options import whole
-from f2sl.data import NumericTable, as_numeric
 from f2sl.errors import DataError, shown, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.checks import FloatArray, check_covers, check_dag, checked_name
 from f2sl.network.normal import normal_deviates
+from f2sl.reading import NumericTable, as_numeric
 
 Edge = tuple[str, str]
 

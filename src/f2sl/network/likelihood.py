@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from f2sl.data import as_table
 from f2sl.network.counts import FamilyCounts
+from f2sl.reading import as_table
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork

@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from f2sl._options import choice, positive, whole
-from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
@@ -27,6 +26,7 @@ from f2sl.network.draws import Draws
 from f2sl.network.gaussian import GaussianNetwork
 from f2sl.network.random_coefficients import draw_coefficients
 from f2sl.network.random_tables import draw_tables
+from f2sl.table.names import generated_names
 
 KINDS = ("discrete", "gaussian")
 STATES, STRENGTH = (3, 5), 0.8

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._options import whole
-from f2sl.data.table import DiscreteTable, code_type
 from f2sl.network.counts import cell_numbers
+from f2sl.storage.memory.table import DiscreteTable, code_type
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from f2sl._progress import stage
-from f2sl.counting.protocol import Integers
 from f2sl.orient.separating_sets import Collected, SeparatingSets
 from f2sl.skeleton import Skeleton
 from f2sl.stats.independence import INDEPENDENT, IndependenceTest
+from f2sl.storage.protocol import Integers
 
 TESTS_PER_BATCH = 200_000
 TRIPLES_PER_PART = 500_000

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
-from f2sl.counting._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
+from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 UNKNOWN = -(2**63)
 """Stands where a value in fixed point has not been computed."""

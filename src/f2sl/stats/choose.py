@@ -13,21 +13,21 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import CountingEngine, FoundPairs
-from f2sl.data.clustered import ClusteredTable
-from f2sl.data.kinds import HOLDS
-from f2sl.data.opening import Table
-from f2sl.data.streamed import StreamedTable
-from f2sl.data.table import DiscreteTable
 from f2sl.errors import OptionError
+from f2sl.reading.kinds import HOLDS
+from f2sl.reading.open import Table
+from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.memory.table import DiscreteTable
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import CountingEngine, FoundPairs
+from f2sl.storage.stream.table import StreamedTable
 
 if TYPE_CHECKING:
-    from f2sl.counting.cluster import ClusterEngine
-    from f2sl.counting.memory import MemoryEngine
-    from f2sl.counting.stream import StreamEngine
     from f2sl.stats.families import FamilyScores
     from f2sl.stats.independence import IndependenceTest
+    from f2sl.storage.dask.engine import ClusterEngine
+    from f2sl.storage.memory.engine import MemoryEngine
+    from f2sl.storage.stream.engine import StreamEngine
 
 Engine = CountingEngine | Moments
 """What learners ask for the data: counts of states, or moments of real numbers."""
@@ -50,16 +50,16 @@ def open_engine(
 ) -> Moments | MemoryEngine | StreamEngine | ClusterEngine:
     """Open what counts a table's states or sums up its numbers; a ``with`` block closes it."""
     if isinstance(table, StreamedTable) and table.kind == "discrete":
-        from f2sl.counting.stream import StreamEngine
+        from f2sl.storage.stream.engine import StreamEngine
 
         return StreamEngine(table, n_jobs)
     if isinstance(table, ClusteredTable) and table.kind == "discrete":
-        from f2sl.counting.cluster import open_cluster_engine
+        from f2sl.storage.dask.engine import open_cluster_engine
 
         return open_cluster_engine(table)
     if not isinstance(table, DiscreteTable):
         return Moments.of_table(table, n_jobs)
-    from f2sl.counting.memory import MemoryEngine
+    from f2sl.storage.memory.engine import MemoryEngine
 
     return MemoryEngine(table, n_jobs)
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from f2sl.counting.protocol import Floats, Integers, Queries
+from f2sl.storage.protocol import Floats, Integers, Queries
 
 
 class FamilyScores:

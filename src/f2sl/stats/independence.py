@@ -20,7 +20,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.protocol import (
+from f2sl.errors import OptionError, unknown_name
+from f2sl.stats import _kernels
+from f2sl.stats.information import LOGARITHMS, LogTable
+from f2sl.stats.subsets import subsets
+from f2sl.stats.until_decided import UntilDecided
+from f2sl.storage.protocol import (
     CountingEngine,
     Floats,
     Integers,
@@ -28,11 +33,6 @@ from f2sl.counting.protocol import (
     TableFormula,
     Tables,
 )
-from f2sl.errors import OptionError, unknown_name
-from f2sl.stats import _kernels
-from f2sl.stats.information import LOGARITHMS, LogTable
-from f2sl.stats.subsets import subsets
-from f2sl.stats.until_decided import UntilDecided
 
 DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from f2sl.counting.protocol import (
+from f2sl.stats import _kernels
+from f2sl.storage.protocol import (
     CodeTiles,
     CountingEngine,
     Floats,
@@ -34,7 +35,6 @@ from f2sl.counting.protocol import (
     Queries,
     Tables,
 )
-from f2sl.stats import _kernels
 
 TOLERANCE = 1e-10
 """Two values of SU or of information nearer than this are equal: rounding decides nothing."""

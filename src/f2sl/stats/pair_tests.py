@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl.counting.protocol import CountingEngine, Floats, FoundPairs
 from f2sl.stats.independence import chi_squared_tail
 from f2sl.stats.information import Information, PairsAbove
 from f2sl.stats.significance import MARGIN
+from f2sl.storage.protocol import CountingEngine, Floats, FoundPairs
 
 
 class G2OfPairs:
@@ -31,8 +31,8 @@ class G2OfPairs:
 
     Examples
     --------
-    >>> from f2sl.counting.memory import MemoryEngine
-    >>> from f2sl.data import as_table
+    >>> from f2sl.storage.memory.engine import MemoryEngine
+    >>> from f2sl.reading import as_table
     >>> table = as_table({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 0, 1, 1, 1], "c": [0, 1, 0, 1, 0, 1]})
     >>> with MemoryEngine(table) as engine:
     ...     test = G2OfPairs(engine)

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from f2sl.counting.protocol import CountingEngine, Floats, Queries, Tables
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
 from f2sl.stats.families import FamilyScores
 from f2sl.stats.information import LogTable, sums_of_tables
+from f2sl.storage.protocol import CountingEngine, Floats, Queries, Tables
 
 
 class FamilyScore(FamilyScores):

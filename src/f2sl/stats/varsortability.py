@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.data import NumericTable, as_either
 from f2sl.errors import DataError, GraphError, unknown_name
 from f2sl.graph import DAG
+from f2sl.reading import NumericTable, as_either
 
 SAME = 1e-9
 """Variances that differ by no more than this share are equal."""

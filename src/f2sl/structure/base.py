@@ -22,14 +22,14 @@ from f2sl._memory import memory_limit
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
-from f2sl.counting.moments import Moments
-from f2sl.data import check_reading, kind_for
-from f2sl.data.names import listing
-from f2sl.data.opening import Table, check_engine, open_table
-from f2sl.data.remarks import remarks, warn_of_identifiers
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import PDAG
+from f2sl.reading import check_reading, kind_for
+from f2sl.reading.open import Table, check_engine, open_table
+from f2sl.reading.remarks import remarks, warn_of_identifiers
 from f2sl.stats.choose import open_engine, settle
+from f2sl.storage.moments import Moments
+from f2sl.table.names import listing
 
 STRUCTURE = Registry("algorithm")
 STRUCTURE.add(

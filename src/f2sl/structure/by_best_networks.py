@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from f2sl.counting.protocol import CountingEngine
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
 from f2sl.local.by_score import ByScore, Run
 from f2sl.skeleton import Skeleton, join
+from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
 from f2sl.structure.local_to_global import as_graph, by_name
 

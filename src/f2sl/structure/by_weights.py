@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.data import DiscreteTable, NumericTable
-from f2sl.data.opening import BlockTable, Table
 from f2sl.graph import DAG
+from f2sl.reading import DiscreteTable, NumericTable
+from f2sl.reading.open import Table
 from f2sl.search.threshold import acyclic_part
+from f2sl.storage.moments import BlockTable
 from f2sl.structure.base import StructureLearner
 
 Matrix = NDArray[np.float64]

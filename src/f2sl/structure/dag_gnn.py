@@ -18,10 +18,11 @@ import numpy as np
 from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
-from f2sl.data.opening import BlockTable, Table
-from f2sl.data.table import NumericTable
 from f2sl.errors import DataError, Interrupted, OptionError
 from f2sl.graph import DAG
+from f2sl.reading.open import Table
+from f2sl.storage.memory.table import NumericTable
+from f2sl.storage.moments import BlockTable
 from f2sl.structure.by_weights import ByWeights, Matrix
 
 COPIES = 4

@@ -16,9 +16,9 @@ from f2sl._deadline import Deadline
 from f2sl._memory import available_bytes
 from f2sl._progress import stage
 from f2sl._threads import resolve_jobs
-from f2sl.counting.protocol import CountingEngine, Floats, Integers
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
+from f2sl.storage.protocol import CountingEngine, Floats, Integers
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:

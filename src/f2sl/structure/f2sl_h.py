@@ -22,12 +22,12 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.moments import Moments
 from f2sl.graph import DAG, PDAG
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, join
 from f2sl.stats.choose import Engine, make_score
+from f2sl.storage.moments import Moments
 from f2sl.structure.local_to_global import LocalToGlobal, as_graph
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.local.base import Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, from_edges, join
 from f2sl.stats.choose import Engine, make_test
+from f2sl.storage.protocol import Integers
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:

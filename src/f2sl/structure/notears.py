@@ -26,11 +26,11 @@ from f2sl import _options
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
-from f2sl.counting.moments import Moments
 from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG
 from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace_exponential
 from f2sl.stats.varsortability import path_share
+from f2sl.storage.moments import Moments
 from f2sl.structure.by_weights import ByWeights
 
 Floats = NDArray[np.float64]

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._progress import stage
-from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import Skeleton, from_edges
 from f2sl.stats.choose import Engine, make_test
+from f2sl.storage.protocol import Integers
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:

@@ -25,13 +25,13 @@ import numpy as np
 
 from f2sl import _options
 from f2sl._progress import stage
-from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Integers
 from f2sl.graph import PDAG
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.local.tc import TCBlankets
 from f2sl.skeleton import Skeleton, from_edges, join
 from f2sl.stats.choose import make_test
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Integers
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.counting.moments import DIGITS, Moments
-from f2sl.counting.protocol import Floats, Integers
 from f2sl.stats.gaussian import _kernels
 from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, strengths
 from f2sl.stats.subsets import subsets
+from f2sl.storage.moments import DIGITS, Moments
+from f2sl.storage.protocol import Floats, Integers
 
 COLLINEAR = 1e-8
 """A variable of which no greater share of the variance is left, given others, is decided by them."""

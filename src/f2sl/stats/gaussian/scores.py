@@ -26,12 +26,12 @@ from functools import cached_property
 
 import numpy as np
 
-from f2sl.counting.moments import Moments
-from f2sl.counting.protocol import Floats, Queries
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.families import FamilyScores
 from f2sl.stats.gaussian import _kernels
 from f2sl.stats.gaussian.fisher_z import COLLINEAR
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Floats, Queries
 
 ALPHA_MU = 1.0
 ALPHA_W_ABOVE_N = ALPHA_MU + 1.0

@@ -1,1 +1,0 @@
-"""Contingency tables, asked for in batches: the questions, the tiles of pairs, the counting."""

@@ -1,0 +1,156 @@
+"""Columns that come as Arrow arrays, or are best read through them.
+
+Arrow numbers the strings of a column by hashing, several times faster than sorting
+them, and infers one type for a list of Python objects or finds that there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from f2sl.reading.values import Column, Mask, Refused, numpy_column, reals
+from f2sl.storage.memory.table import MAX_STATES
+
+
+def arrow_column(array: Any) -> Column:
+    """Make a column of an Arrow array or chunked array.
+
+    Examples
+    --------
+    >>> column = arrow_column(pa.array(["b", "a", "b", None]))
+    >>> column.labels, column.values[:3].tolist(), column.n_missing
+    (('a', 'b'), [1, 0, 1], 1)
+    """
+    chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    kind = chunked.type
+    if pt.is_dictionary(kind):
+        return _categories(chunked)
+    if pt.is_integer(kind):
+        return Column("integers", _numbers(chunked), _missing(chunked))
+    if pt.is_floating(kind):
+        return reals(_numbers(chunked), _missing(chunked))
+    if pt.is_decimal(kind):
+        as_floats = chunked.cast(pa.float64())
+        return reals(_numbers(as_floats), _missing(as_floats))
+    if pt.is_boolean(kind):
+        return numpy_column(_numbers(chunked), _missing(chunked))
+    if pt.is_null(kind):
+        n = len(chunked)
+        return Column("integers", np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_))
+    if pt.is_string(kind) or pt.is_large_string(kind):
+        return _strings(chunked)
+    if pt.is_temporal(kind):
+        raise Refused("time", str(kind))
+    if str(kind) in ("string_view", "binary", "large_binary", "binary_view"):
+        try:
+            return _strings(chunked.cast(pa.large_string()))
+        except pa.ArrowException:
+            raise Refused("type", f"{kind}, not UTF-8 text") from None
+    raise Refused("type", str(kind))
+
+
+def object_column(values: Any, missing: Mask | None = None) -> Column:
+    """Make a column of Python objects, going by what they are and not by how they are stored.
+
+    Examples
+    --------
+    >>> object_column([3, None, 5]).kind, object_column(["x", float("nan")]).n_missing
+    ('integers', 1)
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind == "T":
+        values = values.astype(object)
+    try:
+        return arrow_column(pa.array(values, from_pandas=True, mask=missing))
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        pass
+    kinds = {type(value) for value in values if not _is_gap(value)}
+    names = sorted({kind.__name__ for kind in kinds})
+    if any(issubclass(kind, (complex, np.complexfloating)) for kind in kinds):
+        raise Refused("complex")
+    if names == ["int"]:
+        raise Refused("type", "integers of more than 64 bits")
+    if len(names) > 1:
+        raise Refused("mixed", " and ".join(names))
+    raise Refused("type", names[0] if names else "object")
+
+
+def _is_gap(value: object) -> bool:
+    """Tell whether an object stands for a missing value; pandas' own are known by name, to not import it."""
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _missing(chunked: Any) -> Mask | None:
+    if not chunked.null_count:
+        return None
+    return _as_numpy(chunked.is_null())
+
+
+def _numbers(chunked: Any) -> npt.NDArray[Any]:
+    if chunked.null_count:
+        chunked = pc.fill_null(chunked, False if pt.is_boolean(chunked.type) else 0)
+    if pt.is_float16(chunked.type):
+        chunked = chunked.cast(pa.float32())
+    return _as_numpy(chunked)
+
+
+def _as_numpy(chunked: Any) -> npt.NDArray[Any]:
+    """Read the values of numbers or booleans without gaps; Arrow's own `to_numpy` would import pandas."""
+    kind = np.bool_ if pt.is_boolean(chunked.type) else chunked.type.to_pandas_dtype()
+    parts = [np.empty(0, kind)]
+    for chunk in chunked.chunks:
+        if not len(chunk):
+            continue
+        window = slice(chunk.offset, chunk.offset + len(chunk))
+        buffer = chunk.buffers()[1]
+        if kind is np.bool_:
+            bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
+            parts.append(bits[window].astype(np.bool_))
+        else:
+            parts.append(np.frombuffer(buffer, kind)[window])
+    return parts[1] if len(parts) == 2 else np.concatenate(parts)
+
+
+def _numbered(chunked: Any) -> tuple[npt.NDArray[Any], Any]:
+    """Return the positions (0 where missing) and the dictionary of a dictionary array."""
+    unified = chunked.unify_dictionaries()
+    positions = pa.chunked_array([chunk.indices for chunk in unified.chunks], type=unified.type.index_type)
+    dictionary = unified.chunk(0).dictionary if unified.num_chunks else pa.array([], unified.type.value_type)
+    return _numbers(positions), dictionary
+
+
+def _strings(chunked: Any) -> Column:
+    """Number the strings that occur in ascending order."""
+    positions, dictionary = _numbered(chunked.dictionary_encode())
+    if len(dictionary) > MAX_STATES:
+        raise Refused("many", f"{len(dictionary):,}")
+    found = dictionary.to_pylist()
+    order = sorted(range(len(found)), key=found.__getitem__)
+    rank = np.empty(max(len(order), 1), dtype=np.uint16)
+    rank[order] = np.arange(len(order), dtype=np.uint16)
+    return Column("labels", rank[positions], _missing(chunked), tuple(found[i] for i in order))
+
+
+def _categories(chunked: Any) -> Column:
+    """Take the categories as declared; a null or a repeated entry in the dictionary is allowed by Arrow."""
+    positions, dictionary = _numbered(chunked)
+    missing = _missing(chunked)
+    found = dictionary.to_pylist()
+    labels = tuple(dict.fromkeys(label for label in found if label is not None))
+    if len(labels) < len(found):
+        place = {label: i for i, label in enumerate(labels)}
+        at_null = np.array([label is None for label in found])[positions]
+        missing = at_null if missing is None else at_null | missing
+        positions = np.array([place.get(label, 0) for label in found])[positions]
+        if not missing.any():
+            missing = None
+    if len(labels) > MAX_STATES:
+        raise Refused("many", f"{len(labels):,}")
+    return Column("labels", positions, missing, labels, declared=True)

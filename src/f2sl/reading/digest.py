@@ -1,0 +1,210 @@
+"""What must be known of a column to give its values codes: which there are, and how often each occurs.
+
+Reading gathers a :class:`Digest` of each column, batch by batch. States depend on nothing else: encoding the
+distinct values as if each were a row gives the states, and the refusals, of the whole table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.types as pt
+
+from f2sl.reading.integers import offsets
+from f2sl.reading.kinds import LAST_EXACT
+from f2sl.reading.values import Column, Mask, Refused
+from f2sl.storage.memory.table import MAX_STATES
+
+MOST_DISTINCT = MAX_STATES
+"""Different numbers of a column that are kept account of; with more it has no states, unless it is cut."""
+
+NARROW = 1 << 16
+"""Integers that span less than this are counted, and not sorted."""
+
+Counts = npt.NDArray[np.int64]
+
+
+class Digest:
+    """The distinct values of one column; with `drop_rows`, rows that miss something are not kept.
+
+    Examples
+    --------
+    >>> from f2sl.reading.arrow import arrow_column
+    >>> digest = Digest()
+    >>> for values in (["b", None], ["a", "b"]):
+    ...     digest.add(arrow_column(pa.array(values)), pa.string(), None)
+    >>> digest.column().labels, digest.column().weights.tolist()
+    (('a', 'b'), [1, 2, 1])
+    """
+
+    def __init__(self, drop_rows: bool = False) -> None:
+        self._drop_rows = drop_rows
+        self.refused: Refused | None = None
+        self.too_many = False
+        self.n_missing = 0
+        self._labels: dict[object, int] = {}
+        self._declared = False
+        self._is_labels = False
+        self._real = False
+        self._not_whole: float | None = None
+        self._values: npt.NDArray[Any] = np.empty(0, np.int64)
+        self._counts: Counts = np.empty(0, np.int64)
+
+    def add(self, column: Column, kind: pa.DataType, keep: Mask | None) -> None:
+        """Add the values of some rows, of an Arrow type; of those not kept, only that there are such."""
+        self.n_missing += column.n_missing
+        present = np.ones(len(column.values), np.bool_) if column.missing is None else ~column.missing
+        values = column.values[present]
+        if column.kind == "labels":
+            self._add_labels(column, present if keep is None else present & keep)
+            return
+        if pt.is_floating(kind) or pt.is_decimal(kind):
+            self._add_reals(values)
+        if keep is not None:
+            values = column.values[present & keep]
+        self._add_numbers(values)
+
+    def _add_labels(self, column: Column, present: Mask) -> None:
+        self._is_labels = True
+        self._declared = column.declared
+        counts = np.bincount(column.values[present], minlength=len(column.labels))
+        for label, n in zip(column.labels, counts.tolist(), strict=True):
+            if n or column.declared:
+                self._labels[label] = self._labels.get(label, 0) + n
+        if len(self._labels) > MAX_STATES:
+            raise Refused("many", f"more than {MAX_STATES:,}")
+
+    def _add_reals(self, values: npt.NDArray[Any]) -> None:
+        self._real = True
+        if self._not_whole is None:
+            others = values[(values != np.floor(values)) | (np.abs(values) > LAST_EXACT)]
+            self._not_whole = float(others[0]) if len(others) else None
+
+    def _add_numbers(self, values: npt.NDArray[Any]) -> None:
+        if not len(values):
+            return
+        if self.too_many:
+            self._values = _ends(_joined(self._values, _wide(_ends(values))))
+            return
+        self._add_distinct(*_distinct(values))
+
+    def _add_distinct(self, found: npt.NDArray[Any], counts: Counts) -> None:
+        if self._real:
+            found = found.astype(np.float64)
+        if np.array_equal(found, self._values):
+            self._counts = self._counts + counts
+            return
+        self._values, where = np.unique(_joined(self._values, found), return_inverse=True)
+        weights = np.concatenate([self._counts, counts])
+        self._counts = np.zeros(len(self._values), np.int64)
+        np.add.at(self._counts, where.reshape(-1), weights)
+        if len(self._values) > MOST_DISTINCT:
+            self.too_many = True
+            self._values = self._values[[0, -1]]
+            self._counts = np.zeros(2, np.int64)
+
+    def join(self, later: Digest) -> None:
+        """Add what is known of rows that come after all these."""
+        self.n_missing += later.n_missing
+        self.refused = self.refused or later.refused
+        self._is_labels |= later._is_labels
+        self._declared = later._declared if later._is_labels else self._declared
+        for label, n in later._labels.items():
+            self._labels[label] = self._labels.get(label, 0) + n
+        if len(self._labels) > MAX_STATES and self.refused is None:
+            self.refused = Refused("many", f"more than {MAX_STATES:,}")
+        self._real |= later._real
+        self._not_whole = later._not_whole if self._not_whole is None else self._not_whole
+        if not len(later._values):
+            return
+        try:
+            self._join_numbers(later)
+        except Refused as refused:
+            self.refused = self.refused or refused
+
+    def _join_numbers(self, later: Digest) -> None:
+        if later.too_many and not self.too_many:
+            self.too_many = True
+            self._values = _ends(_joined(self._values, later._values))
+            self._counts = np.zeros(2, np.int64)
+        elif self.too_many:
+            self._add_numbers(later._values)
+        else:
+            self._add_distinct(later._values, later._counts)
+
+    def column(self, with_dropped: bool = False) -> Column:
+        """Give the distinct values as a column, a missing one last.
+
+        Those of rows that are not kept are left out; one that is not whole is there all the same
+        `with_dropped`, since it decides what kind of column this is.
+        """
+        if self.refused is not None:
+            raise self.refused
+        gap = [self.n_missing] if self.n_missing and not self._drop_rows else []
+        if self._is_labels:
+            labels = tuple(self._labels) if self._declared else tuple(sorted(self._labels))  # type: ignore[type-var]
+            weights = np.array([*(self._labels[label] for label in labels), *gap], np.int64)
+            values = np.arange(len(weights))
+            return Column("labels", values, _last(values, gap), labels, self._declared, weights=weights)
+        values, counts = self._values, self._counts
+        if (self.too_many or with_dropped) and self._not_whole is not None:
+            values = np.unique(np.append(values, self._not_whole))
+            counts = np.zeros(len(values), np.int64)
+        values = np.concatenate([values, np.zeros(len(gap), values.dtype)])
+        weights = np.concatenate([counts, np.array(gap, np.int64)])
+        missing = _last(values, gap)
+        if not self._real:
+            return Column("integers", values, missing, weights=weights)
+        values = values.astype(np.float64)
+        whole = self._not_whole is None and bool((np.abs(values) <= LAST_EXACT).all())
+        if self.n_missing and whole:
+            return Column("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
+        return Column("reals", values, missing, weights=weights)
+
+    @property
+    def may_be_real(self) -> bool:
+        """Whether the column came as floats."""
+        return self._real
+
+
+def _last(values: npt.NDArray[Any], gap: list[int]) -> Mask | None:
+    """Mark the last value as missing, if there is a gap."""
+    return np.arange(len(values)) == len(values) - 1 if gap else None
+
+
+def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Counts]:
+    """Find the distinct values, ascending, and how often each occurs."""
+    if values.dtype.kind in "iu":
+        low, high = values.min(), values.max()
+        if int(high) - int(low) < NARROW:
+            counts = np.bincount(offsets(values, low))
+            there = np.flatnonzero(counts)
+            return _wide(there.astype(values.dtype) + low), counts[there].astype(np.int64)
+    found, counts = np.unique(values, return_counts=True)
+    return _wide(found), counts.astype(np.int64)
+
+
+def _joined(some: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Put numbers together; integers stay integers, and are refused if no type of 64 bits holds them all."""
+    if not len(some):
+        return more
+    if {some.dtype.kind, more.dtype.kind} == {"i", "u"}:
+        if min(some.min(), more.min()) < 0:
+            raise Refused("type", "integers of more than 64 bits")
+        some, more = some.astype(np.uint64), more.astype(np.uint64)
+    return np.concatenate([some, more])
+
+
+def _ends(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Give the least and the greatest number."""
+    return np.array([values.min(), values.max()])
+
+
+def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Give integers of all widths one type; the largest of 64 bits without a sign keep theirs."""
+    if values.dtype.kind == "f" or (values.dtype == np.uint64 and values[-1] > np.iinfo(np.int64).max):
+        return values
+    return values.astype(np.int64)

@@ -1,0 +1,118 @@
+"""Codes of integer columns, many at a time and without sorting.
+
+Discrete data mostly come as small integers. For a column whose values lie close
+together, a table with one place for each value between the smallest and the largest
+is enough: mark the values that occur, number the marks from left to right, and look
+every cell up. One ``bincount`` marks a whole block of columns, each in its own stretch
+of one long table. Columns whose values lie far apart are sorted, one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from f2sl.storage.memory.table import code_type
+
+BLOCK_CELLS = 1 << 20
+"""Cells worked on at once: bounds the memory for intermediate 64-bit values to a few times 8 MB."""
+
+BLOCK_COLUMNS = 1 << 12
+"""Columns worked on at once."""
+
+SHARED_SPREAD = 1 << 8
+"""Columns whose values span less than this share one table; 4,096 of them fill 8 MB."""
+
+SINGLE_SPREAD = 1 << 16
+"""Columns whose values span less than this have a table of their own; the rest is sorted."""
+
+Integers = npt.NDArray[Any]
+
+
+def block_width(n_rows: int) -> int:
+    """Return how many columns of `n_rows` rows make a block."""
+    return min(max(1, BLOCK_CELLS // max(n_rows, 1)), BLOCK_COLUMNS)
+
+
+def encode_integers(values: Integers) -> tuple[list[Integers], Integers]:
+    """Find the distinct values of each column, and each cell's position among them.
+
+    Parameters
+    ----------
+    values : ndarray of integers, shape (n_rows, n_columns)
+        At least one row.
+
+    Returns
+    -------
+    states : list of ndarray
+        The distinct values of each column, ascending.
+    codes : ndarray of unsigned integers, shape (n_columns, n_rows)
+        As narrow as the largest number of states allows.
+
+    Examples
+    --------
+    >>> states, codes = encode_integers(np.array([[5, 0], [-1, 0], [5, 1]]))
+    >>> [s.tolist() for s in states], codes.tolist()
+    ([[-1, 5], [0, 1]], [[1, 0, 1], [0, 0, 1]])
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    # Modular arithmetic: right even where high - low does not fit the signed type.
+    spread = high.astype(np.uint64) - low.astype(np.uint64)
+    shared = spread < SHARED_SPREAD
+    if shared.all():
+        return _look_up(values, low, spread)
+    states: list[Integers] = [low] * values.shape[1]
+    codes: list[Integers] = [low] * values.shape[1]
+    if shared.any():
+        where = np.flatnonzero(shared)
+        some_states, some_codes = _look_up(values[:, where], low[where], spread[where])
+        for i, column_states, column_codes in zip(where, some_states, some_codes, strict=True):
+            states[i], codes[i] = column_states, column_codes
+    for i in np.flatnonzero(~shared):
+        if spread[i] < SINGLE_SPREAD:
+            one = slice(i, i + 1)
+            (states[i],), (codes[i],) = _look_up(values[:, one], low[one], spread[one])
+        else:
+            states[i], codes[i] = np.unique(values[:, i], return_inverse=True)
+    most = max(len(s) for s in states)
+    # Beyond 65,536 states the table is refused; until then the codes must still be right.
+    narrow = code_type(most) if most <= 1 << 16 else np.uint32
+    return states, np.stack([c.astype(narrow, copy=False) for c in codes])
+
+
+def _look_up(values: Integers, low: Integers, spread: Integers) -> tuple[list[Integers], Integers]:
+    """Encode columns whose values lie close together, through one table for all of them."""
+    n_rows, n_columns = values.shape
+    width = int(spread.max()) + 1
+    start = np.arange(n_columns, dtype=np.int64) * width
+    step = max(1, BLOCK_CELLS // n_columns)
+    chunks = [slice(first, first + step) for first in range(0, n_rows, step)]
+
+    counts = np.zeros(n_columns * width, dtype=np.int64)
+    for chunk in chunks:
+        places = offsets(values[chunk], low)
+        places += start
+        counts += np.bincount(places.ravel(), minlength=counts.size)
+    present = counts.reshape(n_columns, width) > 0
+
+    n_states = present.sum(axis=1)
+    states = [low[i] + np.flatnonzero(present[i]).astype(low.dtype) for i in range(n_columns)]
+    narrow = code_type(int(n_states.max()))
+    codes = np.empty((n_columns, n_rows), dtype=narrow)
+    gapless = bool((n_states == spread.astype(np.int64) + 1).all())
+    rank = np.empty(0) if gapless else (present.cumsum(axis=1) - 1).astype(narrow).ravel()
+    for chunk in chunks:
+        places = offsets(values[chunk], low)
+        if not gapless:
+            places += start
+        codes[:, chunk] = places.T if gapless else rank[places].T
+    return states, codes
+
+
+def offsets(values: Integers, low: Integers) -> npt.NDArray[np.int64]:
+    """Return ``values - low`` as new int64; the differences are known to be small."""
+    if values.dtype == np.uint64:
+        return (values - low).astype(np.int64)
+    return np.subtract(values, low, dtype=np.int64)

@@ -1,0 +1,212 @@
+"""From files, or a Dask DataFrame, to a table that a cluster holds: its workers read the parts.
+
+The first pass brings here which values each column has; the second makes blocks of codes (or numbers), which
+stay where they are made. A worker that is lost costs nothing but time: others read its parts again. Files
+must have the same path for all workers, as on a disk that they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from f2sl.errors import DataError, FileError
+from f2sl.reading.batches import BatchReader
+from f2sl.reading.files import DataFile
+from f2sl.reading.into_stream import (
+    Prepared,
+    Scan,
+    Scanned,
+    batches_of,
+    check_types,
+    column_of,
+    column_of_file,
+    columns_of,
+    converted,
+    gathered,
+    prepare,
+    scan_file,
+)
+from f2sl.reading.values import Column
+from f2sl.storage.dask.runtime import Cluster, Held
+from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.stream.table import ends_of
+from f2sl.table.names import column_names
+
+ROWS_AT_ONCE = 1 << 16
+"""Rows of a file that are read at a time."""
+
+
+def read_files(
+    files: Sequence[DataFile], cluster: Cluster, memory: int, drop: Sequence[str] = (), **reading: Any
+) -> ClusteredTable:
+    """Let a cluster read files; `reading` is how, as for :func:`f2sl.reading.into_stream.read_streamed`.
+
+    Each file becomes a block of rows.
+    """
+    drop_rows = reading["missing"] == "drop"
+    readers = [BatchReader(file, ROWS_AT_ONCE) for file in files]
+    columns = columns_of(readers, drop)
+    scan = Scan.of_nothing(len(columns), drop_rows)
+    found: list[Scanned] = []
+    n_kept: list[int] = []
+    for one, later in cluster.map(
+        lambda reader: cluster.submit(_scan_file, reader, columns, drop_rows), readers
+    ):
+        scan.join(later)
+        found.append(one)
+        n_kept.append(later.n_kept)
+    check_types((one.place, one.schema) for one in found)
+
+    def begin(shared: Any, file: Scanned) -> Any:
+        return cluster.submit(_convert_file, file, shared)
+
+    def begin_column(i: int, file: Scanned) -> Any:
+        return cluster.submit(_column_of_file, file, columns, i, drop_rows)
+
+    parts = _Parts(_with_rows(found, n_kept), begin, begin_column)
+    return _held(scan, columns, cluster, memory, reading, parts)
+
+
+def read_frame(frame: Any, cluster: Cluster, memory: int, **reading: Any) -> ClusteredTable:
+    """Take a Dask DataFrame, whose partitions become blocks of rows; `reading` as in :func:`read_files`."""
+    drop_rows = reading["missing"] == "drop"
+    columns = list(column_names(frame.columns))
+    partitions = list(enumerate(frame.to_delayed()))
+    scan = Scan.of_nothing(len(columns), drop_rows)
+    schemas: list[tuple[Path, pa.Schema]] = []
+    n_kept: list[int] = []
+    for number, (schema, later) in enumerate(
+        cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], drop_rows), partitions)
+    ):
+        scan.join(later)
+        schemas.append((_place(number), schema))
+        n_kept.append(later.n_kept)
+    check_types(schemas)
+
+    def begin(shared: Any, one: tuple[int, Any]) -> Any:
+        return cluster.compute(_convert_partition, one[1], one[0], shared)
+
+    def begin_column(i: int, one: tuple[int, Any]) -> Any:
+        return cluster.compute(_column_of_partition, one[1], one[0], i, drop_rows)
+
+    parts = _Parts(_with_rows(partitions, n_kept), begin, begin_column)
+    return _held(scan, columns, cluster, memory, reading, parts)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Parts of a table; how to begin making a block of one, and reading a column of one."""
+
+    parts: Sequence[Any]
+    begin_block: Callable[[Any, Any], Any]
+    begin_column: Callable[[int, Any], Any]
+
+
+def _held(
+    scan: Scan,
+    columns: list[str],
+    cluster: Cluster,
+    memory: int,
+    reading: dict[str, Any],
+    parts: _Parts,
+) -> ClusteredTable:
+    """Choose states, and have a block made of each part."""
+    contents = gathered(scan, columns, reading.pop("names"))
+
+    def read_column(i: int) -> Iterator[Column]:
+        return chain.from_iterable(cluster.map(partial(parts.begin_column, i), parts.parts))
+
+    prepared = prepare(contents, read_column, memory, **reading)
+
+    def read() -> list[Any]:
+        return list(map(partial(parts.begin_block, cluster.put((columns, prepared))), parts.parts))
+
+    table = ClusteredTable(
+        prepared.kind,
+        contents.source.names,
+        cluster,
+        Held(cluster, read),
+        contents.n_kept,
+        np.arange(len(columns)),
+        prepared.states,
+        prepared.low,
+        prepared.high,
+        memory,
+        prepared.notes,
+    )
+    if table.kind == "gaussian":
+        return table
+    low, high = ends_of(table.margins)
+    return replace(table, low=low, high=high)
+
+
+def _with_rows(parts: Sequence[Any], n_kept: Sequence[int]) -> list[Any]:
+    """Leave out the parts of which no row is kept."""
+    return [part for part, n in zip(parts, n_kept, strict=True) if n]
+
+
+def _place(number: int) -> Path:
+    """Say in messages which partition it is."""
+    return Path(f"partition {number}")
+
+
+# What workers do
+
+
+def _scan_file(reader: BatchReader, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
+    _check_seen(reader.file.place)
+    return scan_file(reader, columns, Scan.of_nothing(len(columns), drop_rows))
+
+
+def _check_seen(place: Path) -> None:
+    """Refuse a file that is there for who asked, but not for this worker."""
+    if not place.exists():
+        from distributed import get_worker
+
+        raise FileError(
+            f"{place}: the worker {get_worker().address} has no such file; all must see the files under the "
+            "same path, as on a disk that they share"
+        )
+
+
+def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
+    columns, prepared = shared
+    return np.concatenate(list(converted(batches_of(file, columns), prepared)), axis=1)
+
+
+def _column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> list[Column]:
+    return list(column_of_file(file, columns, i, drop_rows))
+
+
+def _batch(frame: Any, number: int) -> pa.RecordBatch:
+    try:
+        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
+    except pa.ArrowException as error:
+        raise DataError(f"{_place(number)}: {str(error).splitlines()[0]}") from None
+
+
+def _scan_partition(frame: Any, number: int, drop_rows: bool) -> tuple[pa.Schema, Scan]:
+    batch = _batch(frame, number)
+    scan = Scan.of_nothing(batch.num_columns, drop_rows)
+    if len(batch):
+        scan.add(batch)
+    return batch.schema, scan
+
+
+def _convert_partition(frame: Any, number: int, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
+    _, prepared = shared
+    [block] = converted([_batch(frame, number)], prepared)
+    return block
+
+
+def _column_of_partition(frame: Any, number: int, i: int, drop_rows: bool) -> list[Column]:
+    return list(column_of([_batch(frame, number)], i, drop_rows))

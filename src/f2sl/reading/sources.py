@@ -1,0 +1,322 @@
+"""What a user may hand over, seen as a list of columns.
+
+A *source* knows its names and its number of rows and gives one column at a time, so
+that a table of 64-bit values is never copied as a whole. A source whose cells are all
+integers (or all booleans) can also give a block of columns as one two-dimensional
+array, which is many times faster than a column at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from f2sl.errors import DataError
+from f2sl.reading.files import is_path
+from f2sl.reading.values import Column, Refused, numpy_column, some
+from f2sl.storage.memory.table import NumericTable
+from f2sl.table.names import chosen_names, column_names, generated_names
+
+if TYPE_CHECKING:
+    from f2sl.reading.digest import Digest
+
+_NO_REALS = "iubUSMm"
+"""The kinds of NumPy arrays that hold no real numbers."""
+_CATEGORIES = (nw.Categorical, nw.Enum)
+_NO_REAL_TYPES = (nw.Boolean, nw.String, *_CATEGORIES)
+
+
+class Source(Protocol):
+    """A table to be encoded."""
+
+    names: tuple[str, ...]
+    n_rows: int
+
+    def column(self, i: int) -> Column:
+        """Return column `i`; raises `Refused` if it cannot be discrete."""
+        ...
+
+    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
+        """Return columns `first` to `last` - 1 as (rows, columns) of integers or booleans, or None."""
+        ...
+
+    def may_be_real(self, i: int) -> bool:
+        """Tell, by the type of column `i` alone, whether it may hold real numbers."""
+        ...
+
+
+def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
+    """Find out what `data` is.
+
+    Raises
+    ------
+    DataError
+        If it is nothing that can be seen as a table.
+    """
+    if isinstance(data, (ArraySource, ArrowSource, FrameSource, MappingSource, DigestSource)):
+        return data
+    if isinstance(data, NumericTable):
+        return ArraySource(data.values.T, names or data.names)
+    if is_path(data):
+        from f2sl.reading.io import read_table
+
+        return ArrowSource(read_table(data), names)
+    if isinstance(data, Mapping):
+        return MappingSource(data, names)
+    if isinstance(data, np.ndarray):
+        if data.dtype.names:
+            return MappingSource({name: data[name] for name in data.dtype.names}, names)
+        return ArraySource(data, names)
+    if isinstance(data, (list, tuple)):
+        return ArraySource(_array_of_rows(data), names)
+    module = type(data).__module__.partition(".")[0]
+    if module == "scipy" and hasattr(data, "toarray"):
+        raise DataError("sparse matrices are not supported; convert the matrix with .toarray()")
+    if module == "pyarrow" and hasattr(data, "schema"):
+        return ArrowSource(data, names)
+    return _other_source(data, names)
+
+
+def _other_source(data: Any, names: Sequence[str] | None) -> Source:
+    try:
+        frame = nw.from_native(data, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        column_names(data.columns)
+        raise
+    if isinstance(frame, nw.DataFrame):
+        return FrameSource(frame, names)
+    kind = type(data).__name__
+    if hasattr(data, "collect"):
+        raise DataError(f"a {kind} has not been computed yet; hand over the result of its .collect()")
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"):
+        return ArrowSource(data, names)
+    if hasattr(data, "__array__"):
+        return ArraySource(np.asarray(data), names)
+    raise DataError(
+        f"no table can be read from a {kind}; f2sl takes a data frame (pandas, Polars, PyArrow), "
+        "a two-dimensional array, a dictionary of columns, or the path of a file"
+    )
+
+
+class ArraySource:
+    """A two-dimensional NumPy array, one row for each sample."""
+
+    def __init__(self, array: npt.NDArray[Any], names: Sequence[str] | None) -> None:
+        if array.dtype.kind == "c":
+            raise DataError("Complex data not supported: a variable's values are real numbers or labels")
+        if array.ndim != 2:
+            raise DataError(_wrong_dimensions(array))
+        mask = np.ma.getmask(array)
+        self._mask = None if mask is np.ma.nomask else np.asarray(mask)
+        self._array = np.asarray(array)
+        self.n_rows = array.shape[0]
+        self.names = chosen_names(names, array.shape[1]) or generated_names(array.shape[1])
+
+    def column(self, i: int) -> Column:
+        """Return column `i`."""
+        return numpy_column(self._array[:, i], None if self._mask is None else self._mask[:, i])
+
+    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
+        """Return a view of some columns."""
+        if self._array.dtype.kind not in "iub" or self._mask is not None:
+            return None
+        return self._array[:, first:last]
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the array's type."""
+        return self._array.dtype.kind not in _NO_REALS
+
+
+class ArrowSource:
+    """A PyArrow table or record batch, or anything that PyArrow can make a table of."""
+
+    def __init__(self, table: Any, names: Sequence[str] | None) -> None:
+        import pyarrow as pa
+
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        elif not isinstance(table, pa.Table):
+            table = pa.table(table)
+        self._table = table
+        self.n_rows = table.num_rows
+        self.names = chosen_names(names, table.num_columns) or column_names(table.column_names)
+
+    def column(self, i: int) -> Column:
+        """Return column `i`."""
+        from f2sl.reading.arrow import arrow_column
+
+        return arrow_column(self._table.column(i))
+
+    def block(self, first: int, last: int) -> None:
+        """Return None: single columns need no copy here."""
+        return
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the column's type."""
+        import pyarrow.types as pt
+
+        kind = self._table.field(i).type
+        return bool(pt.is_floating(kind) or pt.is_decimal(kind))
+
+
+class DigestSource:
+    """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
+
+    def __init__(
+        self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest], with_dropped: bool = False
+    ) -> None:
+        self.names = names
+        self.n_rows = n_rows
+        self.digests = digests
+        self._with_dropped = with_dropped
+
+    def column(self, i: int) -> Column:
+        """Return the distinct values of column `i`."""
+        return self.digests[i].column(self._with_dropped)
+
+    def block(self, first: int, last: int) -> None:
+        """Return None: the columns are not equally long."""
+        return
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at what the column came as."""
+        return self.digests[i].may_be_real
+
+
+class FrameSource:
+    """A data frame of any library that Narwhals knows."""
+
+    def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str] | None) -> None:
+        self._frame = frame
+        schema = frame.schema
+        self._labels = list(schema)
+        self._types = list(schema.values())  # the frame would make them anew whenever asked
+        self._pandas = frame.to_native() if frame.implementation.is_pandas() else None
+        types = set(self._types)
+        self._alike = len(types) == 1 and next(iter(types)).is_integer()
+        self.n_rows = len(frame)
+        self.names = chosen_names(names, len(schema)) or column_names(schema)
+
+    def column(self, i: int) -> Column:
+        """Return column `i`."""
+        if self._pandas is not None and isinstance(self._types[i], _CATEGORIES):
+            return _categories(self._pandas[self._labels[i]])  # several times as fast as through Narwhals
+        return series_column(self._frame.get_column(self._labels[i]))
+
+    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
+        """Return some columns, if all are of the same integer type and without gaps."""
+        if not self._alike:
+            return None
+        block = self._frame[:, first:last].to_numpy()
+        return block if block.dtype.kind in "iu" else None
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the column's type."""
+        kind = self._types[i]
+        return not (kind.is_integer() or isinstance(kind, _NO_REAL_TYPES))
+
+
+class MappingSource:
+    """A dictionary of columns, of whatever kind each may be."""
+
+    def __init__(self, columns: Mapping[Any, Any], names: Sequence[str] | None) -> None:
+        self.names = chosen_names(names, len(columns)) or column_names(columns)
+        self._columns = list(columns.values())
+        lengths = [_length(name, column) for name, column in zip(self.names, self._columns, strict=True)]
+        self.n_rows = lengths[0] if lengths else 0
+        for name, length in zip(self.names, lengths, strict=True):
+            if length != self.n_rows:
+                raise DataError(
+                    f"columns must be equally long: {self.names[0]!r} has {self.n_rows} values, "
+                    f"{name!r} has {length}"
+                )
+
+    def column(self, i: int) -> Column:
+        """Return column `i`."""
+        from f2sl.reading.arrow import arrow_column, object_column
+
+        values = self._columns[i]
+        if isinstance(values, np.ma.MaskedArray):
+            return numpy_column(np.asarray(values), np.ma.getmaskarray(values))
+        if isinstance(values, np.ndarray):
+            return numpy_column(values)
+        if type(values).__module__.partition(".")[0] == "pyarrow":
+            return arrow_column(values)
+        series = nw.from_native(values, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):
+            return series_column(series)
+        return object_column(list(values))
+
+    def block(self, first: int, last: int) -> None:
+        """Return None: the columns are apart."""
+        return
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the type of an array; of a list of objects it is not known."""
+        values = self._columns[i]
+        return not (isinstance(values, np.ndarray) and values.dtype.kind in _NO_REALS)
+
+
+def series_column(series: nw.Series[Any]) -> Column:
+    """Make a column of a data frame's column."""
+    from f2sl.reading.arrow import arrow_column
+
+    kind = series.dtype
+    if isinstance(kind, _CATEGORIES):
+        if series.implementation.is_pandas_like():
+            return _categories(series.to_native())
+        if series.implementation.is_polars() and isinstance(kind, nw.Categorical):
+            # A Polars Categorical declares nothing: its numbering depends on what else the process has read.
+            series = series.cast(nw.String)
+    try:
+        array = series.to_arrow()
+    except Exception:  # each library fails in its own way
+        values = np.asarray(series.to_numpy())
+        if values.ndim != 1:
+            raise Refused("type", str(kind)) from None
+        return numpy_column(values)
+    return arrow_column(array)
+
+
+def _categories(series: Any) -> Column:
+    """Read a pandas column of categories directly: some, such as intervals, have no counterpart in Arrow."""
+    held = series.array
+    codes, labels = np.asarray(held.codes), tuple(held.categories.tolist())
+    missing = some(codes < 0)
+    return Column(
+        "labels", codes if missing is None else np.where(missing, 0, codes), missing, labels, declared=True
+    )
+
+
+def _length(name: str, column: Any) -> int:
+    if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+        raise DataError(f"column {name!r} is a single {type(column).__name__}, not a sequence of values")
+    if len(getattr(column, "shape", ())) > 1:
+        raise DataError(f"column {name!r} has more than one dimension: shape {column.shape}")
+    return len(column)
+
+
+def _array_of_rows(rows: Sequence[Any]) -> npt.NDArray[Any]:
+    """Make an array of a list of rows without letting NumPy turn numbers beside strings into strings."""
+    lengths = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else -1 for row in rows]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            raise DataError(f"rows must be equally long: row 0 has {lengths[0]} values, row {i} has {length}")
+    if rows and lengths[0] == 0:
+        return np.empty((len(rows), 0), dtype=object)
+    return np.array(rows, dtype=object)
+
+
+def _wrong_dimensions(array: npt.NDArray[Any]) -> str:
+    if array.ndim == 1:
+        return (
+            "Expected 2D array, got 1D array instead: a table has rows (samples) and columns (variables). "
+            "Reshape your data with .reshape(-1, 1) if it is one column, .reshape(1, -1) if it is one row"
+        )
+    if array.ndim == 0:
+        return f"Expected 2D array, got scalar array instead: a single value ({array}) is no table"
+    return f"Expected 2D array, got an array with dim {array.ndim} (shape {array.shape}) instead"

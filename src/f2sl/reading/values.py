@@ -1,0 +1,125 @@
+"""One column as it comes in, before it has codes.
+
+Whatever library a column comes from, it is one of three things here: *integers*,
+*reals*, or *labels* (strings, booleans, categories) that some library has numbered
+already. Anything else is :class:`Refused`, with a keyword for the reason; the reasons
+of all columns are then told in one message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Refused(Exception):
+    """A column that cannot become a discrete variable."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Column:
+    """The values of one column.
+
+    Attributes
+    ----------
+    kind : {"integers", "reals", "labels"}
+        What `values` are: the numbers themselves, or positions in `labels`.
+    values : ndarray
+        One for each row; arbitrary where missing.
+    missing : ndarray of bool, or None
+        The rows without a value; None if there are none.
+    labels : tuple
+        For labels: what the positions stand for.
+    declared : bool
+        Whether all of `labels` are states, in their order, even if they do not occur.
+    from_reals : bool
+        Whether these integers came as floats, which is how integers with gaps often come.
+    weights : ndarray of int64, or None
+        How many rows of the table each value stands for; None if for one.
+    """
+
+    kind: Literal["integers", "reals", "labels"]
+    values: npt.NDArray[Any]
+    missing: Mask | None = None
+    labels: tuple[object, ...] = ()
+    declared: bool = False
+    from_reals: bool = False
+    weights: npt.NDArray[np.int64] | None = None
+
+    @property
+    def n_missing(self) -> int:
+        """The number of rows without a value."""
+        if self.missing is None:
+            return 0
+        return int(self.missing.sum() if self.weights is None else self.weights[self.missing].sum())
+
+    def rows(self, keep: Mask) -> Column:
+        """Return the column with only the rows to `keep`."""
+        missing = None if self.missing is None else some(self.missing[keep])
+        weights = None if self.weights is None else self.weights[keep]
+        return replace(self, values=self.values[keep], missing=missing, weights=weights)
+
+
+def some(missing: Mask | None) -> Mask | None:
+    """Return the mask, or None if it marks nothing."""
+    return missing if missing is not None and missing.any() else None
+
+
+def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> Column:
+    """Make a column of floats; NaN counts as missing.
+
+    Whole numbers with gaps become integers: many libraries have no other way to store
+    integers with missing values.
+
+    Examples
+    --------
+    >>> reals(np.array([2.0, np.nan])).kind, reals(np.array([2.0, 3.0])).kind
+    ('integers', 'reals')
+    """
+    numbers = values.astype(np.float64, copy=False)
+    gaps = np.isnan(numbers)
+    missing = some(gaps if missing is None else gaps | missing)
+    if missing is not None:
+        filled = np.where(missing, 0.0, numbers)
+        # Beyond 2**53 a float no longer tells neighbouring integers apart.
+        if (np.abs(filled) <= 2.0**53).all() and (filled == np.floor(filled)).all():
+            return Column("integers", filled.astype(np.int64), missing, from_reals=True)
+    return Column("reals", numbers, missing)
+
+
+def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> Column:
+    """Make a column of a one-dimensional array.
+
+    Examples
+    --------
+    >>> numpy_column(np.array([True, False])).labels
+    (False, True)
+    """
+    missing = some(missing)
+    match values.dtype.kind:
+        case "i" | "u":
+            return Column("integers", values, missing)
+        case "b":
+            return Column("labels", values.astype(np.uint8), missing, (False, True))
+        case "f":
+            return reals(values, missing)
+        case "U" | "S" | "O" | "T":
+            from f2sl.reading.arrow import object_column
+
+            return object_column(values, missing)
+        case "M" | "m":
+            raise Refused("time", str(values.dtype))
+        case "c":
+            raise Refused("complex")
+        case _:
+            raise Refused("type", str(values.dtype))

@@ -1,0 +1,1 @@
+"""Tables held by the workers of a Dask cluster, and counting them."""

@@ -1,0 +1,334 @@
+"""Counting on a cluster, in one of two ways.
+
+Of *tall* data each worker has some blocks of rows. A batch of queries goes to all blocks, their counts are
+added up in a tree of calls, and the formula is applied where the last sum is made.
+
+Of *wide* data each worker has the whole table, packed into bit planes once. The triangle of pairs goes out
+in tiles, and other queries in parts of a batch; each call returns what its formula keeps.
+
+Either way only queries and results pass through this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+from itertools import count
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
+from f2sl.storage.dask.runtime import Held
+from f2sl.storage.dask.table import ClusteredTable, reduced
+from f2sl.storage.memory.engine import (
+    CELLS_PER_PIECE,
+    MOST_PLANES,
+    MemoryEngine,
+    choose_for_pair,
+    merge_pairs,
+)
+from f2sl.storage.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula
+from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
+
+ROWS_PER_VARIABLE = 1000
+"""Data with more rows for each variable are tall."""
+
+SHARE_OF_WORKER = 0.25
+"""Of a worker's memory, what a whole table may take there; a larger one is split by rows."""
+
+CELLS_AT_ONCE = 1 << 22
+"""Cells of the tables that are counted in one pass over the blocks."""
+
+ROWS_AT_ONCE = 1 << 18
+"""Rows of a block that are counted at a time."""
+
+LEAST_CELLS = 1 << 15
+"""Cells below which a part of a batch is not worth a call."""
+
+LEAST_WORK, MOST_WORK = 2e7, 2e9
+"""Nanoseconds of counting pairs that are worth a call, and after which progress is told."""
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What workers must know of a table beside its blocks: which row of a block each variable is."""
+
+    places: Integers
+    cardinalities: Integers
+    n_rows: int
+
+
+class ClusterEngine:
+    """What both ways of counting a :class:`~f2sl.storage.dask.table.ClusteredTable` share."""
+
+    def __init__(self, table: ClusteredTable) -> None:
+        self._table = table
+        self._cluster = table.cluster
+        self.n_rows = table.n_rows
+        self.cardinalities: Integers = table.cardinalities
+        self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
+        facts = TableFacts(table.places, self.cardinalities, self.n_rows)
+        self._facts = Held(self._cluster, lambda: self._cluster.put(facts))
+
+    @cached_property
+    def margins(self) -> Integers:
+        """The counts of all variables' states, one variable after another."""
+        return np.concatenate([np.empty(0, np.int64), *self._table.margins])
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
+
+    def close(self) -> None:
+        """Let the cluster forget the table."""
+        self._facts.release()
+        self._table.close()
+
+    def __enter__(self) -> ClusterEngine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
+        """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""
+        if not len(queries):
+            return np.empty((0, width))
+        shared = Held(self._cluster, lambda: self._cluster.put(formula))
+        results = self._cluster.map(partial(self._begin_batch, shared), self._parts(queries))
+        return np.concatenate([result.reshape(-1, width) for result in results])
+
+    def _parts(self, queries: Queries) -> Iterator[Queries]:
+        """Cut a batch into what goes out together."""
+        raise NotImplementedError
+
+    def _begin_batch(self, formula: Held[Any], queries: Queries) -> Any:
+        """Hand over some queries; gives the future of what the formula makes of their tables."""
+        raise NotImplementedError
+
+    def search_pairs(
+        self,
+        formula: PairFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
+        if variables is None:
+            variables = np.arange(self.n_variables)
+        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
+        total = triangle.work
+        order = triangle.order
+        shared = Held(self._cluster, lambda: self._cluster.put((order, formula)))
+        done: list[float] = []
+
+        def pieces() -> Iterator[Piece]:
+            for piece in triangle.pieces(self._share(total)):
+                done.append(piece.work / total)
+                yield piece
+
+        found: list[FoundPairs] = []
+        for part in self._cluster.map(partial(self._begin_pairs, shared), pieces()):
+            found.append(part)
+            if advance is not None:
+                advance(done[len(found) - 1])
+        return merge_pairs(found)
+
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        """Choose how to count a pair, and say what that costs."""
+        raise NotImplementedError
+
+    def _share(self, total: float) -> float:
+        """How much of the work one piece is."""
+        raise NotImplementedError
+
+    def _begin_pairs(self, shared: Held[Any], piece: Piece) -> Any:
+        """Hand over some tiles; gives the future of the pairs that are kept."""
+        raise NotImplementedError
+
+
+class RowSplitEngine(ClusterEngine):
+    """Counts blocks of rows where they are, and adds up the counts."""
+
+    def __init__(self, table: ClusteredTable) -> None:
+        super().__init__(table)
+        margins = self.margins
+        self._margins_there = Held(self._cluster, lambda: self._cluster.put(margins))
+
+    def close(self) -> None:
+        """Let the cluster forget the table."""
+        self._margins_there.release()
+        super().close()
+
+    def _parts(self, queries: Queries) -> Iterator[Queries]:
+        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
+        return cut(queries, loads, CELLS_AT_ONCE)
+
+    def _begin_batch(self, formula: Held[Any], queries: Queries) -> Any:
+        batch = self._cluster.submit(_batch_of, self._facts.get(), queries)
+        return self._begin(batch, _apply_to_counts, formula.get())
+
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        return way_of_pair(self.n_rows, k_row, k_column)
+
+    def _share(self, total: float) -> float:
+        return CELLS_AT_ONCE
+
+    def _begin_pairs(self, shared: Held[Any], piece: Piece) -> Any:
+        facts, asked = self._facts.get(), shared.get()
+        if piece.method == BY_PLANES:
+            margins = self._margins_there.get()
+            batch = self._cluster.submit(_tile_batch, facts, margins, asked, piece.tiles)
+        else:
+            batch = self._cluster.submit(_batch_of_pairs, facts, asked, piece.tiles)
+        return self._begin(batch, _keep_pairs, asked)
+
+    def _begin(self, batch: Any, last: Callable[..., Any], formula: Any) -> Any:
+        submit, facts = self._cluster.submit, self._facts.get()
+        parts = [submit(_count_block, facts, batch, block) for block in self._table.blocks.get()]
+        return reduced(
+            parts,
+            lambda group: submit(_add_counts, *group),
+            lambda group: submit(last, batch, formula, *group),
+        )
+
+
+class TileSplitEngine(ClusterEngine):
+    """Gives each worker the whole table, and each call its own tiles or queries."""
+
+    def __init__(self, table: ClusteredTable) -> None:
+        super().__init__(table)
+        self._copies = Held(self._cluster, self._copy)
+        self._turn = count()
+
+    def _copy(self) -> list[Any]:
+        """Let each worker put the whole table together; where one is lost, another does it again."""
+        facts, blocks = self._facts.get(), self._table.blocks.get()
+        pinned = [{"workers": [worker], "allow_other_workers": True} for worker in self._cluster.workers]
+        # Without any worker, for the moment, one copy waits for the next that comes.
+        return [self._cluster.submit(_join, facts, *blocks, **where) for where in pinned or [{}]]
+
+    def close(self) -> None:
+        """Let the cluster forget the table."""
+        self._copies.release()
+        super().close()
+
+    def _next_copy(self) -> Any:
+        copies = self._copies.get()
+        return copies[next(self._turn) % len(copies)]
+
+    def _parts(self, queries: Queries) -> Iterator[Queries]:
+        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows) + 1.0
+        share = float(loads.sum()) / (4 * self._cluster.n_threads)
+        return cut(queries, loads, min(CELLS_PER_PIECE, max(LEAST_CELLS, share)))
+
+    def _begin_batch(self, formula: Held[Any], queries: Queries) -> Any:
+        return self._cluster.submit(_apply_to_whole, self._next_copy(), formula.get(), queries)
+
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        return choose_for_pair(self.n_rows, k_row, k_column)
+
+    def _share(self, total: float) -> float:
+        return max(min(total / (8 * self._cluster.n_threads), MOST_WORK), LEAST_WORK)
+
+    def _begin_pairs(self, shared: Held[Any], piece: Piece) -> Any:
+        return self._cluster.submit(_search_tiles, self._next_copy(), shared.get(), piece.tiles, piece.method)
+
+
+def open_cluster_engine(table: ClusteredTable) -> ClusterEngine:
+    """Choose between the two ways by the table's shape, and by what workers can hold."""
+    states = float(np.where(table.cardinalities <= MOST_PLANES, table.cardinalities, 0).sum())
+    needed = table.n_rows * (2.0 * table.n_variables + states / 8)
+    limit = table.cluster.memory_of_worker
+    tall = table.n_rows > ROWS_PER_VARIABLE * table.n_variables
+    if tall or (limit is not None and needed > SHARE_OF_WORKER * limit):
+        return RowSplitEngine(table)
+    return TileSplitEngine(table)
+
+
+# What workers do
+
+
+class WholeTable:
+    """A table in a worker's memory, with an engine for all calls there."""
+
+    def __init__(self, codes: NDArray[Any], cardinalities: Integers) -> None:
+        self.codes = codes
+        self.cardinalities = cardinalities
+        self._turn = Lock()
+        self._engine: MemoryEngine | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of samples."""
+        return int(self.codes.shape[1])
+
+    @property
+    def engine(self) -> MemoryEngine:
+        """Counts in the calling thread; made when it is first needed."""
+        with self._turn:
+            if self._engine is None:
+                self._engine = MemoryEngine(self, 1)
+            return self._engine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WholeTable, (self.codes, self.cardinalities)
+
+    def __sizeof__(self) -> int:
+        # So that Dask knows what holding and moving it costs.
+        return int(self.codes.nbytes)
+
+
+def _join(facts: TableFacts, *blocks: NDArray[Any]) -> WholeTable:
+    return WholeTable(np.concatenate([block[facts.places] for block in blocks], axis=1), facts.cardinalities)
+
+
+def _apply_to_whole(whole: WholeTable, formula: TableFormula, queries: Queries) -> Floats:
+    return formula(whole.engine.count(queries))
+
+
+def _search_tiles(
+    whole: WholeTable, asked: tuple[Integers, PairFormula], tiles: Integers, method: int
+) -> FoundPairs:
+    order, formula = asked
+    return whole.engine.search_tiles(formula, order, tiles, method)
+
+
+def _batch_of(facts: TableFacts, queries: Queries) -> Batch:
+    return Batch(queries, facts.cardinalities, facts.n_rows, CELLS_AT_ONCE)
+
+
+def _batch_of_pairs(facts: TableFacts, asked: tuple[Integers, PairFormula], tiles: Integers) -> Batch:
+    order, _ = asked
+    return _batch_of(facts, Queries.of_matrix(np.concatenate([pairs_of(order, tile) for tile in tiles])))
+
+
+def _tile_batch(
+    facts: TableFacts, margins: Integers, asked: tuple[Integers, PairFormula], tiles: Integers
+) -> TileBatch:
+    order, _ = asked
+    return TileBatch(order, tiles, facts.cardinalities, margins, facts.n_rows)
+
+
+def _count_block(facts: TableFacts, batch: Counted, block: NDArray[Any]) -> BlockCounts:
+    places = facts.places[batch.used]
+    stretches = range(0, block.shape[1], ROWS_AT_ONCE)
+    return _add_counts(*(batch.count(block[places, a : a + ROWS_AT_ONCE]) for a in stretches))
+
+
+def _add_counts(*parts: BlockCounts) -> BlockCounts:
+    return reduce(BlockCounts.plus, parts)
+
+
+def _apply_to_counts(batch: Counted, formula: TableFormula, *parts: BlockCounts) -> Floats:
+    return formula(batch.tables(_add_counts(*parts)))
+
+
+def _keep_pairs(batch: Counted, asked: tuple[Integers, PairFormula], *parts: BlockCounts) -> FoundPairs:
+    _, formula = asked
+    return formula.of_tables(batch.tables(_add_counts(*parts)))

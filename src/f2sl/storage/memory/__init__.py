@@ -1,0 +1,1 @@
+"""Tables in the memory of this process, and counting them."""

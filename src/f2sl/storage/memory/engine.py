@@ -1,0 +1,304 @@
+"""Counting a table that fits into memory, over threads.
+
+Each table and each pair is counted by bit planes, sample by sample, or by refining or sorting the
+samples, whichever is cheapest for its numbers of states and samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._threads import Threads
+from f2sl.storage.memory import _kernels
+from f2sl.storage.protocol import (
+    CodedRows,
+    CodeTiles,
+    Floats,
+    FoundPairs,
+    Integers,
+    PairFormula,
+    PlaneTables,
+    PlaneTiles,
+    Queries,
+    TableFormula,
+    Tables,
+)
+from f2sl.storage.tiles import (
+    BY_CODES,
+    BY_PLANES,
+    BY_TABLES,
+    Piece,
+    cut_triangle,
+    pairs_of,
+    plane_columns,
+)
+
+MOST_PLANES = 64
+"""Variables with more states have no bit planes: they would take more memory than they save time."""
+
+# Nanoseconds, measured on one core of a server processor; only their ratios matter.
+PLANE_WORD = 0.23
+PLANE_CELL = 2.0
+PLANE_PAIR_WORD = 0.2
+PLANE_PAIR_WORD_OF_RUN = 2.9
+PLANE_PAIR_RUN = 70.0
+PAIR_BY_CODES = 250.0
+PAIR_ROW = 0.75
+PAIR_ROW_TWICE = 2.5
+PAIR_CELL = 0.9
+SORTING_ROW = 20.0
+CODE_ROW = 0.9
+CODE_ROW_AND_VARIABLE = 0.17
+CODE_CELL = 0.5
+
+CELLS_PER_PIECE = 1 << 20
+LEAST_WORK = 2e6
+"""Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
+MOST_WORK = 2e8
+"""After a piece progress is told, and an interrupt heard."""
+LARGEST_SCRATCH = 1 << 22
+"""Cells of the largest table that a pair is counted into without sorting."""
+LARGEST_REFINING = 1 << 24
+"""Samples times states of a variable that groups of samples are split by; more is sorted."""
+
+
+class MemoryEngine:
+    """Count the variables of a :class:`~f2sl.storage.memory.table.DiscreteTable` in this process.
+
+    Tables with more cells than `most_full_cells` (by default as many as there are samples) list only the
+    cells that occur.
+
+    Examples
+    --------
+    >>> from f2sl.reading.encode import as_table
+    >>> engine = MemoryEngine(as_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]}), n_jobs=1)
+    >>> engine.count(Queries.of([(0, 1)])).counts.tolist()
+    [1, 1, 0, 2]
+    """
+
+    def __init__(
+        self, table: CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
+    ) -> None:
+        self._codes = table.codes
+        self.n_rows = table.n_rows
+        self.cardinalities: Integers = table.cardinalities
+        self._most_full_cells = self.n_rows if most_full_cells is None else most_full_cells
+        self.threads = Threads(n_jobs)
+        has_planes = self.cardinalities <= MOST_PLANES
+        sizes = np.where(has_planes, self.cardinalities, 0)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._n_words = (self.n_rows + 63) // 64
+        self._plane_start: Integers = np.where(has_planes, starts[:-1], -1)
+        self._planes = np.zeros((int(starts[-1]), self._n_words), np.uint64)
+        self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
+        self.margins: Integers = np.zeros(int(self.margin_start[-1]), np.int64)
+        self._fill()
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
+
+    def _fill(self) -> None:
+        n = len(self.cardinalities)
+        step = max(1, -(-n // (4 * self.threads.n_threads)))
+
+        def fill(first: int) -> None:
+            part = slice(first, first + step)
+            _kernels.fill_planes(
+                self._codes[part],
+                self.cardinalities[part],
+                self._plane_start[part],
+                self.margin_start[part],
+                self._planes,
+                self.margins,
+            )
+
+        for _ in self.threads.map(fill, range(0, n, step)):
+            pass
+
+    def _margins_of(self, variables: Integers, k: int) -> Integers:
+        """Give the margins of variables that all have `k` states, one a row."""
+        rows: Integers = self.margins[self.margin_start[variables][:, None] + np.arange(k)]
+        return rows
+
+    def close(self) -> None:
+        """End the engine's threads."""
+        self.threads.close()
+
+    def __enter__(self) -> MemoryEngine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # Tables of any order
+
+    def count(self, queries: Queries) -> Tables:
+        """Count the tables of a batch, here and now, in this thread."""
+        method, cells = self._choose(queries)
+        full = (method == _kernels.BY_PLANES) | (method == _kernels.BY_CODES)
+        room = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
+        last = self.cardinalities[queries.variables[queries.start[1:] - 1]]
+        groups = np.where(full, room // last, room) + 1
+        cell_start = np.concatenate([[0], np.cumsum(room)])
+        group_room = np.concatenate([[0], np.cumsum(groups)])
+        counts = np.empty(int(cell_start[-1]) + 1, np.int64)
+        group_start = np.empty(int(group_room[-1]), np.int64)
+        n_groups = _kernels.count_tables(
+            self._codes,
+            self._planes,
+            self._plane_start,
+            self.cardinalities,
+            queries.variables,
+            queries.start,
+            method,
+            cell_start,
+            group_room[:-1],
+            counts,
+            group_start,
+        )
+        return Tables(
+            queries,
+            self.cardinalities,
+            counts[:-1],
+            cell_start,
+            group_start,
+            group_room[:-1],
+            n_groups,
+            full,
+            self.n_rows,
+        )
+
+    def _choose(self, queries: Queries) -> tuple[NDArray[np.int64], Floats]:
+        """For each query, the cheapest way to count it, and the cells of its full table."""
+        cardinalities = self.cardinalities[queries.variables]
+        first = queries.start[:-1]
+        cells = np.multiply.reduceat(cardinalities.astype(np.float64), first)
+        widest = np.maximum.reduceat(cardinalities, first)
+        by_planes = cells * (PLANE_WORD * self._n_words + PLANE_CELL)
+        by_codes = (
+            self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * np.diff(queries.start)) + CODE_CELL * cells
+        )
+        method = np.where(
+            (by_planes <= by_codes) & (widest <= MOST_PLANES), _kernels.BY_PLANES, _kernels.BY_CODES
+        )
+        refined = self.n_rows * widest <= LARGEST_REFINING
+        large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
+        return np.where(cells > self._most_full_cells, large, method).astype(np.int64), cells
+
+    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
+        """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
+        if not len(queries):
+            return np.empty((0, width))
+        pieces = self._pieces(queries)
+        results = self.threads.map(lambda piece: self._apply(queries.part(*piece), formula, width), pieces)
+        return np.concatenate(list(results))
+
+    def _apply(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
+        """Apply a formula to the tables of one piece, or to the planes where it would rather see those."""
+        of_planes = getattr(formula, "of_planes", None)
+        if of_planes is None:
+            return formula(self.count(queries)).reshape(-1, width)
+        by_planes = self._choose(queries)[0] == _kernels.BY_PLANES
+        result = np.empty((len(queries), width))
+        if by_planes.any():
+            arrays = (self._planes, self._plane_start, self.cardinalities)
+            result[by_planes] = of_planes(PlaneTables(*arrays, queries.where(by_planes)))
+        if not by_planes.all():
+            result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
+        return result
+
+    def _pieces(self, queries: Queries) -> Sequence[tuple[int, int]]:
+        """Cut a batch so that no piece holds too many cells, and all threads have some."""
+        _, cells = self._choose(queries)
+        load = np.minimum(cells, self.n_rows) + 1.0
+        share = min(CELLS_PER_PIECE, max(4096.0, load.sum() / (4 * self.threads.n_threads)))
+        piece_of = np.floor(np.cumsum(load) / share)
+        borders = np.flatnonzero(np.diff(piece_of)) + 1
+        edges = [0, *borders.tolist(), len(queries)]
+        return list(pairwise(edges))
+
+    # Pairs
+
+    def search_pairs(
+        self,
+        formula: PairFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
+        if variables is None:
+            variables = np.arange(len(self.cardinalities))
+        triangle = cut_triangle(variables, self.cardinalities, partial(choose_for_pair, self.n_rows), target)
+        total = triangle.work
+
+        def search(piece: Piece) -> tuple[float, FoundPairs]:
+            return piece.work, self.search_tiles(formula, triangle.order, piece.tiles, piece.method)
+
+        found: list[FoundPairs] = []
+        for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
+            found.append(part)
+            if advance is not None:
+                advance(work / total)
+        return merge_pairs(found)
+
+    def _share(self, total: float) -> float:
+        """Choose how many nanoseconds of some work a thread takes on at a time."""
+        threads = self.threads.n_threads
+        return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
+
+    def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
+        """Apply `formula` to some tiles of places in `order`, here and now, in this thread."""
+        if method == BY_PLANES:
+            arrays = (self._planes, self._plane_start, self.margins, self.margin_start, self.cardinalities)
+            return formula.of_tiles(PlaneTiles(*arrays, order, tiles))
+        if method == BY_CODES:
+            return formula.of_code_tiles(CodeTiles(self._codes, self.cardinalities, order, tiles))
+        size = max(1, CELLS_PER_PIECE // self.n_rows)
+        batches = (
+            pairs[i : i + size]
+            for pairs in (pairs_of(order, t) for t in tiles)
+            for i in range(0, len(pairs), size)
+        )
+        return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
+
+    def count_tile(self, order: Integers, tile: Integers) -> Integers:
+        """Count the pairs of one tile by bit planes, as `_kernels.count_pairs` does."""
+        top, bottom, left, right = tile.tolist()
+        rows, columns = order[top:bottom], order[left:right]
+        inner_rows, inner_columns = self.cardinalities[rows[0]] - 1, self.cardinalities[columns[0]] - 1
+        skip = np.clip(np.arange(top, bottom) + 1 - left, 0, right - left)
+        packed = np.empty((inner_columns, _kernels.WORDS_PER_BLOCK, len(columns)), np.uint64)
+        counts = np.empty((len(rows), inner_rows, inner_columns, len(columns)), np.int64)
+        starts = self._plane_start
+        _kernels.count_pairs(self._planes, starts[rows], starts[columns], skip, packed, counts)
+        return counts
+
+
+def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
+    """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
+    cells = k_row * k_column
+    codes = PAIR_BY_CODES + min(PAIR_ROW * n_rows + PAIR_CELL * cells, PAIR_ROW_TWICE * n_rows)
+    if max(k_row, k_column) <= MOST_PLANES:
+        width = plane_columns(k_column)
+        word = PLANE_PAIR_WORD + PLANE_PAIR_WORD_OF_RUN / width
+        n_words = (n_rows + 63) // 64
+        planes = (k_row - 1) * (k_column - 1) * (word * n_words + PLANE_PAIR_RUN / width)
+        if planes + PAIR_CELL * cells <= codes:
+            return BY_PLANES, planes + PAIR_CELL * cells
+    return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * n_rows)
+
+
+def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
+    """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
+    joined = FoundPairs.joined(found)
+    low, high = np.minimum(joined.first, joined.second), np.maximum(joined.first, joined.second)
+    order = np.argsort(low * (high.max(initial=0) + 1) + high)
+    return FoundPairs(low[order], high[order], joined.values[order], joined.tally)

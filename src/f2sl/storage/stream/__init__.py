@@ -1,0 +1,1 @@
+"""Tables on disk that are read in blocks of rows, and counting them."""

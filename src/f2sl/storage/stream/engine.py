@@ -1,0 +1,195 @@
+"""Counting a table that stays on disk, block by block.
+
+Counts add up over blocks of rows (:mod:`f2sl.storage.blocks`); the formula is applied to the sums. The
+threads take one block after another. A batch of queries whose tables would not fit into memory all at once is
+cut into parts, each of which takes a pass over the blocks.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from threading import Lock
+
+import numpy as np
+
+from f2sl._threads import Threads
+from f2sl.storage.blocks import (
+    Batch,
+    BlockCounts,
+    Counted,
+    Occurring,
+    TileBatch,
+    cut,
+    table_sizes,
+    too_large,
+    way_of_pair,
+)
+from f2sl.storage.memory.engine import merge_pairs
+from f2sl.storage.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula, Tables
+from f2sl.storage.stream.table import StreamedTable
+from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
+
+SHARE_FOR_TABLES = 0.5
+"""Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
+
+COPIES_AT_LEAST = 4
+"""How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
+
+Advance = Callable[[float], None] | None
+
+
+class StreamEngine:
+    """Count the variables of a :class:`~f2sl.storage.stream.table.StreamedTable`, with bounded memory.
+
+    Examples
+    --------
+    >>> from f2sl.reading import as_table
+    >>> table = as_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]})
+    >>> with StreamEngine(StreamedTable.of_table(table, rows_per_block=3), n_jobs=1) as engine:
+    ...     engine.count(Queries.of([(0, 1)])).counts.tolist()
+    [1, 1, 0, 2]
+    """
+
+    def __init__(self, table: StreamedTable, n_jobs: int | None = None) -> None:
+        self._table = table
+        self.n_rows = table.n_rows
+        self.cardinalities: Integers = table.cardinalities
+        self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
+        self.margins: Integers = np.concatenate([np.empty(0, np.int64), *table.margins])
+        self.threads = Threads(n_jobs)
+        # Each thread has its block's tables beside the sums, and the formula takes about as much once more.
+        at_once = 8 * (self.threads.n_threads + 3)
+        self._most_cells = max(1, int(SHARE_FOR_TABLES * table.memory / at_once))
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
+
+    def close(self) -> None:
+        """End the engine's threads."""
+        self.threads.close()
+
+    def __enter__(self) -> StreamEngine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
+        """Count the tables of `queries` and apply `formula`, as many at a time as fit into memory."""
+        if not len(queries):
+            return np.empty((0, width))
+        results = (formula(self.count(part)) for part in self._cut(queries))
+        return np.concatenate([result.reshape(-1, width) for result in results])
+
+    def search_pairs(
+        self,
+        formula: PairFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
+        if variables is None:
+            variables = np.arange(self.n_variables)
+        triangle = cut_triangle(variables, self.cardinalities, partial(way_of_pair, self.n_rows), target)
+        total = triangle.work
+        found: list[FoundPairs] = []
+        for piece in triangle.pieces(self._most_cells):
+            tables = self._count_pairs(triangle.order, piece, advance, piece.work / total)
+            found.extend(formula.of_tables(part) for part in tables)
+        return merge_pairs(found)
+
+    def _count_pairs(self, order: Integers, piece: Piece, advance: Advance, share: float) -> Iterator[Tables]:
+        """Count the pairs of some tiles, by bit planes or like other tables."""
+        if piece.method == BY_PLANES:
+            batch = TileBatch(order, piece.tiles, self.cardinalities, self.margins, self.n_rows)
+            yield self._go_through(batch, self.threads.n_threads, advance, share)
+            return
+        pairs = np.concatenate([pairs_of(order, tile) for tile in piece.tiles])
+        for queries in self._cut(Queries.of_matrix(pairs)):
+            yield self.count(queries, advance, share * len(queries) / len(pairs))
+
+    def _cut(self, queries: Queries) -> Iterator[Queries]:
+        """Cut a batch into parts that fit into memory."""
+        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
+        return cut(queries, loads, self._most_cells)
+
+    def count(self, queries: Queries, advance: Advance = None, share: float = 1.0) -> Tables:
+        """Count the tables of a batch in one pass over the blocks; they must fit into memory.
+
+        `advance` is told of finished blocks, which make up `share` of the whole.
+        """
+        batch = Batch(queries, self.cardinalities, self.n_rows, self._most_cells)
+        return self._go_through(batch, self._threads_for(batch), advance, share)
+
+    def _threads_for(self, batch: Batch) -> int:
+        """How many threads may have tables of a batch at a time: one if a single table fills the room."""
+        cells = table_sizes(batch.queries, self.cardinalities)[batch.full].sum()
+        if cells <= self._most_cells:
+            return self.threads.n_threads
+        if COPIES_AT_LEAST * 8 * cells > self._table.memory:
+            longest = int(np.diff(batch.queries.start).max())
+            raise too_large(longest, self._table.memory // (COPIES_AT_LEAST * 8))
+        return 1
+
+    def _go_through(self, batch: Counted, n_threads: int, advance: Advance, share: float) -> Tables:
+        """Add up the counts of all blocks; the threads take one block after another."""
+        left = deque(range(self._table.blocks.n_blocks))
+        step = share / max(1, len(left))
+        sums, turn = _Sums(), Lock()
+
+        def work(_: int) -> None:
+            while left:
+                try:
+                    block = left.popleft()
+                except IndexError:  # another thread has taken the last
+                    return
+                sums.add(batch.count(self._table.read(block, batch.used)))
+                if advance is not None:
+                    with turn:
+                        advance(step)
+
+        try:
+            for _ in self.threads.map(work, range(n_threads)):
+                pass
+        finally:
+            left.clear()  # after an error or Ctrl-C, the other threads end with the blocks they have
+        return batch.tables(sums.total())
+
+
+class _Sums:
+    """Counts of a batch, added up over blocks by several threads."""
+
+    def __init__(self) -> None:
+        self._turn = Lock()
+        self._full: Integers | None = None
+        self._occurring: list[list[Occurring]] = []
+
+    def add(self, counts: BlockCounts) -> None:
+        """Add the counts of a block."""
+        with self._turn:
+            if self._full is None:
+                self._full, self._occurring = counts.full, [[table] for table in counts.occurring]
+                return
+            self._full += counts.full
+            for parts, table in zip(self._occurring, counts.occurring, strict=True):
+                parts.append(table)
+                # As in merge sort: parts of like length are joined, so that each cell is moved few times.
+                while len(parts) > 1 and len(parts[-2].keys) <= 2 * len(parts[-1].keys):
+                    _join_last_two(parts)
+
+    def total(self) -> BlockCounts:
+        """Give the sum."""
+        for parts in self._occurring:
+            while len(parts) > 1:
+                _join_last_two(parts)
+        assert self._full is not None  # a table has at least one block
+        return BlockCounts(self._full, tuple(part for [part] in self._occurring))
+
+
+def _join_last_two(parts: list[Occurring]) -> None:
+    parts[-2:] = [parts[-2].plus(parts[-1])]

@@ -1,0 +1,198 @@
+"""How the triangle of all pairs is cut into tiles.
+
+Variables are put in order of their number of states, and pairs are taken of an earlier with a later
+place in that order. A *tile* is a stretch of places against another, in each of which all variables have
+the same number of states, so that the kernels' loops are regular. Whether a pair is counted by bit planes or
+sample by sample depends only on the two numbers of states, hence is the same throughout a tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from f2sl.storage.protocol import Integers
+
+CELLS_PER_TILE = 1 << 16
+"""Counts that a tile may hold (half a megabyte: it stays in a core's own cache)."""
+
+PLANES_PER_TILE = 256
+"""Bit planes of columns in a tile (128 kilobytes when packed)."""
+
+LARGEST_HEIGHT = 128
+
+CODES_PER_TILE = 32
+"""Variables on each side of a tile that is counted sample by sample."""
+
+
+BY_PLANES, BY_CODES, BY_TABLES = 0, 1, 2
+"""How the pairs of a tile may be counted."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some tiles that are counted in one go, all in the same way.
+
+    A row (top, bottom, left, right) of `tiles` pairs the variables at places top to bottom with those at
+    places left to right, each pair once: the earlier place first. `work` is roughly how long it takes, in
+    nanoseconds.
+    """
+
+    tiles: Integers
+    method: int
+    work: float
+
+
+@dataclass(frozen=True)
+class Block:
+    """The pairs of one stretch of places with another, or with itself, in tiles of `height` and `width`.
+
+    `cost` is how many nanoseconds a pair takes, counted by `method`.
+    """
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    height: int
+    width: int
+    method: int
+    cost: float
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        return int(_pairs_ahead(*map(np.array, (*self.rows, *self.columns))))
+
+    def stripes(self) -> Iterator[Integers]:
+        """Yield the tiles stripe by stripe, side by side; what lies below the diagonal is left out."""
+        for top in range(*self.rows, self.height):
+            left = np.arange(*self.columns, self.width)
+            right = np.minimum(left + self.width, self.columns[1])
+            bottom = min(top + self.height, self.rows[1])
+            tiles = np.column_stack([np.full_like(left, top), np.full_like(left, bottom), left, right])
+            yield tiles[right > top + 1]
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """Pairs to be counted, in tiles that are made when they are asked for.
+
+    `order` lists the variables; tiles speak of places in it.
+    """
+
+    order: Integers
+    blocks: tuple[Block, ...]
+
+    @property
+    def work(self) -> float:
+        """Roughly how long all pairs take, in nanoseconds."""
+        return sum(block.n_pairs * block.cost for block in self.blocks)
+
+    def pieces(self, most: float) -> Iterator[Piece]:
+        """Yield the tiles in pieces of at most so many nanoseconds (or of one tile), neighbours together."""
+        held: list[Piece] = []
+        for block in self.blocks:
+            for stripe in block.stripes():
+                reached = np.cumsum(_pairs_ahead(*stripe.T) * block.cost)
+                done, first = 0.0, 0
+                while first < len(stripe):
+                    room = most - sum(piece.work for piece in held)
+                    last = int(np.searchsorted(reached, done + room, side="right"))
+                    if held and (last <= first or held[0].method != block.method):
+                        yield _joined(held)
+                        held.clear()
+                        continue
+                    last = max(last, first + 1)
+                    held.append(Piece(stripe[first:last], block.method, float(reached[last - 1]) - done))
+                    done, first = float(reached[last - 1]), last
+        if held:
+            yield _joined(held)
+
+
+def cut_triangle(
+    variables: Integers,
+    cardinalities: Integers,
+    choose: Callable[[int, int], tuple[int, float]],
+    target: int | None = None,
+) -> Triangle:
+    """Cut all pairs among `variables`, or of `target` with each of them, into tiles.
+
+    Variables with one state are left out: they are related to nothing. `choose` tells for two numbers of
+    states how such a pair is best counted, and how many nanoseconds that takes.
+
+    Examples
+    --------
+    >>> cut = cut_triangle(np.arange(4), np.array([3, 2, 3, 2]), lambda k_row, k_column: (BY_PLANES, 1.0))
+    >>> cut.order.tolist()
+    [1, 3, 0, 2]
+    >>> [piece.tiles.tolist() for piece in cut.pieces(most=5.0)]
+    [[[0, 2, 0, 2], [0, 2, 2, 4]], [[2, 4, 2, 4]]]
+    """
+    order = variables[(cardinalities[variables] > 1) & (variables != target)]
+    order = order[np.argsort(cardinalities[order], kind="stable")]
+    if target is not None:
+        order = np.concatenate([[target], order]) if cardinalities[target] > 1 else order[:0]
+    states = cardinalities[order]
+    changes = np.diff(states) != 0
+    if target is not None:
+        changes[:1] = True
+    borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
+    runs = list(pairwise(borders))
+    blocks = []
+    for r, rows in enumerate(runs if target is None else runs[:1]):
+        for columns in runs[r:]:
+            k_row, k_column = int(states[rows[0]]), int(states[columns[0]])
+            method, cost = choose(k_row, k_column)
+            blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))
+    return Triangle(order, tuple(blocks))
+
+
+def plane_columns(k_column: int) -> int:
+    """How many columns with that number of states a tile for the bit planes has."""
+    return max(16, PLANES_PER_TILE // (k_column - 1))
+
+
+def _size_of_tiles(k_row: int, k_column: int, method: int) -> tuple[int, int]:
+    """Height and width of tiles of variables with these numbers of states."""
+    if method != BY_PLANES:
+        return CODES_PER_TILE, CODES_PER_TILE
+    width = plane_columns(k_column)
+    return max(1, min(LARGEST_HEIGHT, CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1)))), width
+
+
+def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integers) -> Integers:
+    """Count the pairs of a place from top to bottom with a later one from left to right.
+
+    Examples
+    --------
+    >>> _pairs_ahead(*map(np.array, (0, 3, 0, 3))), _pairs_ahead(*map(np.array, (0, 3, 5, 7)))
+    (np.int64(3), np.int64(6))
+    """
+
+    def before(end: Integers) -> Integers:
+        """Count those whose later place is before `end`: sums of 1, 2, 3, ... up to two limits."""
+        most, least = np.maximum(end - 1 - top, 0), np.maximum(end - 1 - bottom, 0)
+        return np.asarray((most * (most + 1) - least * (least + 1)) // 2)
+
+    return np.asarray(before(right) - before(left))[()]
+
+
+def _joined(pieces: list[Piece]) -> Piece:
+    tiles = np.concatenate([piece.tiles for piece in pieces])
+    return Piece(tiles, pieces[0].method, sum(piece.work for piece in pieces))
+
+
+def pairs_of(order: Integers, tile: Integers) -> Integers:
+    """List the pairs of a tile as rows of two variables.
+
+    Examples
+    --------
+    >>> pairs_of(np.array([4, 5, 6]), np.array([0, 3, 0, 3])).tolist()
+    [[4, 5], [4, 6], [5, 6]]
+    """
+    top, bottom, left, right = tile.tolist()
+    rows, columns = np.meshgrid(np.arange(top, bottom), np.arange(left, right), indexing="ij")
+    ahead = columns > rows
+    return np.column_stack([order[rows[ahead]], order[columns[ahead]]])
