@@ -13,7 +13,9 @@ import naive
 from conftest import compiled_only, make_engine, make_table, random_codes, related_codes
 from f2sl._threads import AHEAD
 from f2sl.stats.information import CellSums, Information, LogTable
-from f2sl.storage.memory import _kernels, memory, tiles
+from f2sl.storage import tiles
+from f2sl.storage.memory import _kernels
+from f2sl.storage.memory import engine as memory
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.protocol import Queries
 
