@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 import networkx as nx
 import numpy as np
 
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.subsets import subsets
 
 
@@ -75,13 +75,13 @@ class Oracle:
     def answer(self, x, y, given):
         return self.ask(x, y, given).answer
 
-    def room(self, x, y):
+    def max_configurations(self, x, y):
         return np.full(len(x), np.inf)
 
     def configurations(self, given):
         return np.ones(len(given))
 
-    def worth_asking(self, x, y, among, size):
+    def reliable_subsets(self, x, y, among, size):
         return subsets(among[(among != x) & (among != y)], size)
 
 

@@ -16,7 +16,8 @@ from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures
 from f2sl.skeleton import join
-from f2sl.stats.independence import INDEPENDENT, TableTest
+from f2sl.stats.answers import INDEPENDENT
+from f2sl.stats.independence import TableTest
 from f2sl.storage.protocol import FoundPairs
 from oracle import Oracle
 from test_local_sound import LARGEST_SET, NETWORKS, network

@@ -8,7 +8,7 @@ from hypothesis import given
 
 import f2sl
 import naive
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT
 from oracle import Oracle, of_graph
 from test_v_structures import dags
 

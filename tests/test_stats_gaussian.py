@@ -14,10 +14,10 @@ from scipy.stats import norm, pearsonr
 import naive_gaussian
 from conftest import compiled_only
 from f2sl.errors import OptionError
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE
 from f2sl.stats.choose import make_score, make_test
 from f2sl.stats.gaussian.fisher_z import FisherZ
 from f2sl.stats.gaussian.scores import GaussianFamilyScore
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE
 from gaussian_tools import moments, related_values
 
 
@@ -107,9 +107,9 @@ def test_too_few_rows_are_unreliable():
     assert asked(test, 0, 1, (2, 3, 4))[0] == UNRELIABLE
     assert (test.n_tests, test.n_unreliable) == (2, 1)
     everyone = np.arange(5)
-    assert [len(part) for part in test.worth_asking(0, 1, everyone, 2)] == [3]
-    assert list(test.worth_asking(0, 1, everyone, 3)) == []
-    room = test.room(np.array([0]), np.array([1]))[0]
+    assert [len(part) for part in test.reliable_subsets(0, 1, everyone, 2)] == [3]
+    assert list(test.reliable_subsets(0, 1, everyone, 3)) == []
+    room = test.max_configurations(np.array([0]), np.array([1]))[0]
     assert test.configurations(np.array([[2, 3]]))[0] <= room < test.configurations(np.array([[2, 3, 4]]))[0]
 
 
@@ -117,7 +117,7 @@ def test_too_few_rows_are_unreliable():
 def test_so_few_rows_that_no_test_can_answer(n_rows):
     test = FisherZ(moments(related_values(0, 3, n_rows)))
     assert asked(test, 0, 1)[0] == UNRELIABLE
-    assert test.room(np.array([0]), np.array([1]))[0] < 1
+    assert test.max_configurations(np.array([0]), np.array([1]))[0] < 1
 
 
 class TestCollinear:

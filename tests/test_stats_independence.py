@@ -13,7 +13,8 @@ import naive
 from conftest import make_engine, random_codes, related_codes
 from f2sl.errors import OptionError
 from f2sl.stats import subsets as subset_module
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, TableTest, strengths
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE
+from f2sl.stats.independence import TableTest, strengths
 from f2sl.stats.subsets import subsets
 from f2sl.stats.until_decided import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
@@ -144,7 +145,7 @@ def test_five_samples_for_each_cell_are_reliable_and_fewer_are_not():
         assert test.reliable(*questions((0, 1))).tolist() == [pair]
         assert test.reliable(*questions((0, 1, 2))).tolist() == [triple]
         assert (test.answer(*questions((0, 1)))[0] != UNRELIABLE) == pair
-        assert any(len(sets) for sets in test.worth_asking(0, 1, np.array([0, 1, 2]), 1)) == triple
+        assert any(len(sets) for sets in test.reliable_subsets(0, 1, np.array([0, 1, 2]), 1)) == triple
 
 
 def test_three_answers_and_how_often_they_are_given():
@@ -197,7 +198,7 @@ def test_alpha_is_the_border_between_the_answers():
 
 
 @pytest.mark.parametrize("n_rows", [19, 20, 40, 60, 100, 240, 1000])
-def test_worth_asking_are_all_subsets_that_leave_the_test_reliable(n_rows):
+def test_reliable_subsets_are_all_subsets_that_leave_the_test_reliable(n_rows):
     cardinalities = [2, 2, 3, 2, 5, 2, 4]
     test = TableTest(make_engine(random_codes(1, n_rows, cardinalities), cardinalities))
     among = np.array([0, 2, 3, 4, 5, 6])
@@ -207,7 +208,7 @@ def test_worth_asking_are_all_subsets_that_leave_the_test_reliable(n_rows):
             for s in combinations([v for v in among.tolist() if v not in (0, 1)], size)
             if naive.is_reliable(n_rows, cardinalities, 0, 1, s)
         ]
-        found = np.concatenate([np.empty((0, size), int), *test.worth_asking(0, 1, among, size)])
+        found = np.concatenate([np.empty((0, size), int), *test.reliable_subsets(0, 1, among, size)])
         assert found.tolist() == expected
         assert test.reliable(np.zeros(len(found), int), np.ones(len(found), int), found).all()
 
@@ -250,7 +251,10 @@ def test_ask_tells_what_answer_and_measure_do(seed, name):
         assert told.p_value[known].tolist() == p_values.tolist()
         assert told.statistic[known].tolist() == statistic.tolist()
         assert told.strength[known] == pytest.approx(-np.log10(p_values), abs=1e-8)
-    assert test.reliable(*asked).tolist() == (test.configurations(asked[2]) <= test.room(*asked[:2])).tolist()
+    assert (
+        test.reliable(*asked).tolist()
+        == (test.configurations(asked[2]) <= test.max_configurations(*asked[:2])).tolist()
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.floats(0.001, 0.999), st.sampled_from([70, 128, 400]))

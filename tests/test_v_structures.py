@@ -16,7 +16,8 @@ from f2sl.orient import v_structures
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import directions, find_v_structures, triples_in_parts, unshielded_triples
 from f2sl.skeleton import from_edges
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, TableTest
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT
+from f2sl.stats.independence import TableTest
 from f2sl.stats.subsets import subsets
 
 
@@ -32,7 +33,7 @@ class Oracle:
         asked = zip(x.tolist(), y.tolist(), map(tuple, given.tolist()), strict=True)
         return np.array([INDEPENDENT if self.separated(*q) else DEPENDENT for q in asked], np.int8)
 
-    def worth_asking(self, x, y, among, size):
+    def reliable_subsets(self, x, y, among, size):
         return subsets(among[(among != x) & (among != y)], size)
 
 
@@ -189,7 +190,7 @@ class OneAnswer:
     def answer(self, x, y, given):
         return np.full(len(x), self.always, np.int8)
 
-    def worth_asking(self, x, y, among, size):
+    def reliable_subsets(self, x, y, among, size):
         return iter(())
 
 

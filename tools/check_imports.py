@@ -16,7 +16,17 @@ SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
     ["_version", "errors"],
-    ["_options", "_progress", "_registry", "_estimator", "_threads", "_jit", "_deadline", "_memory"],
+    [
+        "_options",
+        "_progress",
+        "_registry",
+        "_estimator",
+        "_threads",
+        "_jit",
+        "_deadline",
+        "_memory",
+        "_arrays",
+    ],
     ["_rich"],
     ["graph"],
     ["table"],

@@ -12,7 +12,7 @@ from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
-from f2sl.stats.choose import open_engine
+from f2sl.storage.engine import open_engine
 from f2sl.structure.base import STRUCTURE, StructureLearner
 
 

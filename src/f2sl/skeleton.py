@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.local.base import Neighbourhoods
-from f2sl.storage.protocol import Floats, Integers
 
 SYMMETRIES = ("and", "or")
 

@@ -20,7 +20,7 @@ from f2sl.graph import DAG, compare, compare_pc
 from f2sl.local.base import LOCAL
 from f2sl.local.found import FoundSets
 from f2sl.reading import DiscreteTable
-from f2sl.stats.choose import open_engine
+from f2sl.storage.engine import open_engine
 from f2sl.structure.base import STRUCTURE
 
 NO_MEMORY = ("can't allocate memory", "not enough memory", "can't start new thread")

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests, marginal_strengths
 from f2sl.local.grow_shrink import shrink_all
@@ -31,10 +31,7 @@ from f2sl.local.lockstep import Search, together
 from f2sl.local.stmb import find_spouses
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.local.waiting import Sets, Waiting, without
-from f2sl.storage.protocol import Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class BAMB(ByTests):

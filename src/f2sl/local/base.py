@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
 from f2sl._registry import Registry
 from f2sl.stats.choose import settle
-from f2sl.storage.protocol import Floats, Integers
 
 LOCAL = Registry("PC algorithm")
 LOCAL.add(

@@ -11,7 +11,6 @@ found to separate from T, for want of samples, is not taken for a spouse.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.by_tests import WithSymmetry, strongest_first
 from f2sl.local.lockstep import Questions, Search, answer_all, together
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import DEPENDENT, IndependenceTest
 
 Known = dict[int, Neighbourhood]
 
@@ -64,7 +61,6 @@ class ByNeighbours(WithSymmetry):
         return [member for member in members if variable in known[member].members]
 
     def _blanket(self, test: IndependenceTest, target: int, known: Known) -> Search[Neighbourhood]:
-        from f2sl.stats.independence import DEPENDENT
 
         # With symmetry, the sets of members' members are needed as well.
         yield from self._look_up(test, [target], known)

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl import _options
+from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.errors import Interrupted
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.growing import Around, Grower, Growth
 from f2sl.local.lockstep import together
-from f2sl.storage.protocol import CountingEngine, Floats, Integers
+from f2sl.storage.protocol import CountingEngine
 
 Found = dict[int, Around]
 """What was found around the targets that are finished."""

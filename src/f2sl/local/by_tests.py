@@ -13,19 +13,16 @@ without a conditioning set, each algorithm says what it makes of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, mutual
 from f2sl.local.lockstep import Questions, Search, answer_all, together
-from f2sl.stats.choose import Engine, choices, make_test
-from f2sl.storage.protocol import Floats, Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
+from f2sl.stats.choose import choices, make_test
+from f2sl.storage.engine import Engine
 
 SYMMETRIES = ("and", "none")
 
@@ -152,8 +149,6 @@ def marginal_strengths(
     and the empty separating sets of those that do not. Where the test is unreliable, a variable is in
     neither, unless it is to be kept: then its strength is 0.
     """
-    from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE
-
     others = np.delete(np.arange(test.n_variables), target)
     [answers] = yield [Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))]
     apart = answers.answer == INDEPENDENT

@@ -22,7 +22,6 @@ refuse.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,11 +32,10 @@ from f2sl.local.by_tests import check_tests
 from f2sl.local.fcbf import MEASURES, TIES, redundancy_margin, relevance_graph
 from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
-from f2sl.stats.choose import Engine, choices, make_test, significant_pairs
+from f2sl.stats.answers import INDEPENDENT, IndependenceTest
+from f2sl.stats.choose import choices, make_test, significant_pairs
 from f2sl.stats.significance import CORRECTIONS
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.storage.engine import Engine
 
 SAMPLES_PER_CELL = 1.0
 DOUBTS_AT_ONCE = 200_000
@@ -137,7 +135,6 @@ class ConfirmedFCBF(LocalLearner):
         The sets of other targets are empty.
         """
         from f2sl.local import _kernels
-        from f2sl.stats.independence import INDEPENDENT
 
         members, owners = relevant.members, relevant.owners
         fate = np.full(len(members), _kernels.UNDECIDED, np.int8)

@@ -31,7 +31,9 @@ import numpy as np
 from f2sl import _options
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
-from f2sl.stats.choose import AUTO, Engine, choices, related_pairs, significant_pairs
+from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.choose import AUTO, choices, related_pairs, significant_pairs
+from f2sl.storage.engine import Engine
 from f2sl.storage.protocol import FoundPairs
 
 MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
@@ -118,15 +120,12 @@ class FCBF(LocalLearner):
 
 def redundancy_margin(ties: str) -> float:
     """By how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant: rounding decides no tie."""
-    from f2sl.stats.information import TOLERANCE
-
     return TOLERANCE if ties == "keep" else -TOLERANCE
 
 
 def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
     """Turn pairs into lists of neighbours, strongest first and equals in the order of their names."""
     from f2sl.local import _kernels
-    from f2sl.stats.information import TOLERANCE
 
     degrees = np.bincount(pairs.first, minlength=n) + np.bincount(pairs.second, minlength=n)
     start = np.concatenate([[0], np.cumsum(degrees)])

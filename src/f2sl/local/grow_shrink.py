@@ -12,17 +12,14 @@ growth ends by itself where the samples do; `max_cond_vars` can end it earlier.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests, strongest_first
 from f2sl.local.lockstep import Questions, Search
-from f2sl.storage.protocol import Floats, Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 
 
 class GrowShrink(ByTests):
@@ -62,8 +59,6 @@ class Blanket:
 
     def ask_outside(self) -> Search[tuple[Integers, Floats]]:
         """Test all variables outside given the set; gives those that depend on the target, with strengths."""
-        from f2sl.stats.independence import DEPENDENT, INDEPENDENT
-
         inside = np.array([self.target, *self.members], np.int64)
         others = np.delete(np.arange(self.test.n_variables), inside)
         given = np.broadcast_to(inside[1:], (len(others), len(self.members)))
@@ -84,8 +79,6 @@ class Blanket:
 
         All that are left are asked about at once; after the first that goes, those behind it again.
         """
-        from f2sl.stats.independence import DEPENDENT, INDEPENDENT
-
         place = 0
         while place < len(self.members) > 0:
             members = np.array(self.members, np.int64)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl.storage.protocol import Floats, Integers
+from f2sl._arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from f2sl.stats.set_scores import SetScores

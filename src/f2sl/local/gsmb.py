@@ -7,17 +7,13 @@ target given the set joins it, until there is none; then the set shrinks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import strongest_first
 from f2sl.local.grow_shrink import Blanket, GrowShrink
 from f2sl.local.lockstep import Questions, Search
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class GSMB(GrowShrink):

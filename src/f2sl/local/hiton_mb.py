@@ -7,15 +7,11 @@ form of the algorithm (GLL-MB; Aliferis and others 2010): by the test that shows
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_neighbours import ByNeighbours
 from f2sl.local.hiton_pc import HITONPC
 from f2sl.local.lockstep import Search
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class HITONMB(ByNeighbours):

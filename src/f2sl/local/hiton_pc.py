@@ -12,8 +12,6 @@ answers the result is exact.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from f2sl.local.base import Neighbourhood
@@ -21,9 +19,7 @@ from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_
 from f2sl.local.lockstep import Search, side_by_side
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.local.waiting import Waiting, without
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class HITONPC(SymmetricByTests):

@@ -7,15 +7,11 @@ variables join that have to leave again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import strongest_first
 from f2sl.local.grow_shrink import Blanket, GrowShrink
 from f2sl.local.lockstep import Search
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class IAMB(GrowShrink):

@@ -15,7 +15,8 @@ Examples
 ...     return bool(answers.answer[0] == INDEPENDENT)
 >>> from f2sl.storage.memory.engine import MemoryEngine
 >>> from f2sl.reading.encode import as_table
->>> from f2sl.stats.independence import INDEPENDENT, TableTest
+>>> from f2sl.stats.answers import INDEPENDENT
+>>> from f2sl.stats.independence import TableTest
 >>> table = as_table({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [1, 1, 0, 0] * 9})
 >>> with MemoryEngine(table, n_jobs=1) as engine:
 ...     answer_all(together([independent_of(0, 1), independent_of(0, 2)]), TableTest(engine))
@@ -25,14 +26,12 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl.storage.protocol import Floats, Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import Answers, IndependenceTest
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import Answers, IndependenceTest
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")

@@ -6,15 +6,11 @@ examples). With symmetry, the default, it is exact with perfect answers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_neighbours import ByNeighbours
 from f2sl.local.lockstep import Search
 from f2sl.local.mmpc import MMPC
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class MMMB(ByNeighbours):

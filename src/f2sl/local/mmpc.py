@@ -14,18 +14,14 @@ member goes, because the target is not in its own set; with perfect answers the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import drop_in_turn, separations
-from f2sl.storage.protocol import Floats, Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class MMPC(SymmetricByTests):

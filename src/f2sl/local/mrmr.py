@@ -16,11 +16,13 @@ from functools import lru_cache
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Floats
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.fcbf import MEASURES
-from f2sl.stats.choose import Engine, choices, related_pairs
-from f2sl.storage.protocol import Floats
+from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.choose import choices, related_pairs
+from f2sl.storage.engine import Engine
 
 ROWS_REMEMBERED = 256
 
@@ -68,7 +70,6 @@ class MRMR(LocalLearner):
         return flatten(sets)
 
     def _choose(self, rows: _Rows, target: int) -> Neighbourhood:
-        from f2sl.stats.information import TOLERANCE  # here, so that listing learners does not load Numba
 
         relevance = rows.of(target)
         n = len(relevance)

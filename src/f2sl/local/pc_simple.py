@@ -14,15 +14,11 @@ answers the result is exact.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import separations
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class PCSimple(SymmetricByTests):

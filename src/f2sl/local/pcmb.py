@@ -10,8 +10,6 @@ The association that ranks a variable is the smallest found so far, also with me
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from f2sl.local.base import Neighbourhood
@@ -19,9 +17,7 @@ from f2sl.local.by_neighbours import ByNeighbours
 from f2sl.local.by_tests import marginal_strengths, strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import drop_in_turn, separations
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 
 class PCMB(ByNeighbours):

@@ -14,20 +14,16 @@ spouse by another member, which is asked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests
 from f2sl.local.grow_shrink import shrink_all
 from f2sl.local.lockstep import Questions, Search, together
 from f2sl.local.pc_simple import levels
 from f2sl.local.subset_search import separations
-from f2sl.storage.protocol import Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import DEPENDENT, IndependenceTest
 
 Sets = dict[int, tuple[int, ...]]
 
@@ -92,8 +88,6 @@ def find_spouses(
 
     Gives the strength of each, Y by Y in the order of the members, X in the order of the names.
     """
-    from f2sl.stats.independence import DEPENDENT
-
     pairs = [(x, y) for y in members for x in sorted(apart) if x != y and y not in apart[x]]
     by_size: dict[int, list[int]] = {}
     for place, (x, _) in enumerate(pairs):

@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl.local.lockstep import Questions, Search
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 from f2sl.stats.subsets import subsets
-from f2sl.storage.protocol import Floats, Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
 
 QUESTIONS_AT_ONCE = 1 << 13
 """As many questions are asked before it is looked whether some have become needless."""
@@ -97,14 +94,12 @@ def separations(
         How strong the weakest dependence was that is known of each of the others. By how much a test's is
         stronger than that is not asked; with 0 not even how strong it is.
     """
-    from f2sl.stats.independence import DEPENDENT, INDEPENDENT
-
     weakest = np.full(len(others), known, np.float64)
     result = Separations({}, np.zeros(len(others), np.bool_), weakest)
     if not len(others):
         return result
     fixed = np.array(containing, np.int64)
-    room = test.room(np.full(len(others), target), others) / test.configurations(fixed[None, :])
+    room = test.max_configurations(np.full(len(others), target), others) / test.configurations(fixed[None, :])
     if room.max() < 1:
         return result
     # Members too large for any reliable test are left out before sets are made of them.

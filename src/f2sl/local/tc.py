@@ -14,12 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.by_tests import strongest_first
+from f2sl.stats.answers import DEPENDENT
 from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Integers
 from f2sl.table.names import listing
 
 
@@ -54,7 +55,6 @@ class TCBlankets(LocalLearner):
     def _blankets(self, engine: Moments, targets: Integers) -> list[Neighbourhood]:
         from f2sl.stats.gaussian.fisher_z import z_answers
         from f2sl.stats.gaussian.inverse import decided, given_all_others
-        from f2sl.stats.independence import DEPENDENT
 
         n = engine.n_variables
         freedom = engine.n_rows - n - 1

@@ -9,17 +9,14 @@ there. Where a member leaves, what it helped to separate is asked about again.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.local.by_tests import strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import Separations, separations
-from f2sl.storage.protocol import Floats, Integers
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
+from f2sl.stats.answers import IndependenceTest
 
 Sets = dict[int, tuple[int, ...]]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.graph.cycle_guard import CycleGuard
 from f2sl.orient.v_structures import directions
 from f2sl.skeleton import Skeleton
-from f2sl.storage.protocol import Integers
 
 
 def orient_by_independence(skeleton: Skeleton, names: tuple[str, ...], triples: Integers) -> PDAG:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.graph import DAG
 from f2sl.search.hill_climbing import Climbed, Families, hill_climb
 from f2sl.skeleton import Skeleton
-from f2sl.storage.protocol import Integers
 
 
 def orient_by_score(

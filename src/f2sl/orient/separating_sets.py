@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.storage.protocol import Integers
+from f2sl._arrays import Integers
 
 Label = TypeVar("Label", int, str)
 Members = NDArray[np.int32]

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.orient.separating_sets import Collected, SeparatingSets
 from f2sl.skeleton import Skeleton
-from f2sl.stats.independence import INDEPENDENT, IndependenceTest
-from f2sl.storage.protocol import Integers
+from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 
 TESTS_PER_BATCH = 200_000
 TRIPLES_PER_PART = 500_000
@@ -185,8 +185,8 @@ def _candidate_sets(
     near_a, near_d = skeleton.adjacent_to(a), skeleton.adjacent_to(d)
     if len(middle) == 1:
         near_a, near_d = near_a[near_a != middle[0]], near_d[near_d != middle[0]]
-    yield from test.worth_asking(a, d, near_a, size)
-    for sets in test.worth_asking(a, d, near_d, size):
+    yield from test.reliable_subsets(a, d, near_a, size)
+    for sets in test.reliable_subsets(a, d, near_d, size):
         # What lies within A's neighbours as well has been asked already.
         yield sets[~np.isin(sets, near_a).all(axis=1)]
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._deadline import Deadline
 from f2sl.search import _kernels
 from f2sl.stats._kernels import UNKNOWN
 from f2sl.stats.set_scores import SetScores
-from f2sl.storage.protocol import Integers
 
 SETS_PER_STEP = 1 << 14
 """Sets counted between two looks at the user's patience."""

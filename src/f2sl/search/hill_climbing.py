@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from f2sl.storage.protocol import Floats, Integers
+from f2sl._arrays import Floats, Integers
 
 RELATIVE_TOLERANCE = 1e-11
 

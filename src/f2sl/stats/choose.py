@@ -15,22 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl.errors import OptionError
 from f2sl.reading.kinds import HOLDS
-from f2sl.reading.open import Table
-from f2sl.storage.dask.table import ClusteredTable
-from f2sl.storage.memory.table import DiscreteTable
-from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import CountingEngine, FoundPairs
-from f2sl.storage.stream.table import StreamedTable
+from f2sl.stats.answers import IndependenceTest
+from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import FoundPairs
 
 if TYPE_CHECKING:
     from f2sl.stats.families import FamilyScores
-    from f2sl.stats.independence import IndependenceTest
-    from f2sl.storage.dask.engine import ClusterEngine
-    from f2sl.storage.memory.engine import MemoryEngine
-    from f2sl.storage.stream.engine import StreamEngine
-
-Engine = CountingEngine | Moments
-"""What learners ask for the data: counts of states, or moments of real numbers."""
 
 AUTO = "auto"
 
@@ -45,28 +35,9 @@ CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """By option and kind of data, what it may name; the first is what "auto" stands for."""
 
 
-def open_engine(
-    table: Table, n_jobs: int | None = None
-) -> Moments | MemoryEngine | StreamEngine | ClusterEngine:
-    """Open what counts a table's states or sums up its numbers; a ``with`` block closes it."""
-    if isinstance(table, StreamedTable) and table.kind == "discrete":
-        from f2sl.storage.stream.engine import StreamEngine
-
-        return StreamEngine(table, n_jobs)
-    if isinstance(table, ClusteredTable) and table.kind == "discrete":
-        from f2sl.storage.dask.engine import open_cluster_engine
-
-        return open_cluster_engine(table)
-    if not isinstance(table, DiscreteTable):
-        return Moments.of_table(table, n_jobs)
-    from f2sl.storage.memory.engine import MemoryEngine
-
-    return MemoryEngine(table, n_jobs)
-
-
 def kind_of_engine(engine: Engine) -> str:
     """Say whether an engine knows states or real numbers."""
-    return "gaussian" if isinstance(engine, Moments) else "discrete"
+    return "discrete" if engine.moments is None else "gaussian"
 
 
 def choices(option: str) -> list[str]:
@@ -129,10 +100,10 @@ def make_test(
     samples tables need; tests on correlations are unreliable where nothing is left to correlate.
     """
     name = settled("ci_test", ci_test, kind_of_engine(engine))
-    if isinstance(engine, Moments):
+    if engine.moments is not None:
         from f2sl.stats.gaussian.fisher_z import FisherZ
 
-        return FisherZ(engine, alpha)
+        return FisherZ(engine.moments, alpha)
     from f2sl.stats.independence import SAMPLES_PER_CELL, TableTest
 
     least = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
@@ -142,10 +113,10 @@ def make_test(
 def make_score(engine: Engine, score: str = AUTO, equivalent_sample_size: float = 10.0) -> FamilyScores:
     """Make the score of families of that name on an engine's data; the sample size is BDeu's."""
     name = settled("score", score, kind_of_engine(engine))
-    if isinstance(engine, Moments):
+    if engine.moments is not None:
         from f2sl.stats.gaussian.scores import GaussianFamilyScore
 
-        return GaussianFamilyScore(engine, name)
+        return GaussianFamilyScore(engine.moments, name)
     from f2sl.stats.scores import FamilyScore
 
     return FamilyScore(engine, name, equivalent_sample_size)
@@ -154,10 +125,10 @@ def make_score(engine: Engine, score: str = AUTO, equivalent_sample_size: float 
 def related_pairs(engine: Engine, threshold: float, measure: str = AUTO) -> Callable[..., FoundPairs]:
     """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes."""
     name = settled("measure", measure, kind_of_engine(engine))
-    if isinstance(engine, Moments):
+    if engine.moments is not None:
         from f2sl.stats.gaussian.pairs import PairsAbove
 
-        return partial(engine.search_pairs, PairsAbove(threshold, name))
+        return partial(engine.moments.search_pairs, PairsAbove(threshold, name))
     from f2sl.stats.information import Information
 
     return partial(engine.search_pairs, Information(engine).pairs_above(threshold, name))
@@ -175,10 +146,10 @@ def significant_pairs(
     from f2sl.stats.significance import SignificantPairs
 
     name = settled("measure", measure, kind_of_engine(engine))
-    if isinstance(engine, Moments):
+    if engine.moments is not None:
         from f2sl.stats.gaussian.pairs import ZOfPairs
 
-        return SignificantPairs(engine, ZOfPairs(engine), correction, level, name)
+        return SignificantPairs(engine, ZOfPairs(engine.moments), correction, level, name)
     from f2sl.stats.pair_tests import G2OfPairs
 
     return SignificantPairs(engine, G2OfPairs(engine), correction, level, name)

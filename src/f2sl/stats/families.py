@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from f2sl.storage.protocol import Floats, Integers, Queries
+from f2sl._arrays import Floats, Integers
+from f2sl.storage.protocol import Queries
 
 
 class FamilyScores:

@@ -15,26 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.information import LOGARITHMS, LogTable
 from f2sl.stats.subsets import subsets
 from f2sl.stats.until_decided import UntilDecided
-from f2sl.storage.protocol import (
-    CountingEngine,
-    Floats,
-    Integers,
-    Queries,
-    TableFormula,
-    Tables,
-)
-
-DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
+from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
 
 SAMPLES_PER_CELL = 5.0
 
@@ -51,54 +43,6 @@ ROUNDING_UNITS = 1000
 
 CI_TESTS = {"g2": "likelihood-ratio test (G2)", "x2": "Pearson's chi-squared test (X2)"}
 """Tests by the name they are asked for."""
-
-
-class Answers(NamedTuple):
-    """The answers to a batch of questions, one entry for each.
-
-    `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
-    p-value, also where the p-value itself is too small for a float: the larger, the surer the dependence.
-    Of an unreliable test the numbers are not a number.
-    """
-
-    answer: NDArray[np.int8]
-    p_value: Floats
-    statistic: Floats
-    strength: Floats
-
-    def part(self, first: int, last: int) -> Answers:
-        """Give answers `first` to `last` (not included)."""
-        part = slice(first, last)
-        return Answers(self.answer[part], self.p_value[part], self.statistic[part], self.strength[part])
-
-
-class IndependenceTest(Protocol):
-    """Anything that answers batches of questions "is X independent of Y given Z?"."""
-
-    n_tests: int
-    n_unreliable: int
-
-    @property
-    def n_variables(self) -> int:
-        """How many variables there are to ask about."""
-
-    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
-        """Answer each question, with its numbers; `given` has one row of conditioning variables for each.
-
-        Dependence whose strength is `enough` or more may be told as if there were no end to it.
-        """
-
-    def room(self, x: Integers, y: Integers) -> Floats:
-        """How many configurations a conditioning set may have for a reliable test of x and y."""
-
-    def configurations(self, given: Integers) -> Floats:
-        """How many configurations each row of conditioning variables has."""
-
-    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question; `given` has one row of conditioning variables for each."""
-
-    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
 
 
 class TableTest:
@@ -179,9 +123,9 @@ class TableTest:
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
         """Say which tests have enough samples for each cell."""
-        return np.asarray(self.configurations(given) <= self.room(x, y))
+        return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
 
-    def room(self, x: Integers, y: Integers) -> Floats:
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have for a reliable test of x and y."""
         cardinalities = self.engine.cardinalities
         return np.asarray(self.engine.n_rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
@@ -190,10 +134,10 @@ class TableTest:
         """How many configurations each row of conditioning variables has."""
         return np.asarray(self.engine.cardinalities[given].prod(axis=1, dtype=np.float64))
 
-    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
         """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
         cardinalities = self.engine.cardinalities
-        [room] = self.room(np.array([x]), np.array([y]))
+        [room] = self.max_configurations(np.array([x]), np.array([y]))
         members = among[(among != x) & (among != y) & (cardinalities[among] <= room)]
         if np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
             return

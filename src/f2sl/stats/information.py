@@ -24,21 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
-from f2sl.storage.protocol import (
-    CodeTiles,
-    CountingEngine,
-    Floats,
-    FoundPairs,
-    Integers,
-    PlaneTiles,
-    Queries,
-    Tables,
-)
-
-TOLERANCE = 1e-10
-"""Two values of SU or of information nearer than this are equal: rounding decides nothing."""
-
+from f2sl.stats.answers import TOLERANCE
+from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
 
 MOST_ENTRIES = 1 << 20
 """Terms n log n are looked up for smaller n, and computed for larger ones, of which there are few."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from f2sl._arrays import Floats
 from f2sl.stats.independence import chi_squared_tail
 from f2sl.stats.information import Information, PairsAbove
 from f2sl.stats.significance import MARGIN
-from f2sl.storage.protocol import CountingEngine, Floats, FoundPairs
+from f2sl.storage.protocol import CountingEngine, FoundPairs
 
 
 class G2OfPairs:

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._arrays import Floats
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
 from f2sl.stats.families import FamilyScores
 from f2sl.stats.information import LogTable, sums_of_tables
-from f2sl.storage.protocol import CountingEngine, Floats, Queries, Tables
+from f2sl.storage.protocol import CountingEngine, Queries, Tables
 
 
 class FamilyScore(FamilyScores):

@@ -25,11 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats import _kernels
 from f2sl.stats._kernels import UNKNOWN
 from f2sl.stats.information import LogTable, sums_of_tables
-from f2sl.storage.protocol import CountingEngine, Floats, Integers, Queries, Tables
+from f2sl.storage.protocol import CountingEngine, Queries, Tables
 
 Nodes = NDArray[np.int32]
 

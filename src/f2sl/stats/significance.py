@@ -25,8 +25,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
-from f2sl.storage.protocol import Floats, FoundPairs, Integers
+from f2sl.storage.protocol import FoundPairs
 
 CORRECTIONS = ("fdr", "bonferroni")
 """Corrections for the number of pairs, by the name they are asked for."""

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 
-from f2sl.storage.protocol import Integers
+from f2sl._arrays import Integers
 
 SUBSETS_AT_A_TIME = 1 << 15
 """Most subsets in one array; where there are more, they come in several."""

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
 from f2sl.stats.information import LOGARITHMS, LogTable
-from f2sl.storage.protocol import CountingEngine, Floats, Integers, PlaneTables, Queries, Tables
+from f2sl.storage.protocol import CountingEngine, PlaneTables, Queries, Tables
 
 if TYPE_CHECKING:
     from f2sl.stats.independence import Statistic

@@ -19,9 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
 from f2sl.storage.memory.engine import MOST_PLANES, MemoryEngine
-from f2sl.storage.protocol import Floats, Integers, Queries, Tables
+from f2sl.storage.protocol import Queries, Tables
 from f2sl.storage.tiles import BY_PLANES, BY_TABLES, pairs_of
 
 LARGEST_KEY = 2.0**62

@@ -25,12 +25,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl._memory import available_bytes
 from f2sl._threads import Threads
 from f2sl.errors import DataError
 from f2sl.storage.dask.table import ClusteredTable
 from f2sl.storage.memory.table import NumericTable
-from f2sl.storage.protocol import Floats, FoundPairs, Integers
+from f2sl.storage.protocol import FoundPairs
 from f2sl.storage.stream.table import StreamedTable, Summand
 from f2sl.table.names import listing
 
@@ -79,6 +80,9 @@ class Moments:
         What to call the variables in messages; their numbers by default.
     """
 
+    counts = None
+    """Questions about counts of states have no answer here."""
+
     def __init__(
         self,
         n_rows: int,
@@ -112,6 +116,11 @@ class Moments:
         else:
             numbers = _sums_of_values(table.values, low, high)
         return cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
+
+    @property
+    def moments(self) -> Moments:
+        """What answers questions about moments of numbers: itself."""
+        return self
 
     @property
     def n_variables(self) -> int:

@@ -14,13 +14,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from f2sl._arrays import Floats, Integers
+
+if TYPE_CHECKING:
+    from f2sl.storage.moments import Moments
+
+
+class CountsOnly:
+    """Base of the engines that answer questions about counts, and none about moments."""
+
+    moments = None
+
+    @property
+    def counts(self) -> Any:
+        """What answers questions about counts of states: itself."""
+        return self
 
 
 class CodedRows(Protocol):
@@ -195,6 +208,14 @@ class PairFormula(Protocol):
 
 class CountingEngine(Protocol):
     """Anything that can count a table's variables: memory, files, a cluster."""
+
+    @property
+    def counts(self) -> CountingEngine | None:
+        """What answers questions about counts of states: itself; None if it cannot."""
+
+    @property
+    def moments(self) -> Moments | None:
+        """What answers questions about moments of numbers; None if it cannot."""
 
     @property
     def n_rows(self) -> int:

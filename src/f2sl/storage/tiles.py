@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from f2sl.storage.protocol import Integers
+from f2sl._arrays import Integers
 
 CELLS_PER_TILE = 1 << 16
 """Counts that a tile may hold (half a megabyte: it stays in a core's own cache)."""

@@ -27,7 +27,8 @@ from f2sl.graph import PDAG
 from f2sl.reading import check_reading, kind_for
 from f2sl.reading.open import Table, check_engine, open_table
 from f2sl.reading.remarks import remarks, warn_of_identifiers
-from f2sl.stats.choose import open_engine, settle
+from f2sl.stats.choose import settle
+from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
 from f2sl.table.names import listing
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._memory import available_bytes
 from f2sl._progress import stage
 from f2sl._threads import resolve_jobs
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
-from f2sl.storage.protocol import CountingEngine, Floats, Integers
+from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:

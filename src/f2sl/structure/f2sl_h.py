@@ -26,7 +26,8 @@ from f2sl.graph import DAG, PDAG
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, join
-from f2sl.stats.choose import Engine, make_score
+from f2sl.stats.choose import make_score
+from f2sl.storage.engine import Engine
 from f2sl.storage.moments import Moments
 from f2sl.structure.local_to_global import LocalToGlobal, as_graph
 

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.errors import DataError, unknown_name
 from f2sl.graph import DAG, PDAG
@@ -30,7 +31,6 @@ from f2sl.local.by_score import MAX_EXACT, ByScore, Run
 from f2sl.local.growing import Around, Growth, grow
 from f2sl.local.s2tmb import S2TMB
 from f2sl.skeleton import Skeleton
-from f2sl.storage.protocol import Integers
 from f2sl.structure.by_best_networks import ByBestNetworks
 from f2sl.structure.sll_c import v_structures_of_spouses
 

@@ -19,22 +19,20 @@ A test without degrees of freedom counts as independence in steps 2 and 3, as in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.local.base import Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, from_edges, join
-from f2sl.stats.choose import Engine, make_test
-from f2sl.storage.protocol import Integers
+from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.choose import make_test
+from f2sl.storage.engine import Engine
 from f2sl.structure.base import StructureLearner
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
 
 Separating = dict[tuple[int, int], tuple[int, ...]]
 

@@ -19,7 +19,8 @@ from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, join
-from f2sl.stats.choose import Engine, choices, make_score, make_test
+from f2sl.stats.choose import choices, make_score, make_test
+from f2sl.storage.engine import Engine
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:

@@ -15,20 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.graph import PDAG
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import Skeleton, from_edges
-from f2sl.stats.choose import Engine, make_test
-from f2sl.storage.protocol import Integers
+from f2sl.stats.answers import INDEPENDENT, IndependenceTest
+from f2sl.stats.choose import make_test
+from f2sl.storage.engine import Engine
 from f2sl.structure.base import StructureLearner
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,6 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
     """Remove links level by level, by the answers of `test`."""
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
-    from f2sl.stats.independence import INDEPENDENT
 
     n = test.n_variables
     a, b = np.triu_indices(n, 1)

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl.graph import PDAG
 from f2sl.local.by_score import MAX_EXACT, ByScore, Found, Run
 from f2sl.local.sll import SLL, blanket
 from f2sl.skeleton import Skeleton
-from f2sl.storage.protocol import Integers
 from f2sl.structure.by_best_networks import ByBestNetworks
 
 

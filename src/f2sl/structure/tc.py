@@ -19,23 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from f2sl import _options
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.graph import PDAG
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.local.tc import TCBlankets
 from f2sl.skeleton import Skeleton, from_edges, join
+from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Integers
 from f2sl.structure.base import StructureLearner
-
-if TYPE_CHECKING:
-    from f2sl.stats.independence import IndependenceTest
 
 Separated = dict[tuple[int, int], tuple[int, ...]]
 
@@ -159,8 +156,6 @@ def _separating_set(
     test: IndependenceTest, around: list[set[int]], x: int, y: int, max_left_out: int
 ) -> Search[tuple[int, ...] | None]:
     """Look for what separates two linked variables, leaving out one, two, ... of the neighbours of one."""
-    from f2sl.stats.independence import INDEPENDENT
-
     common = around[x] & around[y]
     own = min(around[x] - common - {y}, around[y] - common - {x}, key=len)
     everything = np.array(sorted(common | own), np.int64)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, ParentSets
-from f2sl.storage.protocol import Integers
 
 KICKS_AT_ONCE = 1000
 """Disturbances between two looks at whether the search was interrupted."""

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from f2sl.storage.protocol import Floats, Integers
+from f2sl._arrays import Floats, Integers
 
 WIDTH = 10
 MOST_CANDIDATES = 64

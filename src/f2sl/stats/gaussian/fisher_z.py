@@ -18,11 +18,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.gaussian import _kernels
-from f2sl.stats.independence import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, strengths
+from f2sl.stats.independence import strengths
 from f2sl.stats.subsets import subsets
 from f2sl.storage.moments import DIGITS, Moments
-from f2sl.storage.protocol import Floats, Integers
 
 COLLINEAR = 1e-8
 """A variable of which no greater share of the variance is left, given others, is decided by them."""
@@ -106,7 +107,7 @@ class FisherZ:
             pass
         return result
 
-    def room(self, x: Integers, y: Integers) -> Floats:
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
         """How many configurations a conditioning set may have, where each variable doubles them."""
         most = self.engine.n_rows - 3 - LEAST_FREEDOM
         return np.full(len(x), 2.0 ** min(most, MOST_DOUBLINGS))
@@ -115,7 +116,7 @@ class FisherZ:
         """Count each variable of a set for a doubling: numbers have no states, but the size matters alike."""
         return np.full(len(given), 2.0 ** min(given.shape[1], MOST_DOUBLINGS))
 
-    def worth_asking(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
         """Subsets of `among` without x and y that are small enough for a reliable test, some at a time."""
         if self.engine.n_rows - size - 3 >= LEAST_FREEDOM:
             yield from subsets(among[(among != x) & (among != y)], size)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl.stats.gaussian import _kernels
 from f2sl.stats.gaussian.fisher_z import COLLINEAR
-from f2sl.storage.protocol import Floats, Integers
 
 DIGITS = 10
 """Partial correlations given all others are rounded to this many decimal places: what libraries of linear

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.gaussian.fisher_z import LARGEST, LEAST_FREEDOM, z_tail
-from f2sl.stats.information import TOLERANCE
 from f2sl.stats.significance import MARGIN
 from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Floats, FoundPairs, Integers
+from f2sl.storage.protocol import FoundPairs
 
 
 def mutual_information(correlations: Floats) -> Floats:

@@ -26,12 +26,13 @@ from functools import cached_property
 
 import numpy as np
 
+from f2sl._arrays import Floats
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.families import FamilyScores
 from f2sl.stats.gaussian import _kernels
 from f2sl.stats.gaussian.fisher_z import COLLINEAR
 from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Floats, Queries
+from f2sl.storage.protocol import Queries
 
 ALPHA_MU = 1.0
 ALPHA_W_ABOVE_N = ALPHA_MU + 1.0

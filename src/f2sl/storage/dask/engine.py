@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
 from f2sl.storage.dask.runtime import Held
 from f2sl.storage.dask.table import ClusteredTable, reduced
@@ -31,7 +32,7 @@ from f2sl.storage.memory.engine import (
     choose_for_pair,
     merge_pairs,
 )
-from f2sl.storage.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula
+from f2sl.storage.protocol import CountsOnly, FoundPairs, PairFormula, Queries, TableFormula
 from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
 
 ROWS_PER_VARIABLE = 1000
@@ -62,7 +63,7 @@ class TableFacts:
     n_rows: int
 
 
-class ClusterEngine:
+class ClusterEngine(CountsOnly):
     """What both ways of counting a :class:`~f2sl.storage.dask.table.ClusteredTable` share."""
 
     def __init__(self, table: ClusteredTable) -> None:

@@ -13,14 +13,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl._threads import Threads
 from f2sl.storage.memory import _kernels
 from f2sl.storage.protocol import (
     CodedRows,
     CodeTiles,
-    Floats,
+    CountsOnly,
     FoundPairs,
-    Integers,
     PairFormula,
     PlaneTables,
     PlaneTiles,
@@ -67,7 +67,7 @@ LARGEST_REFINING = 1 << 24
 """Samples times states of a variable that groups of samples are split by; more is sorted."""
 
 
-class MemoryEngine:
+class MemoryEngine(CountsOnly):
     """Count the variables of a :class:`~f2sl.storage.memory.table.DiscreteTable` in this process.
 
     Tables with more cells than `most_full_cells` (by default as many as there are samples) list only the

@@ -14,6 +14,7 @@ from threading import Lock
 
 import numpy as np
 
+from f2sl._arrays import Floats, Integers
 from f2sl._threads import Threads
 from f2sl.storage.blocks import (
     Batch,
@@ -27,7 +28,7 @@ from f2sl.storage.blocks import (
     way_of_pair,
 )
 from f2sl.storage.memory.engine import merge_pairs
-from f2sl.storage.protocol import Floats, FoundPairs, Integers, PairFormula, Queries, TableFormula, Tables
+from f2sl.storage.protocol import CountsOnly, FoundPairs, PairFormula, Queries, TableFormula, Tables
 from f2sl.storage.stream.table import StreamedTable
 from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
 
@@ -40,7 +41,7 @@ COPIES_AT_LEAST = 4
 Advance = Callable[[float], None] | None
 
 
-class StreamEngine:
+class StreamEngine(CountsOnly):
     """Count the variables of a :class:`~f2sl.storage.stream.table.StreamedTable`, with bounded memory.
 
     Examples

@@ -1,0 +1,64 @@
+"""The answers of independence tests, and the questions a test takes; imports no compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._arrays import Floats, Integers
+
+DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
+
+TOLERANCE = 1e-10
+"""Two values of SU or of information nearer than this are equal: rounding decides nothing."""
+
+
+class Answers(NamedTuple):
+    """The answers to a batch of questions, one entry for each.
+
+    `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
+    p-value, also where the p-value itself is too small for a float: the larger, the surer the dependence.
+    The numbers of an unreliable test are NaN.
+    """
+
+    answer: NDArray[np.int8]
+    p_value: Floats
+    statistic: Floats
+    strength: Floats
+
+    def part(self, first: int, last: int) -> Answers:
+        """Return answers `first` to `last` (not included)."""
+        part = slice(first, last)
+        return Answers(self.answer[part], self.p_value[part], self.statistic[part], self.strength[part])
+
+
+class IndependenceTest(Protocol):
+    """Anything that answers batches of questions "is X independent of Y given Z?"."""
+
+    n_tests: int
+    n_unreliable: int
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables to ask about."""
+
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with its numbers; `given` has one row of conditioning variables for each.
+
+        Dependence whose strength is `enough` or more may be reported as infinite.
+        """
+
+    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
+        """Answer each question; `given` has one row of conditioning variables for each."""
+
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
+        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
+
+    def configurations(self, given: Integers) -> Floats:
+        """Return how many configurations each row of conditioning variables has."""
+
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Yield the subsets of `among`, without x and y, that are small enough for a reliable test."""
