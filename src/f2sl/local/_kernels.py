@@ -187,8 +187,9 @@ def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -
 
     All values are multiplied by 32, and each link to the target is worth `worth` (1 or -1) on top. The
     network has fewer than 32 links to one variable, so this never outweighs a difference of one unit between
-    scores. A set with the target gets `worth` for each of its other members: in the difference of two sets
-    that makes a family, just the links between the target and that family's child or parents remain.
+    scores. A set with the target gets `worth` for each of its other members. In the difference
+    G(P + v) - G(P) this leaves one for each parent if v is the target, one if the target is a parent of v,
+    and nothing otherwise.
 
     values, told_apart : (2^k,) int64, input and output; marks such as `UNKNOWN` are left as they are.
     """

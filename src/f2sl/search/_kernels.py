@@ -53,7 +53,8 @@ def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
         else:
             best[squeezed] = _family(values, v, candidates)
     # Then the maximum over all subsets, one bit after another: after the pass of a bit, each entry is the
-    # best over all subsets that differ from it in the bits so far. k 2^k steps instead of 3^k.
+    # best over all subsets that differ from it in the bits so far. Each pass is linear in the number of
+    # sets, where comparing every set with all of its subsets would take 3^(k - 1) steps.
     step = 1
     while step < half:
         for first in range(0, half, 2 * step):
