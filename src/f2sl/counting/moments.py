@@ -301,6 +301,8 @@ class _Sums:
             for left in range(top, n, VARIABLES_AT_ONCE):
                 b = slice(left, left + VARIABLES_AT_ONCE)
                 products = self.products(a, b).joined(self.coarse_unit)
+                # Columns are near their means, so that this subtracts little and loses nothing by
+                # cancellation.
                 products -= np.outer(self.sums[a], self.sums[b]) / self.n_rows
                 products /= np.sqrt(np.outer(self.squares[a], self.squares[b]))
                 result[a, b] = np.round(products, DIGITS)
@@ -313,6 +315,8 @@ class _Sums:
 def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
     """Sum up columns that are in memory, (n, n_rows) float64, some at a time that fit into the cache."""
     n, n_rows = values.shape
+    # Scaling takes several passes over the values of a column, so that it is done for a few columns at a
+    # time; columns do not affect each other's scale.
     coarse, fine, unit = np.empty_like(values), np.empty_like(values), np.empty(n)
     step = max(1, NUMBERS_AT_ONCE // n_rows)
     for start in range(0, n, step):
@@ -336,6 +340,7 @@ def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]
 
 def _sums_of_blocks(table: BlockTable, low: Floats, high: Floats) -> _Sums:
     """Sum up columns block by block."""
+    # Three passes over the table: for the means, for the deviations, and for the products.
     scaling = _Scaling(table.n_rows, low, high, table.add_up)
     coarse_sums, fine_sums, *products = table.add_up(partial(_sums_of_block, scaling))
     total = _Products(*products)

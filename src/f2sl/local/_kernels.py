@@ -42,6 +42,7 @@ def list_neighbours(
         neighbours[end[y]], strengths[end[y]] = x, values[p]
         end[x] += 1
         end[y] += 1
+    # A stable sort of the negated strengths: falling, with equals in the order in which they were written.
     for v in range(len(start) - 1):
         own = slice(start[v], start[v + 1])
         order = np.argsort(-strengths[own], kind="mergesort")
@@ -149,6 +150,8 @@ def next_doubts(
         for q in range(begin, end):
             if fate[q] != UNDECIDED:
                 continue
+            # Among the neighbours of Y, find the smallest place, that of the strongest X. Place q, that of Y
+            # itself, stands for none.
             y = neighbours[q]
             strongest = q
             for e in range(start[y], start[y + 1]):
@@ -158,6 +161,7 @@ def next_doubts(
             if strongest == q:
                 fate[q] = KEPT
                 continue
+            # Whatever was before this X has been settled, so that the next round starts from here.
             since[q] = strongest
             if fate[strongest] == KEPT:
                 doubted[found], by[found] = q, strongest
@@ -241,6 +245,8 @@ def try_in_turn(
     tried : (searches,) int64
         Output: number of candidates tried.
     """
+    # The steps are those of `best_networks` in `search/_kernels.py`; scratch memory is shared by all rows.
+    # All problems of a call have the same k.
     k = parents.shape[1]
     best_of = np.empty((k, 1 << (k - 1)), np.int64)
     best = np.empty(1 << k, np.int64)
@@ -259,6 +265,7 @@ def try_in_turn(
             low = (1 << candidate_place[row]) - 1
             linked_now = (near[s] & low) | (near[s] & ~low) << 1
             co_parents_now = (spouses[s] & low) | (spouses[s] & ~low) << 1
+            # With settled neighbours, a spouse is any other parent of a child that is not one of these.
             if near_is_settled[s]:
                 changed = co_parents & ~linked_now != co_parents_now
             else:

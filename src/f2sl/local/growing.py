@@ -157,20 +157,20 @@ class Grower:
         """Answer requests about networks of k variables exactly."""
         from f2sl.local import _kernels
 
-        members = np.concatenate([some.members for some in problems])
-        start = np.concatenate([[0], np.cumsum([len(some.members) for some in problems])])
+        members = np.concatenate([problem.members for problem in problems])
+        start = np.concatenate([[0], np.cumsum([len(problem.members) for problem in problems])])
         lattices = self.scores.lattices(members)
         parents = np.zeros((len(problems), k), np.int64)
         tried = np.empty(len(problems), np.int64)
         _kernels.try_in_turn(
             lattices,
             start,
-            np.concatenate([some.target_place for some in problems]),
-            np.concatenate([some.candidate_place for some in problems]),
-            np.array([some.mask(some.turns.around.near) for some in problems]),
-            np.array([some.mask(some.turns.around.spouses) for some in problems]),
-            np.array([some.turns.with_spouses for some in problems]),
-            np.array([some.turns.near_is_settled for some in problems]),
+            np.concatenate([problem.target_place for problem in problems]),
+            np.concatenate([problem.candidate_place for problem in problems]),
+            np.array([problem.mask(problem.turns.around.near) for problem in problems]),
+            np.array([problem.mask(problem.turns.around.spouses) for problem in problems]),
+            np.array([problem.turns.with_spouses for problem in problems]),
+            np.array([problem.turns.near_is_settled for problem in problems]),
             -1 if self.ties == "drop" else 1,
             k if self.max_indegree is None else self.max_indegree,
             parents,
@@ -179,12 +179,12 @@ class Grower:
         self.n_exact += int(tried.sum())
         # The kernel marks a search without a change by -1; otherwise `parents` is the network of the last
         # row.
-        for s, some in enumerate(problems):
+        for s, problem in enumerate(problems):
             change = None
             if parents[s, 0] >= 0:
                 row = start[s] + tried[s] - 1
                 values = lattices[row].__getitem__
-                change = self._change(some.turns, members[row], parents[s].tolist(), values)
+                change = self._change(problem.turns, members[row], parents[s].tolist(), values)
             yield Tried(int(tried[s]), change)
 
     def _climb(self, turns: Turns) -> Tried:

@@ -94,6 +94,8 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
 
     parents : (k,) int64, output.
     """
+    # From the set of all variables, remove the last one of its best network, again and again. Some variable
+    # always matches, since the best score was made from one.
     members = len(best) - 1
     while members:
         v = len(best_of) - 1
@@ -104,19 +106,20 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
                 if best[others] + score == best[members]:
                     break
             v -= 1
-        # (some - 1) & others enumerates all subsets of `others`, in descending order, down to the empty set.
+        # (subset - 1) & others enumerates all subsets of `others`, in descending order, down to the empty
+        # set.
         chosen, fewest = others, len(best_of)
-        some = others
+        subset = others
         while True:
-            n = popcount(np.uint64(some))
-            if n <= fewest and n <= max_indegree and _family(values, v, some) == score:
+            n = popcount(np.uint64(subset))
+            if n <= fewest and n <= max_indegree and _family(values, v, subset) == score:
                 # Of two sets of one size the first has the lowest bit in which they differ.
-                different = some ^ chosen
-                if n < fewest or some & different & -different:
-                    chosen, fewest = some, n
-            if some == 0:
+                different = subset ^ chosen
+                if n < fewest or subset & different & -different:
+                    chosen, fewest = subset, n
+            if subset == 0:
                 break
-            some = (some - 1) & others
+            subset = (subset - 1) & others
         parents[v] = chosen
         members = others
 
@@ -195,6 +198,8 @@ def choose_families(
         for v in range(k):
             if not possible >> v & 1:
                 continue
+            # The best score of v with fewer of these parents, and the largest size known of a set within the
+            # family: the set itself is not counted yet.
             best = LEAST
             size = max(sizes[parents], sizes[parents | 1 << v])
             for u in range(k):
@@ -237,6 +242,7 @@ def score_families(
                 scored += 1
                 place = _squeeze(parents, v)
                 best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
+                # Now that the set's own size is known, the bound may rule out all families with more parents.
                 if best_of[v, place] - slack > -weights[v] * sizes[parents | 1 << v]:
                     open_for[parents] ^= 1 << v
         if parents == 0:

@@ -189,6 +189,7 @@ class _State:
         self.closing = np.zeros(2 * m, np.bool_)
         self.gain: Floats = np.zeros(2 * m)
         self.adding: Floats = np.zeros(2 * m)
+        # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.
         for arc in np.searchsorted(self.arcs @ [n, 1], start @ [n, 1]).tolist():
             u, v = self.arcs[arc].tolist()
             self._link(u, v, arc)
@@ -200,6 +201,8 @@ class _State:
 
     def _measure(self, variables: Iterable[int]) -> None:
         """Compute again the gains of toggling each arc into these variables, in one batch of families."""
+        # families[i] is the family after toggling arcs[i], and current[own[i]] the same variable's family as
+        # it is. All go out in one batch, in which each current family comes once.
         arcs: list[int] = []
         families: list[tuple[int, tuple[int, ...]]] = []
         own: list[int] = []
@@ -297,6 +300,7 @@ class _State:
         u, v = self.arcs[arc].tolist()
         back = int(self.opposite[arc])
         self.signature = self._signature_after(kind, arc)
+        # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
         self.score += float(self.gain[arc])
         if kind == ADD:
             self.score += self.prior

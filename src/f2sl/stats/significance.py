@@ -96,6 +96,7 @@ class SignificantPairs:
         """Return the significant pairs among `variables` (default: all), or of `target` with each of them."""
         if self._found is None:
             self._found = self._search(advance)
+        # `chosen` marks variables, so that a pair is looked up in constant time.
         pairs = self._found
         chosen = np.full(self._engine.n_variables, variables is None)
         if variables is not None:
@@ -162,6 +163,7 @@ def benjamini_hochberg(p_values: Floats, n_tests: int, level: float) -> float:
     >>> benjamini_hochberg(np.array([0.029, 0.001]), 5, 0.05)
     0.001
     """
+    # Not all p-values before the last one need be below their own levels: that is the rule's point.
     ordered = np.sort(p_values)
     below = np.flatnonzero(ordered <= level * np.arange(1, len(ordered) + 1) / n_tests)
     return float(ordered[below[-1]]) if len(below) else -1.0

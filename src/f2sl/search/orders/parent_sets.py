@@ -247,9 +247,9 @@ def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[In
     candidates of each variable.
     """
     # Each set is paired with every candidate of its owner; pairs that repeat a member are dropped.
-    room = degrees[owners]
-    which = np.repeat(np.arange(len(room)), room)
-    added = np.arange(len(which)) - np.repeat(np.cumsum(room) - room, room)
+    n_candidates = degrees[owners]
+    which = np.repeat(np.arange(len(n_candidates)), n_candidates)
+    added = np.arange(len(which)) - np.repeat(np.cumsum(n_candidates) - n_candidates, n_candidates)
     new = (places[which] != added[:, None]).all(axis=1)
     larger = np.sort(np.column_stack([places[which], added])[new], axis=1)
     owners = owners[which][new]
