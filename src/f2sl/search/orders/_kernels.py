@@ -86,7 +86,7 @@ class Room(NamedTuple):
     queue : (n,) int64
         Variables to be tried, a ring: entry i is ``queue[i % n]``.
     ends : (2,) int64
-        First entry of the queue, and the one behind its last. They only grow.
+        First entry of the queue, and the one behind its last. Within a call they only grow.
     waiting : (n,) bool
         Whether each variable is in the queue.
     near : (most candidates + 1,) int64
@@ -208,8 +208,9 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
     `near` has v's candidates in the order of their places. Nothing is moved.
 
     Starting from v's current place, its candidates u are passed one after another, to the right and then to
-    the left. Only v and the candidates passed so far choose differently, so the gain of each further place is
-    that of the one before (`others`), plus what u gains or loses, plus what v's own best set is worth there.
+    the left. Only v and the candidates passed so far choose differently. So the gain of a place is what these
+    candidates gain or lose, a sum that grows by one term for each further place (`others`), plus the
+    difference between v's own best set there and the one it has now.
 
     - Passing u to the right, u loses v as a possible parent: it keeps its set unless v is a member, and then
       takes a later (worse) one. v can have u as well: it takes the same set or an earlier (better) one.
