@@ -1,4 +1,4 @@
-"""Scores of families from one number for each set of variables.
+"""Compute scores of families from one number for each set of variables.
 
 A score that is the same for all DAGs of a Markov equivalence class is a difference: with S a set of
 variables and Q the number of all its configurations, seen or not, ::
@@ -9,11 +9,12 @@ variables and Q the number of all its configurations, seen or not, ::
     BIC    G(S) = sum of n log n - log(N) / 2 * Q
 
 So n variables need 2^n tables, where n 2^(n-1) families would have to be scored. Each G is rounded to
-*fixed point*, a whole number of small units. Then scores of families and whole networks are exact: DAGs
-that are equivalent have equal scores (turning a covered edge leaves the same sets), so have those
-in which a column takes the place of its copy, and nothing that compares scores needs a tolerance.
+*fixed point*, a whole number of small units. Then scores of families and whole networks are exact integers:
+equivalent DAGs have equal scores (reversing a covered edge leaves the same sets), so have DAGs
+in which a column takes the place of its copy, and no comparison of scores needs a tolerance.
 
-A set is counted once, whoever asks for it, and the tree of sets knows which were.
+Each set is counted at most once. A tree of sets (:class:`_SetTree`) gives every set that was asked for a
+number, and arrays by these numbers hold the values.
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ from f2sl.storage.protocol import CountingEngine, Queries, Tables
 Nodes = NDArray[np.int32]
 
 LEAST = _kernels.LEAST
-"""Values of sets are above; `UNKNOWN` and `IMPOSSIBLE` are below."""
+"""Lower bound of the values of sets; the marks `UNKNOWN` and `IMPOSSIBLE` are below it."""
 
 IMPOSSIBLE = UNKNOWN + 1
-"""Stands where a set is too large for any family over it to be in a best network."""
+"""Marks a set that is too large for any family over it to be in a best network."""
 
 MOST_MEMBERS = 40
-"""Variables that a set may have: more than any search over all subsets could cope with."""
+"""Variables that a set may have, for the choice of the unit: more than any search over all subsets can do."""
 
 COUNTS_REMEMBERED = 128
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
 
 SETS_PER_BATCH = 1 << 15
+"""Sets counted in one call of the engine, which bounds the memory of a batch."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,11 @@ class Ceilings:
     """Upper bounds of the scores of families.
 
     A family of variable v over a set S, and every family of v with these parents and others, scores at most
-    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset may stand in for one
-    that is not known (0). Two values that differ by more than `slack` do so in spite of all rounding.
+    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset is a valid bound where
+    that of the set is not known yet (0).
+
+    weights : (k,) float64; sizes : (2^k,) float64, by mask; slack : values that differ by more than this
+    many units do so whatever was rounded.
 
     BIC
         The likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 - 1 / r)
@@ -74,28 +79,28 @@ class Ceilings:
     slack: int
 
     def learn(self, masks: Integers, occupied: NDArray[np.int32]) -> None:
-        """Take note of how many cells of some sets are occupied."""
+        """Update the sizes of some sets by their numbers of occupied cells (0 for BIC, which knows them)."""
         self.sizes[masks] = np.maximum(self.sizes[masks], occupied)
 
 
 class SetScores:
-    """The numbers G(S) on an engine's counts, each set counted once.
+    """Computes the numbers G(S) from an engine's counts, each set once.
 
     Parameters
     ----------
     engine : CountingEngine
-        Where tables are counted.
+        Engine that counts the tables.
     score : {"bdeu", "bic"}
-        The score whose differences are wanted.
+        Score whose families are differences of these numbers.
     equivalent_sample_size : float
-        The weight of BDeu's prior, in samples.
+        Weight of BDeu's prior, in samples.
 
     Attributes
     ----------
     unit : float
-        What a value is to be multiplied with, for a log score in nats.
+        Value of one unit in nats.
     n_sets : int
-        How many sets were counted.
+        Number of sets counted.
     """
 
     def __init__(
@@ -107,12 +112,13 @@ class SetScores:
         self.score = score
         self.equivalent_sample_size = equivalent_sample_size
         self.n_sets = 0
+        # By the sets' numbers in the tree, and as long as the tree has room.
         self._tree = _SetTree()
         self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
         self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
         self._penalty = 0.5 * math.log(engine.n_rows)
         self._largest_table = self._find_largest_table()
-        # Values have to fit into the 53 bits of a float, which is what engines return.
+        # Engines return floats: values have to be whole numbers of at most 53 bits.
         self.unit = 2.0 ** (math.ceil(math.log2(max(self._largest_value(), 1.0))) - 52)
         self._formula = SetFormula(
             score, equivalent_sample_size, self.unit, self._penalty, LogTable(engine.n_rows)
@@ -120,7 +126,7 @@ class SetScores:
         self._values[0] = int(self._formula(_everything(engine))[0, 0])
 
     def _find_largest_table(self) -> float:
-        """Say how many configurations a set may have before BIC punishes it more than it can explain.
+        """Return the number of configurations above which BIC penalises a set more than it can explain.
 
         For any v of a set with Q configurations, score(v | the others) <= - penalty (Q - Q / r), which is at
         most - penalty Q / 2, and score(v | nothing) >= - N log r - penalty (r - 1). (A variable with one
@@ -132,7 +138,7 @@ class SetScores:
         return 2.0 * (self.engine.n_rows * math.log(states) / self._penalty + states)
 
     def _largest_value(self) -> float:
-        """Bound the size of G, in nats."""
+        """Return an upper bound of the absolute value of G, in nats."""
         n, ess = self.engine.n_rows, self.equivalent_sample_size
         if self.score == "bic":
             penalty = self._penalty * self._largest_table if self._penalty else 0.0
@@ -143,25 +149,25 @@ class SetScores:
 
     @property
     def n_remembered(self) -> int:
-        """How many sets are remembered, those too large to be counted included."""
+        """Number of sets that are remembered, including those too large to be counted."""
         return self._tree._used
 
     def anew(self) -> SetScores:
-        """Give the same scores with nothing remembered."""
+        """Return an object for the same scores that remembers no sets, to free memory."""
         return SetScores(self.engine, self.score, self.equivalent_sample_size)
 
     def lattices(self, members: Integers) -> Integers:
-        """Give the values of all subsets of each row of `members`.
+        """Return the values of all subsets of each row of `members`.
 
         Parameters
         ----------
-        members : array of shape (m, k)
+        members : (m, k) int64
             Sets of k variables, each row in ascending order. Ask for many at once: what is not known
             of all of them is counted together.
 
         Returns
         -------
-        array of shape (m, 2**k)
+        (m, 2**k) int64
             In column `mask` the value, in units, of the members whose bits are set in `mask` (bit i for
             member i).
         """
@@ -171,10 +177,10 @@ class SetScores:
         return values
 
     def subsets(self, members: Integers, masks: Integers) -> tuple[Integers, NDArray[np.int32]]:
-        """Give the values of some subsets of `members`, and the numbers of their cells that are not empty.
+        """Return the values of some subsets of `members`, and the numbers of their cells that are not empty.
 
-        `members` is one set, ascending; bit i of a mask stands for member i. Masks of more than 63 members
-        are rows of several words (:func:`words_of`).
+        members : (k,) int64, one set, ascending; masks : (m,) int64, bit i stands for member i, or (m, words)
+        for more than 63 members (:func:`words_of`). Returns (m,) int64 and (m,) int32.
         """
         words = masks.reshape(len(masks), _n_words(len(members)))
         nodes = self._tree.subsets(np.ascontiguousarray(members, np.int64), words)
@@ -182,31 +188,36 @@ class SetScores:
         return self._values[nodes], self._occupied[nodes]
 
     def ceilings(self, members: Integers) -> Ceilings:
-        """Bound what families over some variables can score, however many parents they have."""
+        """Return upper bounds of the scores of all families over some variables."""
         states = self.engine.cardinalities[members].astype(np.float64)
-        # Rounding of G, and what the logarithms of Gamma lose where they are large.
+        # A G sums up to n rounded terms, each off by half a unit and by the rounding of lgamma, which is
+        # that of its largest value; a comparison of two families has four of them.
         n, ess = self.engine.n_rows, self.equivalent_sample_size
         lost = 4.0 * float(np.spacing(math.lgamma(n + ess))) / self.unit
         slack = math.ceil(4 * n * (1.0 + lost))
         if self.score == "bdeu":
             return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(members)), slack)
+        # BIC's sizes are numbers of configurations, known beforehand: each variable doubles the list of
+        # masks.
         sizes = np.ones(1)
         for k in states:
             sizes = np.concatenate([sizes, sizes * k])
         return Ceilings(self._penalty * (1.0 - 1.0 / states) / self.unit, sizes, slack)
 
     def _count(self, nodes: Integers) -> None:
-        """Count those sets among `nodes` that are not known."""
+        """Count those sets among `nodes` whose values are not known; `nodes` are numbers of the tree."""
         if len(self._values) < self._tree.room:
             more = self._tree.room - len(self._values)
             self._values = np.concatenate([self._values, np.full(more, UNKNOWN)])
             self._occupied = np.concatenate([self._occupied, np.zeros(more, np.int32)])
-        # By number, each set shares much with the one before: engines may use that.
+        # In the order of their numbers, most sets begin with the same variables as the one before, which
+        # engines that refine groups of samples use.
         new = np.unique(nodes[self._values[nodes] == UNKNOWN])
         for first in range(0, len(new), SETS_PER_BATCH):
             batch = new[first : first + SETS_PER_BATCH]
             queries = self._tree.queries(batch)
             sizes = _kernels.table_sizes(queries.variables, queries.start, self.engine.cardinalities)
+            # BIC rules out sets that are too large, before they are counted.
             possible = sizes <= self._largest_table
             if not possible.all():
                 self._values[batch[~possible]] = IMPOSSIBLE
@@ -220,7 +231,10 @@ class SetScores:
 
 @dataclass(frozen=True)
 class SetFormula:
-    """Formula for G in units, beside it the number of cells that are not empty (0 where nobody asks)."""
+    """Formula for G, in units, and the number of cells that are not empty (0 for BIC, which needs none).
+
+    A small object without the values, because formulas travel to other processes.
+    """
 
     score: str
     equivalent_sample_size: float
@@ -229,10 +243,11 @@ class SetFormula:
     table: LogTable
 
     def __call__(self, tables: Tables) -> Floats:
-        """Give both for each table."""
+        """Return both for each table, (n_tables, 2) float64."""
         return SET_SCORES[self.score](self, tables)
 
     def _bdeu(self, tables: Tables) -> Floats:
+        # Tables with equally many cells have the same prior, and share the terms of small counts.
         queries = tables.queries
         sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
         different, which = np.unique(sizes, return_inverse=True)
@@ -254,6 +269,7 @@ class SetFormula:
         queries = tables.queries
         sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
         cells, _ = sums_of_tables(tables, self.table)
+        # Likelihood and penalty are rounded apart, so that each depends on its own numbers alone.
         fit = np.rint(cells * (self.table.unit / self.unit))
         return np.column_stack([fit - np.rint(self.penalty * sizes / self.unit), np.zeros(len(queries))])
 
@@ -262,11 +278,13 @@ SET_SCORES: dict[str, Callable[[SetFormula, Tables], Floats]] = {
     "bdeu": SetFormula._bdeu,
     "bic": SetFormula._bic,
 }
-"""Scores that are differences, by the name they are asked for."""
+"""Scores that are differences of set values, by name."""
 
 
 def words_of(masks: Sequence[int], n_members: int) -> Integers:
-    """Give masks of any size as rows of words, the first of which has the bits of members 0 to 63.
+    """Return masks of any size as rows of 64-bit words, the first of which has the bits of members 0 to 63.
+
+    Python's integers have no largest one; the kernels' do.
 
     Examples
     --------
@@ -283,7 +301,7 @@ def _n_words(n_members: int) -> int:
 
 
 def _everything(engine: CountingEngine) -> Tables:
-    """Count the empty set: one cell that holds all samples."""
+    """Return the table of the empty set: one cell that holds all samples."""
     borders = np.array([0, 1])
     return Tables(
         Queries(np.empty(0, np.int64), np.zeros(2, np.int64)),
@@ -299,11 +317,16 @@ def _everything(engine: CountingEngine) -> Tables:
 
 
 class _SetTree:
-    """Numbers for sets of variables, given out as sets are met for the first time."""
+    """Gives sets of variables numbers, in the order in which they are first asked for.
+
+    A tree with a hash table, in arrays that the kernels work on (`stats/_kernels.py`, "A tree of sets",
+    describes them). A Python dictionary would need a tuple or an integer of its own for each of millions of
+    sets, and could not be used in a kernel.
+    """
 
     def __init__(self) -> None:
         self.room = 1 << 12
-        """How many sets there is room for."""
+        """Number of sets that there is room for, a power of two."""
         self._used = 1
         self._keys: Integers = np.full(2 * self.room, -1, np.int64)
         self._nodes: Nodes = np.zeros(2 * self.room, np.int32)
@@ -311,7 +334,8 @@ class _SetTree:
         self._smallest: Nodes = np.zeros(self.room, np.int32)
 
     def lattices(self, members: Integers) -> Integers:
-        """Give the numbers of all subsets of each row of `members`."""
+        """Return the numbers of all subsets of each row of `members`, (m, 2^k) int64."""
+        # The kernel stops where the room might not suffice, and goes on from there when there is more.
         found = np.empty((len(members), 1 << members.shape[1]), np.int64)
         done = 0
         while True:
@@ -321,7 +345,7 @@ class _SetTree:
             self._grow(found.shape[1])
 
     def subsets(self, members: Integers, masks: Integers) -> Integers:
-        """Give the numbers of some subsets of one set."""
+        """Return the numbers of some subsets of one set, (m,) int64."""
         found = np.empty(len(masks), np.int64)
         done = 0
         while True:
@@ -331,14 +355,15 @@ class _SetTree:
             self._grow(len(members))
 
     def queries(self, nodes: Integers) -> Queries:
-        """Turn numbers of sets into questions to an engine."""
+        """Turn numbers of sets into a batch of queries."""
         return Queries(*_kernels.list_members(self._parents, self._smallest, nodes))
 
     def _arrays(self) -> tuple[Integers, Nodes, Nodes, Nodes, int]:
         return self._keys, self._nodes, self._parents, self._smallest, self._used
 
     def _grow(self, least: int) -> None:
-        """Make the tree at least twice as large, with room for `least` sets more."""
+        """Make the tree at least twice as large, with room for `least` more sets."""
+        # Nodes keep their numbers. Slots of the hash table depend on its size, so all keys are entered again.
         room = self.room
         while room < self._used + least or room == self.room:
             room *= 2

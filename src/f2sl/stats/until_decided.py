@@ -1,12 +1,12 @@
-"""G2 tests that end as soon as what is asked for is certain.
+"""G2 tests that end as soon as their answer is certain.
 
-G2 is a sum over the strata of the conditioning variables, and no stratum takes anything away from it. So when
+G2 is a sum over the strata of the conditioning variables, and no stratum has a negative G2. So when
 part of the sum is already larger than what independence allows with all degrees of freedom that the table
-could have, the variables are dependent, whatever the rest is. Most sets that are tried between two variables
-that nothing separates are of that kind, and a few of the largest strata decide them.
+could have, the variables are dependent, whatever the rest is. Most tests between two variables that nothing
+separates are of that kind, and a few of the largest strata decide them.
 
-Who looks for the weakest dependence of two variables given any of many sets goes further than the answer, but
-need not know how strong a dependence is that is stronger than another found before.
+A learner that looks for the weakest dependence of two variables given any of many sets needs the strength,
+too, but not that of a dependence that is stronger than another one found before.
 """
 
 from __future__ import annotations
@@ -25,30 +25,33 @@ if TYPE_CHECKING:
     from f2sl.stats.independence import Statistic
 
 MARGIN = 1e-6
-"""A statistic must be larger than enough by this share, so that no rounding decides."""
+"""Share by which a statistic must exceed its critical value, so that rounding does not decide."""
 
 STRONGEST = 280.0
-"""Tests that only a greater strength could end go on to their end: of such p-values no inverse is known."""
+"""Strength from which on tests do not end early: p-values this small have no inverse in floats."""
 
 
 class UntilDecided:
-    """The formula of a G2 test of which not more than the answer is asked for, or little more.
+    """Formula of a G2 test that computes the whole statistic only where the answer needs it.
 
-    Gives statistic and degrees of freedom as the test's own formula does, or an infinite statistic where part
-    of it was enough: for dependence, and for the strength that `enough` names for a pair of variables.
+    Returns statistic and degrees of freedom as the test's own formula does, or an infinite statistic where
+    part of it was enough: for dependence, and for the strength that `enough` states for a pair of variables.
     """
 
     def __init__(self, statistic: Statistic, engine: CountingEngine, alpha: float) -> None:
         self._statistic = statistic
         self._engine = engine
         self._alpha = alpha
+        # Pairs of variables, as ascending numbers, and the strength that is enough for each. The strengths
+        # have one entry more, which pairs beyond the last one get: here, no pairs, and 0 for all.
         self._pairs = np.empty(0, np.int64)
         self._strengths = np.zeros(1)
 
     def with_strengths(self, x: Integers, y: Integers, enough: Floats) -> UntilDecided:
-        """Make the formula for questions about x and y where strengths of `enough` or more need not be told.
+        """Return the formula for tests of x and y that need not tell strengths of `enough` or more apart.
 
-        The same pair may be asked about with several: then only what is enough for all is.
+        x, y : (m,) int64; enough : (m,) float64. The same pair may come with several strengths: then the
+        largest counts, which is enough for all.
         """
         if not enough.any():
             return self
@@ -60,15 +63,15 @@ class UntilDecided:
         return formula
 
     def _numbers(self, x: Integers, y: Integers) -> Integers:
-        """One number for each two variables."""
+        """Return a number for each pair of variables, the same for (x, y) and (y, x)."""
         return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
 
     def __reduce__(self) -> tuple[type[Statistic], tuple[str, LogTable]]:
-        """Travel to other machines as the plain formula: what is counted there comes as whole tables."""
+        """Pickle as the plain formula, because engines on other machines count whole tables."""
         return type(self._statistic), (self._statistic.ci_test, self._statistic.table)
 
     def __call__(self, tables: Tables) -> Floats:
-        """Look at whole tables where these have been counted."""
+        """Compute statistic and degrees of freedom from tables that were counted as a whole."""
         return self._statistic(tables)
 
     def of_planes(self, tables: PlaneTables) -> Floats:
@@ -93,18 +96,21 @@ class UntilDecided:
         return np.column_stack([self._statistic.without_rounding(statistic), freedom])
 
     def _enough(self, queries: Queries) -> Floats:
-        """Half of a G2, in units of the logarithms' table, that is surely enough.
+        """Return half of a critical G2 for each test, in units of the table of n log n, (n_tests,) float64.
 
-        Strata in which some states do not occur have fewer degrees of freedom: less would be enough.
+        It is that of the most degrees of freedom that the table could have. Strata in which some states do
+        not occur have fewer, which are known only after counting; a smaller G2 would be enough then.
         """
         from scipy.special import gammainccinv
 
+        # All queries of a batch have the same number of variables.
         width = queries.start[1]
         variables = queries.variables.reshape(-1, width)
         cardinalities = self._engine.cardinalities[variables]
         strata = cardinalities[:, :-2].prod(axis=1)
         most = (cardinalities[:, -2:] - 1).prod(axis=1) * strata
-        # Many questions have the same degrees of freedom and strength, and an inverse takes its time.
+        # Many tests have the same degrees of freedom and strength, and the inverse is slow: it is computed
+        # once for each combination, which is numbered like the digits of a number.
         pair = np.searchsorted(self._pairs, self._numbers(*variables[:, -2:].T))
         kinds, of_query = np.unique(most * len(self._strengths) + pair, return_inverse=True)
         freedom, pair = np.divmod(kinds, len(self._strengths))
@@ -115,7 +121,10 @@ class UntilDecided:
 
     @cached_property
     def _by_size(self) -> Integers:
-        """The states of each variable, those with most samples first: most of a G2 comes from there."""
+        """States of each variable, those with most samples first: these strata contribute most to G2.
+
+        Aligned with the engine's margins: those of v begin at ``margin_start[v]``.
+        """
         engine = self._engine
         owner = np.repeat(np.arange(len(engine.cardinalities)), engine.cardinalities)
         return np.lexsort((-engine.margins, owner)) - engine.margin_start[owner]
