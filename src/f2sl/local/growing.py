@@ -156,6 +156,7 @@ class Grower:
     def _solve(self, problems: Sequence[_Problems], k: int) -> Iterator[Tried]:
         """Answer requests about networks of k variables exactly."""
         from f2sl.local import _kernels
+        from f2sl.search.exact import family_rules
 
         members = np.concatenate([problem.members for problem in problems])
         start = np.concatenate([[0], np.cumsum([len(problem.members) for problem in problems])])
@@ -172,7 +173,7 @@ class Grower:
             np.array([problem.turns.with_spouses for problem in problems]),
             np.array([problem.turns.near_is_settled for problem in problems]),
             -1 if self.ties == "drop" else 1,
-            k if self.max_indegree is None else self.max_indegree,
+            family_rules(k, self.max_indegree),
             parents,
             tried,
         )

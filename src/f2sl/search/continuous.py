@@ -37,9 +37,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from f2sl._arrays import Floats, Mask
+
 Watch = Callable[[Floats, float], None]
 """Called with the weights after each step and the share of the work done; may end the search by raising."""
 
@@ -134,7 +134,14 @@ def _slope_of_determinant(weights: Floats, s: float) -> Floats | None:
 
 
 def notears(
-    covariance: Floats, *, lambda1: float, max_iter: int, h_tol: float, rho_max: float, watch: Watch
+    covariance: Floats,
+    *,
+    lambda1: float,
+    max_iter: int,
+    h_tol: float,
+    rho_max: float,
+    watch: Watch,
+    allowed: Mask | None = None,
 ) -> Floats:
     """Minimise by NOTEARS; return weights that are acyclic only up to small values.
 
@@ -153,7 +160,7 @@ def notears(
     watch : function
         Called after every step of L-BFGS-B.
     """
-    search = _Lagrangian(covariance, lambda1, watch)
+    search = _Lagrangian(covariance, lambda1, watch, possible(covariance, allowed))
     weights = np.zeros_like(covariance)
     rho, alpha, h = 1.0, 0.0, np.inf
     # Method of multipliers. Each rho starts from the weights of the last accepted step, not from those of a
@@ -170,6 +177,12 @@ def notears(
         if h <= h_tol or rho >= rho_max:
             break
     return weights
+
+
+def possible(covariance: Floats, allowed: Mask | None) -> Mask:
+    """Return which weights may differ from 0: those allowed, but no variable is its own parent."""
+    others = ~np.eye(len(covariance), dtype=np.bool_)
+    return others if allowed is None else others & allowed
 
 
 def without_ties(weights: Floats) -> Floats:
@@ -196,13 +209,12 @@ class _Lagrangian:
     turn parts into W; `bounds` has a pair for each number, and holds the diagonal at 0.
     """
 
-    def __init__(self, covariance: Floats, lambda1: float, watch: Watch) -> None:
+    def __init__(self, covariance: Floats, lambda1: float, watch: Watch, allowed: Mask) -> None:
         self.covariance = covariance
         self.lambda1 = lambda1
         self.watch = watch
         self.signs = np.array([1.0, -1.0] if lambda1 else [1.0])[:, None, None]
-        # No variable is its own parent.
-        most = np.where(np.eye(len(covariance), dtype=np.bool_), 0.0, np.inf).ravel()
+        most = np.where(allowed, np.inf, 0.0).ravel()
         self.bounds = [(0.0 if lambda1 else -end, end) for end in most] * len(self.signs)
         self.share_done = 0.0
 
@@ -237,7 +249,7 @@ class _Lagrangian:
         return np.asarray((self.signs * parts).sum(axis=0))
 
 
-def dagma(covariance: Floats, *, lambda1: float, watch: Watch) -> Floats:
+def dagma(covariance: Floats, *, lambda1: float, watch: Watch, allowed: Mask | None = None) -> Floats:
     """Minimise by DAGMA, with its authors' settings; return weights that are acyclic only up to small values.
 
     Parameters
@@ -249,13 +261,13 @@ def dagma(covariance: Floats, *, lambda1: float, watch: Watch) -> Floats:
     watch : function
         Called after every step of Adam.
     """
-    weights = np.zeros_like(covariance)
+    weights, edges = np.zeros_like(covariance), possible(covariance, allowed)
     for number, (mu, s) in enumerate(STAGES):
         most = LAST_STEPS if number == len(STAGES) - 1 else STEPS
         share = number / len(STAGES)
         while log_determinant(weights, s) is None:
             s += STEP_OF_S  # the last minimum still has cycles too strong for this s; it was below 1
-        stage = _Stage(covariance, lambda1, mu, s, lambda found: watch(found, share))  # noqa: B023
+        stage = _Stage(covariance, lambda1, mu, s, lambda found: watch(found, share), edges)  # noqa: B023
         weights = stage.minimise(without_ties(weights), most)
     return weights
 
@@ -264,13 +276,20 @@ class _Stage:
     """One stage of the central path: minimise mu times the objective + h, by Adam."""
 
     def __init__(
-        self, covariance: Floats, lambda1: float, mu: float, s: float, watch: Callable[[Floats], None]
+        self,
+        covariance: Floats,
+        lambda1: float,
+        mu: float,
+        s: float,
+        watch: Callable[[Floats], None],
+        allowed: Mask,
     ) -> None:
         self.covariance = covariance
         self.lambda1 = lambda1
         self.mu = mu
         self.s = s
         self.watch = watch
+        self.allowed = allowed
 
     def value(self, weights: Floats) -> float:
         """Return the objective of the stage; infinite where h is not defined."""
@@ -286,8 +305,7 @@ class _Stage:
             return None
         gradient = self.covariance @ weights - self.covariance + self.lambda1 * np.sign(weights)
         gradient = self.mu * gradient + slope
-        np.fill_diagonal(gradient, 0.0)  # no variable is its own parent
-        return gradient
+        return np.where(self.allowed, gradient, 0.0)
 
     def minimise(self, weights: Floats, most: int) -> Floats:
         """Descend from `weights`; a step to where h is not defined is halved, and so are all after it."""

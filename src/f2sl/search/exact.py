@@ -21,6 +21,7 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline
+from f2sl.constraints import Constraints
 from f2sl.search import _kernels
 from f2sl.stats._kernels import UNKNOWN
 from f2sl.stats.set_scores import SetScores
@@ -41,7 +42,24 @@ class BestNetworks:
     scores: Integers
 
 
-def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNetworks:
+def family_rules(k: int, max_parents: int | None = None, constraints: Constraints | None = None) -> Integers:
+    """Return which families of k variables are admissible, as the kernels take it.
+
+    Rows are the largest number of parents, the mask of forbidden and that of required parents, one column for
+    each variable.
+    """
+    rules = np.zeros((3, k), np.int64)
+    rules[_kernels.MOST] = k if max_parents is None else max_parents
+    if constraints:
+        forbidden = np.column_stack(np.divmod(constraints.forbidden, k))
+        for row, arcs in ((_kernels.FORBIDDEN, forbidden), (_kernels.REQUIRED, constraints.required)):
+            np.bitwise_or.at(rules[row], arcs[:, 1], 1 << arcs[:, 0])
+    return rules
+
+
+def best_networks(
+    lattices: Integers, max_parents: int | None = None, constraints: Constraints | None = None
+) -> BestNetworks:
     """Find the best network over each row of `lattices`.
 
     Parameters
@@ -49,8 +67,10 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     lattices : array of shape (m, 2**k)
         For each problem the values of all sets of its k variables, as
         :meth:`~f2sl.stats.set_scores.SetScores.lattices` gives them.
-    max_indegree : int, optional
+    max_parents : int, optional
         Largest number of parents of a variable.
+    constraints : Constraints, optional
+        Forbidden and required arcs among the k variables.
 
     Examples
     --------
@@ -61,8 +81,8 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     k = lattices.shape[1].bit_length() - 1
     parents = np.zeros((len(lattices), k), np.int64)
     scores = np.empty(len(lattices), np.int64)
-    most = k if max_indegree is None else max_indegree
-    _kernels.best_networks(np.ascontiguousarray(lattices), most, parents, scores)
+    rules = family_rules(k, max_parents, constraints)
+    _kernels.best_networks(np.ascontiguousarray(lattices), rules, parents, scores)
     return BestNetworks(parents, scores)
 
 
@@ -85,9 +105,10 @@ class Lattice:
 def count_lattice(
     scores: SetScores,
     members: Integers,
-    max_indegree: int | None = None,
+    max_parents: int | None = None,
     deadline: Deadline | None = None,
     advance: Callable[[float], None] | None = None,
+    constraints: Constraints | None = None,
 ) -> Lattice:
     """Count those subsets of `members` that a best network may need.
 
@@ -101,17 +122,20 @@ def count_lattice(
         Source of the values, which it remembers.
     members : (k,) int64
         The variables, in ascending order.
-    max_indegree : int, optional
+    max_parents : int, optional
         Largest number of parents of a variable.
     deadline : Deadline, optional
         When to stop, as on Ctrl-C; families without parents are considered in any case.
     advance : callable, optional
         Called with the share of the work that each finished piece makes up.
+    constraints : Constraints, optional
+        Forbidden and required arcs among the members, numbered by their places.
     """
     k = len(members)
-    most = max(0, k - 1 if max_indegree is None else min(max_indegree, k - 1))
+    most = max(0, k - 1 if max_parents is None else min(max_parents, k - 1))
     ceilings = scores.ceilings(members)
-    bounds = (ceilings.weights, ceilings.slack)
+    rules = family_rules(k, max_parents, constraints)
+    bounds = (ceilings.weights, ceilings.slack, rules)
     values = np.full(1 << k, UNKNOWN)
     values[0] = scores.subsets(members, np.zeros(1, np.int64))[0][0]
     # Uninitialised: the kernels write an entry of `best_of` before they read it.
@@ -152,12 +176,12 @@ def bytes_needed(k: int) -> int:
     return (1 << k) * (200 + 8 * k // 2)
 
 
-def seconds_needed(k: int, n_rows: int, n_threads: int, max_indegree: int | None = None) -> float:
+def seconds_needed(k: int, n_rows: int, n_threads: int, max_parents: int | None = None) -> float:
     """Estimate the time of a search over all networks of k variables if no set is left out.
 
     Constants are seconds measured on one core of a server processor: for counting a set, for each of its
     samples, and for each step of the dynamic programming.
     """
-    most = k if max_indegree is None else min(k, max_indegree + 1)
+    most = k if max_parents is None else min(k, max_parents + 1)
     sets = sum(math.comb(k, size) for size in range(most + 1))
     return sets * (2e-6 + 8e-9 * n_rows) / n_threads + 3e-9 * k * k * (1 << k)

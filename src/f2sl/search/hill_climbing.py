@@ -23,6 +23,8 @@ from typing import Protocol
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
+from f2sl.search.admissible import Admissible
 
 RELATIVE_TOLERANCE = 1e-11
 """Share of the score's size within which two gains are equal: their last bits are rounding."""
@@ -33,23 +35,6 @@ class Families(Protocol):
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""
-
-
-class AtMost:
-    """Wraps scores of families so that those with more than `max_indegree` parents are ruled out."""
-
-    def __init__(self, families: Families, max_indegree: int) -> None:
-        self.families = families
-        self.max_indegree = max_indegree
-
-    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families; those with too many parents score minus infinity."""
-        allowed = np.array([len(parents) <= self.max_indegree for _, parents in families], np.bool_)
-        scores = np.full(len(families), -np.inf)
-        scores[allowed] = self.families.score(
-            [family for family, may in zip(families, allowed, strict=True) if may]
-        )
-        return scores
 
 
 @dataclass(frozen=True)
@@ -70,6 +55,7 @@ def hill_climb(
     tabu_length: int = 100,
     max_stall: int = 15,
     start: Integers | None = None,
+    constraints: Constraints | None = None,
     on_step: Callable[[int, float], None] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> Climbed:
@@ -91,12 +77,19 @@ def hill_climb(
         Number of steps without a new best after which the search ends.
     start : (s, 2) int64, optional
         Arrows (from, to) of the DAG to begin with, all of them among `edges`; none by default.
+    constraints : Constraints, optional
+        Forbidden arcs are never added. Required arcs are among the graph's from the beginning, whether they
+        are among `edges` or not, and are neither deleted nor reversed.
     on_step : callable, optional
         Called with the number of steps and the score after each step.
     may_go_on : callable
         Asked before each step whether to make it.
     """
-    state = _State(family_score, n, edges, edge_log_prior, edges[:0] if start is None else start)
+    begin = edges[:0] if start is None else start
+    if constraints:
+        family_score = Admissible(family_score, constraints=constraints)
+        edges, begin = _constrained(edges, begin, constraints)
+    state = _State(family_score, n, edges, edge_log_prior, begin)
     best_score, best_present = state.score, state.present.copy()
     # The queue knows which graph leaves the tabu list next, the set finds a graph at once. A graph is there
     # only once, since no forbidden graph is visited.
@@ -123,6 +116,25 @@ def hill_climb(
             on_step(steps, state.score)
     arrows = state.arcs[best_present]
     return Climbed(arrows, _score_of(family_score, n, arrows, edge_log_prior), steps)
+
+
+def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
+    """Add the required arcs to the edges and to the start, and take out what contradicts the constraints.
+
+    Of the start only those arrows stay that close no cycle with the required ones, in their order.
+    """
+    from f2sl.graph.cycle_guard import CycleGuard
+
+    required = constraints.required
+    links = np.concatenate([edges, np.sort(required, axis=1)])
+    links = np.unique(np.sort(links, axis=1), axis=0)
+    links = links[constraints.allows_link(links[:, 0], links[:, 1])]
+    guard = CycleGuard(constraints.n, required, n_edges=len(links))
+    others = start[
+        constraints.allows(start[:, 0], start[:, 1]) & ~constraints.requires(start[:, 0], start[:, 1])
+    ]
+    kept = [(u, v) for u, v in others.tolist() if guard.add(u, v)]
+    return links, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
 
 
 def _score_of(family_score: Families, n: int, arrows: Integers, edge_log_prior: float) -> float:

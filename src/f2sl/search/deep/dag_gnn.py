@@ -35,6 +35,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from f2sl._arrays import Mask
 from f2sl._deadline import Deadline
 from f2sl.errors import OptionError
 from f2sl.search.deep.curves import Curves
@@ -80,7 +81,9 @@ class Autoencoder:
     offset, (1,); the hidden units of f and g, (2, 3, hidden); and their levels, (2,).
     """
 
-    def __init__(self, n_variables: int, hidden: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, n_variables: int, hidden: int, rng: np.random.Generator, allowed: Mask | None = None
+    ) -> None:
         sizes = [n_variables**2, 1, 6 * hidden, 2]
         self.parameters = torch.zeros(sum(sizes), dtype=torch.float64)
         self.gradient = torch.zeros_like(self.parameters)
@@ -97,11 +100,13 @@ class Autoencoder:
             levels[network] = rng.uniform(-1.0, 1.0) / math.sqrt(hidden)
         self._curves = Curves(units, levels, *to_curves)
         self._identity = torch.eye(n_variables, dtype=torch.float64)
-        self._off_diagonal = 1 - self._identity
+        self._possible = 1 - self._identity
+        if allowed is not None:
+            self._possible *= torch.from_numpy(allowed.astype(np.float64))
 
     def weights(self) -> Tensor:
         """Return the matrix A, (m, m), with zeros on the diagonal."""
-        return torch.sinh(3 * self._a) * self._off_diagonal
+        return torch.sinh(3 * self._a) * self._possible
 
     def acyclicity(self, weights: Tensor) -> tuple[float, Tensor]:
         """Return h, and a matrix whose transpose times A times 2 (all elementwise) is its gradient.
@@ -145,7 +150,7 @@ class Autoencoder:
         # A = sinh(3 a), whose derivative is 3 cosh(3 a).
         if tau:
             to_weights.add_(weights.sign(), alpha=tau)
-        torch.mul(to_weights, torch.cosh(3 * self._a).mul_(self._off_diagonal), out=self._to_a).mul_(3)
+        torch.mul(to_weights, torch.cosh(3 * self._a).mul_(self._possible), out=self._to_a).mul_(3)
         return loss
 
 
@@ -172,10 +177,12 @@ class Adam:
 class Training:
     """One run of the training: the model, the optimiser, and its progress. x : (rows, m) float64."""
 
-    def __init__(self, x: Tensor, settings: Settings, deadline: Deadline) -> None:
+    def __init__(
+        self, x: Tensor, settings: Settings, deadline: Deadline, allowed: Mask | None = None
+    ) -> None:
         self._x, self._settings, self._deadline = x, settings, deadline
         self._rng = np.random.default_rng(settings.seed)
-        self.model = Autoencoder(x.shape[1], settings.hidden, self._rng)
+        self.model = Autoencoder(x.shape[1], settings.hidden, self._rng, allowed)
         self.optimiser = Adam(self.model.parameters, self.model.gradient)
         self.loss = math.nan
         self.out_of_time = False
@@ -236,6 +243,7 @@ def train(
     settings: Settings,
     deadline: Deadline,
     advance: Callable[[float], None],
+    allowed: Mask | None = None,
 ) -> Trained:
     """Train DAG-GNN on a table of numbers.
 
@@ -252,7 +260,7 @@ def train(
     """
     x = torch.from_numpy(np.ascontiguousarray(values.T))
     with _one_thread(), torch.inference_mode():
-        training = Training(x, settings, deadline)
+        training = Training(x, settings, deadline, allowed)
         interrupted = False
         try:
             training.run(advance)
