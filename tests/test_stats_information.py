@@ -78,8 +78,8 @@ def test_su_by_hand():
 @pytest.mark.parametrize("measure", ["su", "mi"])
 @pytest.mark.parametrize("k", [2, 70])
 def test_exact_independence_is_not_above_zero(k, measure):
-    # Counts 3, 6, 6 and 12: one third is 1 of either variable, whatever the other. By rounding n log n of these
-    # numbers the information need not be zero, but what is left is no relevance.
+    # Counts 3, 6, 6 and 12: one third is 0 of either variable, whatever the other. By rounding n log n of
+    # these numbers the information need not be zero, but what is left is no relevance.
     codes = np.array([[0] * 9 + [1] * 18, ([0] * 3 + [1] * 6) + ([0] * 6 + [1] * 12)])
     engine = make_engine(codes, [k, k])
     found = engine.search_pairs(Information(engine).pairs_above(0.0, measure))
