@@ -71,7 +71,7 @@ def gsbn(n, ask_for_blankets, ask, k, symmetry="and"):
 
 
 def oriented(n, edges, colliders):
-    """Point the arrows of v-structures, the most claimed first, none that closes a cycle; then Meek's rules."""
+    """Point the arrows of v-structures, most claimed first, none that closes a cycle; then Meek's rules."""
     arrows = set()
     for u, v in naive.directions(colliders):
         if not naive_graph.leads(arrows, v, u):

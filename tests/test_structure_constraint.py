@@ -144,8 +144,7 @@ contradictory = {
 }
 
 
-# It matters that neighbours stay until their level ends, and whose separating set is kept where both ends have
-# one.
+# It matters here that neighbours stay until their level ends, and which end's separating set is kept.
 @example(seed=0, n=6, k=None, independent=0.1)
 @example(seed=3, n=5, k=2, independent=0.3)
 @settings(max_examples=60)
