@@ -1,5 +1,6 @@
 """F2SL-h: what it finds, by both searches, on both kinds of data; its score; its options."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -11,8 +12,11 @@ from f2sl.counting.memory import MemoryEngine
 from f2sl.counting.moments import Moments
 from f2sl.data import as_table
 from f2sl.errors import OptionError
+from f2sl.orient.by_score import orient_by_score
+from f2sl.search.orders import search_orders
 from f2sl.stats.scores import FamilyScore
 from gaussian_tools import population
+from test_learners import collider
 from test_structure_constraint import true_graph
 
 
@@ -75,6 +79,56 @@ def test_edges_come_from_the_candidates_and_carry_their_strength(model):
     assert model.n_tests_ > model.n_unreliable_ >= 0
     stages = {"read", "prepare", "neighbours", "skeleton", "orientation", "total"}
     assert set(model.timings_) == stages
+
+
+def collider_by_late_names():
+    """y -> c <- z and c -> d: the order of the names is not that of the arrows."""
+    return collider().rename(columns={"a": "y", "b": "z"})
+
+
+C, D, Y, Z = range(4)
+
+
+def test_orders_are_searched_from_that_of_the_tests_and_from_that_of_the_names(monkeypatch):
+    given = []
+
+    def listening(sets, start, candidates, orders, *, kicks):
+        given.extend(order.tolist() for order in orders)
+        assert kicks == 40
+        return search_orders(sets, start, candidates, orders, kicks=kicks)
+
+    monkeypatch.setattr("f2sl.search.orders.search_orders", listening)
+    graph = f2sl.F2SLh().fit(collider_by_late_names()).graph_
+    of_tests, of_names = given
+    assert of_tests in ([Y, Z, C, D], [Z, Y, C, D])
+    assert of_names == [C, D, Y, Z]
+    assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]
+
+
+@pytest.mark.parametrize(("most", "usable"), [(None, [(C, D), (Y, C), (Z, C)]), (1, [(C, D), (Y, C)])])
+def test_climbs_begin_with_the_graph_of_the_tests_and_with_no_edge(monkeypatch, most, usable):
+    given = []
+
+    def listening(*arguments, start, **options):
+        given.append(sorted(map(tuple, start.tolist())))
+        return orient_by_score(*arguments, start=start, **options)
+
+    monkeypatch.setattr("f2sl.orient.by_score.orient_by_score", listening)
+    f2sl.F2SLh(search="hill-climbing", max_parents=most).fit(collider_by_late_names())
+    assert given == [usable, []]
+
+
+@pytest.mark.parametrize("first_is_better", [True, False])
+def test_the_better_climb_is_kept(monkeypatch, first_is_better):
+    def worse(*arguments, start, **options):
+        graph, climbed = orient_by_score(*arguments, start=start, **options)
+        if (len(start) > 0) == first_is_better:
+            return graph, climbed
+        return graph.__class__(graph.nodes, []), dataclasses.replace(climbed, score=climbed.score - 1.0)
+
+    monkeypatch.setattr("f2sl.orient.by_score.orient_by_score", worse)
+    graph = f2sl.F2SLh(search="hill-climbing").fit(collider_by_late_names()).graph_
+    assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]
 
 
 @pytest.mark.parametrize("search", ["orders", "hill-climbing"])
