@@ -148,11 +148,13 @@ def test_no_variable_has_more_parents_than_it_may(alarm):
 
 def test_fewer_candidates_by_stricter_rules(alarm, model):
     def edges(**options):
-        return f2sl.F2SLh(skeleton_only=True, **options).fit(alarm).graph_.n_edges
+        return set(f2sl.F2SLh(skeleton_only=True, **options).fit(alarm).graph_.undirected_edges)
 
-    assert edges(clean_up=2) < edges() == model.skeleton_.n_edges
+    # Of 37 variables at 2,000 rows each rule leaves something out: fewer candidates, and no others.
+    assert edges() == set(model.skeleton_.undirected_edges)
+    assert edges(clean_up=2) < edges()
     assert edges(symmetry="and") < edges()
-    assert edges(relevance="bonferroni") <= edges()
+    assert edges(relevance="bonferroni") < edges()
 
 
 def test_variables_that_nothing_links():
