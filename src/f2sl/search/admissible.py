@@ -67,7 +67,7 @@ class Admissible:
         return allowed
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families of one size with allowed parents; `PENALTY` off for each required one that is not there.
+        """Score families of one size with allowed parents; `PENALTY` off for each required one missing.
 
         A search over orders begins with no parents at all, so that a family that lacks a required parent must
         have a score that others can be compared with.
