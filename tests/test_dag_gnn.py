@@ -130,7 +130,7 @@ class TestWhatIsLearned:
         assert model.weights_.shape == (5, 5)
         for (a, b), weight in model.graph_.weights.items():
             assert weight == model.weights_["abcde".index(a), "abcde".index(b)]
-            assert abs(weight) > model.graph_threshold
+            assert abs(weight) > model.threshold
         signs = {edge: math.copysign(1, weight) for edge, weight in model.graph_.weights.items()}
         assert signs == {("a", "c"): 1, ("b", "c"): -1, ("c", "d"): 1, ("a", "e"): -1}
         assert np.count_nonzero(abs(model.weights_) > 0.3) == 4
@@ -174,7 +174,7 @@ class TestWhatIsLearned:
         assert f2sl.DAGGNN(**SHORT, tau=5.0).fit(linear()).graph_.n_edges < model.graph_.n_edges
 
     def test_a_threshold_that_leaves_cycles_is_raised(self):
-        model = f2sl.DAGGNN(epochs=5, max_iter=1, graph_threshold=0.0).fit(linear())
+        model = f2sl.DAGGNN(epochs=5, max_iter=1, threshold=0.0).fit(linear())
         assert model.graph_.is_dag()
         (note,) = [note for note in model.notes_ if "threshold" in note]
         assert note.endswith("a threshold of 0 left a cycle")
@@ -271,7 +271,7 @@ class TestEndingEarly:
         ({"max_iter": -1}, "max_iter"),
         ({"learning_rate": 0}, "learning_rate must be a number from"),
         ({"tau": -0.1}, "tau must be a number of 0 or more"),
-        ({"graph_threshold": "high"}, "graph_threshold"),
+        ({"threshold": "high"}, "threshold"),
         ({"h_tol": 0}, "h_tol"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"standardize": "yes"}, "standardize must be True or False"),
@@ -314,7 +314,7 @@ class TestByName:
         told = json.loads(learned("learn", path, "-a", "dag-gnn", *short, "--json", "-o", out))
         edges = [[*edge] for edge in begun.graph_.directed_edges]
         assert told["graph"] == {"directed": edges, "undirected": []}
-        assert told["options"]["graph_threshold"] == 0.3
+        assert told["options"]["threshold"] == 0.3
         assert told["complete"]
         sizes = [abs(edge["weight"]) for edge in told["strongest"]]
         assert sizes == sorted(sizes, reverse=True)
@@ -334,11 +334,11 @@ class TestByName:
             "--seed",
             "3",
         ]
-        options += ["--graph-threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
+        options += ["--threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
         assert main(["learn", path, "-a", "dag-gnn", *options, "--standardize"]) == 0
         assert (
             "by dag-gnn (hidden 8, epochs 2, batch_size 50, learning_rate 0.01, tau 0.1, "
-            "graph_threshold 0.2, h_tol 0.0001, max_iter 2, seed 3, standardize True, time_limit None)"
+            "threshold 0.2, h_tol 0.0001, max_iter 2, seed 3, standardize True, time_limit None)"
         ) in capsys.readouterr().out
         assert main(["learn", path, "-a", "dag-gnn", "--batch-size", "0"]) == 2
         assert "--batch-size must be a whole number of at least 1" in capsys.readouterr().err

@@ -27,7 +27,7 @@ BOTH_KINDS = [
     f2sl.PCStable,
     f2sl.LocalToGlobal,
 ]
-STATES_ALONE = [f2sl.ExactSearch, f2sl.SLLC, f2sl.SLLG, f2sl.GGSL]
+STATES_ALONE = [f2sl.ExactSearch, f2sl.SLLc, f2sl.SLLg, f2sl.GGSL]
 PC = ["fcbf", "mrmr", "fcbf-confirmed", "mmpc", "hiton-pc", "pc-simple"]
 BLANKET = ["gsmb", "iamb", "inter-iamb", "hiton-mb", "mmmb", "pcmb", "stmb", "bamb", "tc"]
 

@@ -5,7 +5,7 @@ import pytest
 import test_local_sound as sound
 from conftest import compiled_only
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
-from f2sl.local.tc import TCBlankets
+from f2sl.local.tc_blankets import TCBlankets
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.skeleton import join
 from f2sl.structure.tc import separated_spouses, without_spouses

@@ -54,7 +54,7 @@ class TestWhatIsLearned:
 
     def test_weights_are_those_of_the_lasso(self, frame, constraint):
         """With the graph given, the objective falls apart into a lasso for each variable."""
-        graph = f2sl.NOTEARS(constraint=constraint, w_threshold=0.01).fit(frame).graph_
+        graph = f2sl.NOTEARS(constraint=constraint, threshold=0.01).fit(frame).graph_
         for child in graph.nodes:
             parents = graph.parents(child)
             if parents:
@@ -92,7 +92,7 @@ class TestWhatIsLearned:
 
     def test_a_threshold_that_leaves_a_cycle_is_raised_and_said_to_be(self):
         # One step of the multiplier leaves both directions of a strong link.
-        model = f2sl.NOTEARS(max_iter=1, w_threshold=0.0).fit(chain())
+        model = f2sl.NOTEARS(max_iter=1, threshold=0.0).fit(chain())
         assert model.graph_.is_dag()
         assert model.threshold_ > 0
         assert any("left a cycle" in note for note in model.notes_)
@@ -278,7 +278,7 @@ class TestBadInput:
             ({"max_iter": 0}, "max_iter"),
             ({"h_tol": 0}, "h_tol"),
             ({"rho_max": 1}, "rho_max"),
-            ({"w_threshold": -0.1}, "w_threshold"),
+            ({"threshold": -0.1}, "threshold"),
             ({"standardize": "yes"}, "standardize"),
             ({"time_limit": 0}, "time_limit"),
             ({"kind": "linear"}, "kind"),
@@ -305,13 +305,13 @@ class TestCommandLine:
         data = tmp_path / "floats.csv"
         frame.to_csv(data, index=False)
         options = (
-            "--constraint logdet --w-threshold 0.2 --standardize --max-iter 5 --h-tol 1e-6 --rho-max 1e9"
+            "--constraint logdet --threshold 0.2 --standardize --max-iter 5 --h-tol 1e-6 --rho-max 1e9"
         )
         told = json.loads(learned("learn", data, "-a", "notears", *options.split(), "--json"))
         assert told["options"]["constraint"] == "logdet"
         assert told["options"]["standardize"] is True
         assert told["states"] is None
-        model = f2sl.NOTEARS(constraint="logdet", w_threshold=0.2, standardize=True).fit(frame)
+        model = f2sl.NOTEARS(constraint="logdet", threshold=0.2, standardize=True).fit(frame)
         assert sorted(map(tuple, told["graph"]["directed"])) == sorted(model.graph_.directed_edges)
         weights = [abs(edge["weight"]) for edge in told["strongest"]]
         assert weights == sorted(weights, reverse=True)

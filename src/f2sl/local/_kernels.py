@@ -173,7 +173,7 @@ def try_in_turn(
     with_spouses: Array,
     near_is_settled: Array,
     worth_of_ties: int,
-    max_indegree: int,
+    max_parents: int,
     parents: Array,
     tried: Array,
 ) -> None:
@@ -197,9 +197,9 @@ def try_in_turn(
         for row in range(rows_start[s], rows_start[s + 1]):
             tell_ties_apart(lattices[row], target_place[row], worth_of_ties, values)
             for v in range(k):
-                best_parents(values, v, max_indegree, best_of[v])
+                best_parents(values, v, max_parents, best_of[v])
             best_order(best_of, best)
-            read_off(values, max_indegree, best_of, best, parents[s])
+            read_off(values, max_parents, best_of, best, parents[s])
             linked, co_parents = sees(parents[s], target_place[row])
             low = (1 << candidate_place[row]) - 1
             linked_now = (near[s] & low) | (near[s] & ~low) << 1

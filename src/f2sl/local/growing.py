@@ -99,7 +99,7 @@ class Grower:
         The values of sets.
     max_exact : int
         Most variables of a network that is looked for exactly.
-    max_indegree : int, optional
+    max_parents : int, optional
         Most parents of a variable.
     ties : {"drop", "keep"}
         Which of several best networks it is: one with the fewest links to the target, or with the most.
@@ -110,10 +110,10 @@ class Grower:
         How many networks were found exactly, and by hill climbing.
     """
 
-    def __init__(self, scores: SetScores, max_exact: int, max_indegree: int | None, ties: str) -> None:
+    def __init__(self, scores: SetScores, max_exact: int, max_parents: int | None, ties: str) -> None:
         self.scores = scores
         self.max_exact = max_exact
-        self.max_indegree = max_indegree
+        self.max_parents = max_parents
         self.ties = ties
         self.n_exact = 0
         self.n_climbed = 0
@@ -164,7 +164,7 @@ class Grower:
             np.array([some.turns.with_spouses for some in problems]),
             np.array([some.turns.near_is_settled for some in problems]),
             -1 if self.ties == "drop" else 1,
-            k if self.max_indegree is None else self.max_indegree,
+            k if self.max_parents is None else self.max_parents,
             parents,
             tried,
         )
@@ -182,7 +182,7 @@ class Grower:
         problems = _Problems.of(turns, CLIMBS_AT_ONCE)
         before = turns.around
         for n, members in enumerate(problems.members, 1):
-            families = SetFamilies(self.scores, members, self.max_indegree)
+            families = SetFamilies(self.scores, members, self.max_parents)
             change = self._change(turns, members, self._climbed(families), families.values)
             if (change.near.keys(), change.spouses.keys()) != (before.near.keys(), before.spouses.keys()):
                 return Tried(n, change)
@@ -207,9 +207,9 @@ class Grower:
         members = np.array(sorted(variables), np.int64)
         k = len(members)
         if k > self.max_exact:
-            parents = self._climbed(SetFamilies(self.scores, members, self.max_indegree))
+            parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
         else:
-            found = best_networks(self.scores.lattices(members[None]), self.max_indegree)
+            found = best_networks(self.scores.lattices(members[None]), self.max_parents)
             parents = found.parents[0].tolist()
             self.n_exact += 1
         return {
@@ -289,10 +289,10 @@ def _around(
 class SetFamilies:
     """Scores of families of a few variables, as hill climbing asks for them, from the values of sets."""
 
-    def __init__(self, scores: SetScores, members: Integers, max_indegree: int | None) -> None:
+    def __init__(self, scores: SetScores, members: Integers, max_parents: int | None) -> None:
         self.scores = scores
         self.members = members
-        self.max_indegree = len(members) if max_indegree is None else max_indegree
+        self.max_parents = len(members) if max_parents is None else max_parents
 
     def values(self, sets: Sequence[int]) -> Integers:
         """Give the values of sets of members, as masks."""
@@ -305,7 +305,7 @@ class SetFamilies:
         from f2sl.stats.set_scores import LEAST
 
         scores = np.full(len(families), -np.inf)
-        allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_indegree]
+        allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_parents]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]
         above = [mask | 1 << families[f][0] for f, mask in zip(allowed, below, strict=True)]
         values = self.values([*below, *above]).reshape(2, -1)

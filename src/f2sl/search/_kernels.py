@@ -28,7 +28,7 @@ def _squeeze(mask: int, v: int) -> int:
 
 
 @kernel
-def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
+def best_parents(values: Array, v: int, max_parents: int, best: Array) -> None:
     """Find for every set of candidates the score of the best parents of `v` within it.
 
     Candidates are all variables but `v`: bits above v's move down by one.
@@ -37,7 +37,7 @@ def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
     low = (1 << v) - 1
     for squeezed in range(half):
         candidates = (squeezed & low) | (squeezed & ~low) << 1
-        if popcount(np.uint64(squeezed)) > max_indegree:
+        if popcount(np.uint64(squeezed)) > max_parents:
             best[squeezed] = LEAST
         else:
             best[squeezed] = _family(values, v, candidates)
@@ -69,7 +69,7 @@ def best_order(best_of: Array, best: Array) -> None:
 
 
 @kernel
-def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, parents: Array) -> None:
+def read_off(values: Array, max_parents: int, best_of: Array, best: Array, parents: Array) -> None:
     """Follow the best scores back to a network: a mask of parents for each variable.
 
     Of several variables that may come last it takes the last; of parents that are equally good, the fewest,
@@ -89,7 +89,7 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
         some = others
         while True:
             n = popcount(np.uint64(some))
-            if n <= fewest and n <= max_indegree and _family(values, v, some) == score:
+            if n <= fewest and n <= max_parents and _family(values, v, some) == score:
                 different = some ^ chosen
                 if n < fewest or some & different & -different:
                     chosen, fewest = some, n
@@ -101,7 +101,7 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
 
 
 @kernel
-def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Array) -> None:
+def best_networks(lattices: Array, max_parents: int, parents: Array, scores: Array) -> None:
     """Find the best network over each row of set values: its parents' masks, and its score."""
     size, k = lattices.shape[1], parents.shape[1]
     best_of = np.empty((k, size // 2), np.int64)
@@ -109,9 +109,9 @@ def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Ar
     for row in range(len(lattices)):
         values = lattices[row]
         for v in range(k):
-            best_parents(values, v, max_indegree, best_of[v])
+            best_parents(values, v, max_parents, best_of[v])
         best_order(best_of, best)
-        read_off(values, max_indegree, best_of, best, parents[row])
+        read_off(values, max_parents, best_of, best, parents[row])
         scores[row] = best[size - 1]
 
 

@@ -41,7 +41,7 @@ class BestNetworks:
     scores: Integers
 
 
-def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNetworks:
+def best_networks(lattices: Integers, max_parents: int | None = None) -> BestNetworks:
     """Find the best network over each row of `lattices`.
 
     Parameters
@@ -49,7 +49,7 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     lattices : array of shape (m, 2**k)
         For each problem the values of all sets of its k variables, as
         :meth:`~f2sl.stats.set_scores.SetScores.lattices` gives them.
-    max_indegree : int, optional
+    max_parents : int, optional
         The most parents that a variable may have.
 
     Examples
@@ -61,7 +61,7 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     k = lattices.shape[1].bit_length() - 1
     parents = np.zeros((len(lattices), k), np.int64)
     scores = np.empty(len(lattices), np.int64)
-    most = k if max_indegree is None else max_indegree
+    most = k if max_parents is None else max_parents
     _kernels.best_networks(np.ascontiguousarray(lattices), most, parents, scores)
     return BestNetworks(parents, scores)
 
@@ -85,7 +85,7 @@ class Lattice:
 def count_lattice(
     scores: SetScores,
     members: Integers,
-    max_indegree: int | None = None,
+    max_parents: int | None = None,
     deadline: Deadline | None = None,
     advance: Callable[[float], None] | None = None,
 ) -> Lattice:
@@ -101,7 +101,7 @@ def count_lattice(
         Where values come from, and are remembered.
     members : array of int
         The variables, in ascending order.
-    max_indegree : int, optional
+    max_parents : int, optional
         The most parents that a variable may have.
     deadline : Deadline, optional
         When to stop, as on Ctrl-C; families without parents are looked at anyway.
@@ -109,7 +109,7 @@ def count_lattice(
         Told the share of the work that each finished piece makes up.
     """
     k = len(members)
-    most = max(0, k - 1 if max_indegree is None else min(max_indegree, k - 1))
+    most = max(0, k - 1 if max_parents is None else min(max_parents, k - 1))
     ceilings = scores.ceilings(members)
     bounds = (ceilings.weights, ceilings.slack)
     values = np.full(1 << k, UNKNOWN)
@@ -147,11 +147,11 @@ def bytes_needed(k: int) -> int:
     return (1 << k) * (200 + 8 * k // 2)
 
 
-def seconds_needed(k: int, n_rows: int, n_threads: int, max_indegree: int | None = None) -> float:
+def seconds_needed(k: int, n_rows: int, n_threads: int, max_parents: int | None = None) -> float:
     """Estimate the time of a search over all networks of k variables, were no set left out.
 
     The figures are those of one core of a server processor.
     """
-    most = k if max_indegree is None else min(k, max_indegree + 1)
+    most = k if max_parents is None else min(k, max_parents + 1)
     sets = sum(math.comb(k, size) for size in range(most + 1))
     return sets * (2e-6 + 8e-9 * n_rows) / n_threads + 3e-9 * k * k * (1 << k)

@@ -37,13 +37,13 @@ class Families(Protocol):
 class AtMost:
     """Scores as others do, but families of more than so many parents are out of the question."""
 
-    def __init__(self, families: Families, max_indegree: int) -> None:
+    def __init__(self, families: Families, max_parents: int) -> None:
         self.families = families
-        self.max_indegree = max_indegree
+        self.max_parents = max_parents
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families; those with too many parents have minus infinity."""
-        allowed = np.array([len(parents) <= self.max_indegree for _, parents in families], np.bool_)
+        allowed = np.array([len(parents) <= self.max_parents for _, parents in families], np.bool_)
         scores = np.full(len(families), -np.inf)
         scores[allowed] = self.families.score(
             [family for family, may in zip(families, allowed, strict=True) if may]
