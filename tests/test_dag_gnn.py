@@ -126,7 +126,6 @@ class TestWhatIsLearned:
     def test_the_graph_and_its_weights(self, model):
         assert model.graph_ == TRUTH
         assert model.graph_.is_dag()
-        assert model.kind_ == "gaussian"
         assert model.weights_.shape == (5, 5)
         for (a, b), weight in model.graph_.weights.items():
             assert weight == model.weights_["abcde".index(a), "abcde".index(b)]
@@ -147,7 +146,7 @@ class TestWhatIsLearned:
         effect = cause + np.where(rng.random(400) < 0.2, 1, 0) + np.where(cause > 1, 1, 0)
         table = {"cause": cause, "effect": effect, "other": rng.integers(0, 2, 400), "same": ["x"] * 400}
         model = f2sl.DAGGNN(**SHORT).fit(table)
-        assert model.kind_ == "discrete"
+        assert any("states are taken for the numbers" in note for note in model.notes_)
         assert model.graph_.skeleton().undirected_edges == [("cause", "effect")]
         assert any("'same'" in note for note in model.notes_)
         assert any("numbers 0, 1, 2" in note for note in model.notes_)
@@ -276,12 +275,12 @@ class TestEndingEarly:
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"standardize": "yes"}, "standardize must be True or False"),
         ({"time_limit": 0}, "time_limit must be"),
-        ({"kind": "words"}, "kind"),
+        ({"kinds": "words"}, "kinds"),
     ],
 )
 def test_options_that_make_no_sense(options, told):
     with pytest.raises(OptionError, match=told):
-        f2sl.DAGGNN(**options).fit(linear(50))
+        f2sl.learn(linear(50), "dag-gnn", **options)
 
 
 @needs_torch
@@ -337,13 +336,13 @@ class TestByName:
         options += ["--threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
         assert main(["learn", path, "-a", "dag-gnn", *options, "--standardize"]) == 0
         assert (
-            "by dag-gnn (hidden 8, epochs 2, batch_size 50, learning_rate 0.01, tau 0.1, "
-            "threshold 0.2, h_tol 0.0001, max_iter 2, seed 3, standardize True, time_limit None)"
+            "by dag-gnn (time_limit None, seed 3, max_iter 2, h_tol 0.0001, threshold 0.2, standardize True, "
+            "epochs 2, batch_size 50, learning_rate 0.01, hidden 8, tau 0.1)"
         ) in capsys.readouterr().out
         assert main(["learn", path, "-a", "dag-gnn", "--batch-size", "0"]) == 2
         assert "--batch-size must be a whole number of at least 1" in capsys.readouterr().err
-        assert main(["learn", path, "-a", "dag-gnn", "--jobs", "2"]) == 2
-        assert "dag-gnn takes no --jobs" in capsys.readouterr().err
+        assert main(["learn", path, "-a", "dag-gnn", "--alpha", "0.1"]) == 2
+        assert "dag-gnn takes no --alpha" in capsys.readouterr().err
 
 
 WITHOUT_TORCH = """

@@ -128,7 +128,7 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
         10**11, np.ones(graph.n_nodes), population(graph.n_nodes, graph.directed_array.tolist(), 0), 1
     )
     learner = f2sl.F2SLh(alpha=1e-6, clean_up=3, symmetry="and")
-    learner.kind_, learner.timings_, learner.notes_ = "gaussian", {}, []
+    learner.timings_, learner.notes_ = {}, []
     learner.feature_names_in_ = np.array(graph.nodes, dtype=object)
     assert learner._learn(engine, tuple(graph.nodes)).to_cpdag() == graph.to_cpdag()
 

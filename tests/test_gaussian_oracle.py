@@ -42,7 +42,7 @@ def test_total_conditioning(name):
     graph = true_graph(name)
     arrows = [tuple(arrow) for arrow in graph.directed_array.tolist()]
     test = oracle(graph)
-    blankets = TCBlankets(test.alpha).learn_all(test.engine)
+    blankets = TCBlankets(alpha=test.alpha).learn_all(test.engine)
     sets = [set(blankets.of(v)[0].tolist()) for v in range(graph.n_nodes)]
     assert sets == [sound.blanket(arrows, v) for v in range(graph.n_nodes)]
     moral = join(blankets)
