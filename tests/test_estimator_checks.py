@@ -2,8 +2,8 @@
 
 The checks feed real numbers, some of them whole. How to read them is not a learner's option; so the checks
 run on learners that open the table first: cut into states, or as numbers. Learners do not inherit from
-scikit-learn's base class, which would make importing them slow (`f2sl/_estimator.py`); the checks warn of that
-once, and are then run all the same.
+scikit-learn's base class, which would make importing them slow (`f2sl/_estimator.py`); the checks warn of
+that once, and are then run all the same.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ EXCEPTIONS: dict[type, dict[str, str]] = {
 
 
 def reading(learner, **options):
-    """Make a learner of the same name that opens what it is given in a certain way."""
+    """Make a learner that opens what it is given in a certain way, where pickle can find it."""
 
     def fit(self, X, y=None):
         return self.read_and_fit(X, options)
 
-    return type(learner.__name__, (learner,), {"fit": fit})
+    name = "".join([learner.__name__, *options])
+    globals()[name] = type(name, (learner,), {"fit": fit, "__module__": __name__})
+    return globals()[name]
 
 
 BINNED = [reading(learner, bins=3) for learner in EXCEPTIONS if learner not in (f2sl.NOTEARS, f2sl.DAGGNN)]
