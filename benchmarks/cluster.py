@@ -133,7 +133,7 @@ def count_bytes(table: f2sl.reading.DiscreteTable, folder: Path) -> None:
     for what, data in (("a table that is sent", table), ("files that workers read", folder)):
         with workers(2) as address:
             relay = Relay(address)
-            model = f2sl.F2SLc(engine="dask", scheduler=relay.address).fit(data)
+            model = f2sl.learn(data, engine="dask", scheduler=relay.address)
             told = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in model.timings_.items())
             print(
                 f"{what}: {relay.sent / 1e6:.1f} MB from the learner, {relay.received / 1e6:.1f} MB to it; "

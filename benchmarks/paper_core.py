@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -100,7 +101,7 @@ def pc_lines(data: Data) -> Iterator[Line]:
     for cell in CELLS:
         scores, gaps = [], []
         for truth, table, names in data[cell]:
-            model = f2sl.F2SLc(ties="keep").fit(table, names=names)
+            model = f2sl.learn(table, "f2sl-c", ties="keep", names=names)
             found = f2sl.compare_pc(truth, model.pc_)
             scores.append((found.precision, found.recall, found.f1))
             gap = f2sl.compare(truth, model.graph_)
@@ -135,19 +136,18 @@ def shd(model: f2sl.F2SLc | f2sl.F2SLs, truth: f2sl.DAG) -> float:
 
 
 def shd_lines(data: Data, with_shuffled: bool) -> Iterator[Line]:
-    learners = {"F2SL-c": f2sl.F2SLc, "F2SL-s": f2sl.F2SLs}
     for name, setting in SHD_LIMITS:
         symmetry, ties = setting.split(", ")
         for cell in CELLS:
             as_listed, shuffled = [], []
             for number, (truth, table, names) in enumerate(data[cell]):
-                learner = learners[name](symmetry=symmetry, ties=ties)
-                as_listed.append(shd(learner.fit(table, names=names), truth))
+                learn = partial(f2sl.learn, algorithm=name.lower(), symmetry=symmetry, ties=ties)
+                as_listed.append(shd(learn(table, names=names), truth))
                 if not with_shuffled:
                     continue
                 dealt = np.random.default_rng(number).permutation(names).tolist()
                 renamed = f2sl.DAG.from_arrays(dealt, truth.directed_array)
-                shuffled.append(shd(learner.fit(table, names=dealt), renamed))
+                shuffled.append(shd(learn(table, names=dealt), renamed))
             limit = SHD_LIMITS[name, setting].get(cell)
             paper = F2SL_C[cell][0] if name == "F2SL-c" else F2SL_S[cell]
             yield Line(

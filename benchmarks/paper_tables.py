@@ -27,7 +27,6 @@ from f2sl.experiments.supplement import Supplement
 from f2sl.local.base import LOCAL
 from f2sl.reading import as_table
 from f2sl.storage.memory.engine import MemoryEngine
-from f2sl.structure.base import STRUCTURE
 
 ERRORS = ("shd", "reverse", "miss", "extra")
 RATES = ("f1", "precision", "recall")
@@ -70,7 +69,7 @@ def of_pc_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float], floa
 
 def of_structure_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float], float]:
     """Errors and rates of one data set, and the seconds."""
-    model = STRUCTURE.create(algorithm, {}).fit(data.table, names=data.names)
+    model = f2sl.learn(data.table, algorithm, names=data.names)
     return f2sl.compare(data.truth, model.graph_.to_dag()).as_dict(), model.timings_["total"]
 
 

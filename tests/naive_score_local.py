@@ -35,9 +35,9 @@ class Best:
     Above `max_exact` variables it is not the best network, but the one that hill climbing finds.
     """
 
-    def __init__(self, family, max_indegree=None, ties="drop", max_exact=math.inf, constant=()):
+    def __init__(self, family, max_parents=None, ties="drop", max_exact=math.inf, constant=()):
         self.family = cache(family)
-        self.max_indegree = math.inf if max_indegree is None else max_indegree
+        self.max_parents = math.inf if max_parents is None else max_parents
         self.ties = ties
         self.max_exact = max_exact
         self.constant = constant
@@ -47,7 +47,7 @@ class Best:
         """Give all best networks, each as the parents of its members."""
         scored = []
         for dag in dags(len(members)):
-            if max(map(len, dag)) <= self.max_indegree:
+            if max(map(len, dag)) <= self.max_parents:
                 named = {v: tuple(members[p] for p in dag[i]) for i, v in enumerate(members)}
                 scored.append((sum(self.family(v, parents) for v, parents in named.items()), named))
         top = max(score for score, _ in scored)
@@ -73,7 +73,7 @@ class Best:
 
     def climbed(self, members):
         def family(child, parents):
-            if len(parents) > self.max_indegree:
+            if len(parents) > self.max_parents:
                 return -math.inf
             return self.family(members[child], tuple(members[p] for p in parents))
 

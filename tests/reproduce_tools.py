@@ -26,7 +26,7 @@ figures.pictures = lambda cells: []
 
 well = GSBN.fit
 
-def fit(self, X, y=None, *, names=None):
+def fit(self, X, y=None):
     how = os.environ.get("GSBN_MUST", "")
     if how and X.n_rows > 200:
         if how == "eat":
@@ -42,7 +42,7 @@ def fit(self, X, y=None, *, names=None):
             raise ZeroDivisionError("one by nought")
         if how == "dawdle":
             time.sleep(0.3)
-    return well(self, X, names=names)
+    return well(self, X)
 
 GSBN.fit = fit
 """

@@ -41,13 +41,13 @@ OPTIONS = st.fixed_dictionaries(
         "equivalent_sample_size": st.sampled_from([0.1, 1.0, 10.0]),
         "order": st.sampled_from(["strength", "name"]),
         "ties": st.sampled_from(["drop", "keep"]),
-        "max_indegree": st.sampled_from([None, 0, 1, 2]),
+        "max_parents": st.sampled_from([None, 0, 1, 2]),
         "max_exact": st.sampled_from([2, 3, 13, 13]),
     }
 )
 
 
-def naive_best(codes, score, equivalent_sample_size, order, ties, max_indegree, max_exact):
+def naive_best(codes, score, equivalent_sample_size, order, ties, max_parents, max_exact):
     """Make the naive search for best networks on a table, with these options; the order is another matter."""
     cardinalities = [int(row.max()) + 1 for row in codes]
     formula = naive.bic
@@ -55,4 +55,4 @@ def naive_best(codes, score, equivalent_sample_size, order, ties, max_indegree, 
         formula = partial(naive.bdeu, equivalent_sample_size=equivalent_sample_size)
     family = partial(formula, [row.tolist() for row in codes], cardinalities)
     constant = [v for v, k in enumerate(cardinalities) if k == 1]
-    return naive_score_local.Best(family, max_indegree, ties, max_exact, constant)
+    return naive_score_local.Best(family, max_parents, ties, max_exact, constant)

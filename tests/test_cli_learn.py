@@ -149,7 +149,7 @@ def test_the_third_algorithm_tells_what_its_edges_cost(csv, capsys):
 
 def test_the_best_network_of_all(csv, capsys):
     # a -> c <- b as the data say; e - f could point either way and follows the names.
-    options = ("--score", "bic", "--max-indegree", "2", "--max-exact", "5", "--force", "--time-limit", "60")
+    options = ("--score", "bic", "--max-parents", "2", "--max-exact", "5", "--force", "--time-limit", "60")
     assert main(["learn", str(csv), "--algorithm", "exact", *options, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}

@@ -112,9 +112,9 @@ def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):
 
     at_result(monkeypatch, 2, interrupt)
     with pytest.raises(KeyboardInterrupt):
-        f2sl.F2SLc(engine="dask", scheduler=client).fit(make_table(related_codes(9, 300, 7)))
+        f2sl.learn(make_table(related_codes(9, 300, 7)), engine="dask", scheduler=client)
     monkeypatch.undo()
-    f2sl.F2SLc(engine="dask", scheduler=client).fit(make_table(related_codes(9, 300, 7)))
+    f2sl.learn(make_table(related_codes(9, 300, 7)), engine="dask", scheduler=client)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_nobody_answers_the_command_line(tmp_path):
 UNGUARDED = """
 import f2sl
 print("once")
-here, there = (f2sl.F2SLc(engine=engine).fit("t.csv").graph_ for engine in ("memory", "dask"))
+here, there = (f2sl.learn("t.csv", engine=engine).graph_ for engine in ("memory", "dask"))
 assert there == here
 assert __spec__ is None and __file__.endswith("script.py")
 """

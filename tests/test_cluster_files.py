@@ -49,7 +49,7 @@ def write(part, path):
 
 
 def learned(data, **options):
-    model = f2sl.F2SLc(**options).fit(data)
+    model = f2sl.learn(data, **options)
     return model.graph_, model.graph_.weights, model.n_rows_
 
 

@@ -126,11 +126,10 @@ class TestWhatIsLearned:
     def test_the_graph_and_its_weights(self, model):
         assert model.graph_ == TRUTH
         assert model.graph_.is_dag()
-        assert model.kind_ == "gaussian"
         assert model.weights_.shape == (5, 5)
         for (a, b), weight in model.graph_.weights.items():
             assert weight == model.weights_["abcde".index(a), "abcde".index(b)]
-            assert abs(weight) > model.graph_threshold
+            assert abs(weight) > model.threshold
         signs = {edge: math.copysign(1, weight) for edge, weight in model.graph_.weights.items()}
         assert signs == {("a", "c"): 1, ("b", "c"): -1, ("c", "d"): 1, ("a", "e"): -1}
         assert np.count_nonzero(abs(model.weights_) > 0.3) == 4
@@ -147,7 +146,7 @@ class TestWhatIsLearned:
         effect = cause + np.where(rng.random(400) < 0.2, 1, 0) + np.where(cause > 1, 1, 0)
         table = {"cause": cause, "effect": effect, "other": rng.integers(0, 2, 400), "same": ["x"] * 400}
         model = f2sl.DAGGNN(**SHORT).fit(table)
-        assert model.kind_ == "discrete"
+        assert any("states are taken for the numbers" in note for note in model.notes_)
         assert model.graph_.skeleton().undirected_edges == [("cause", "effect")]
         assert any("'same'" in note for note in model.notes_)
         assert any("numbers 0, 1, 2" in note for note in model.notes_)
@@ -174,7 +173,7 @@ class TestWhatIsLearned:
         assert f2sl.DAGGNN(**SHORT, tau=5.0).fit(linear()).graph_.n_edges < model.graph_.n_edges
 
     def test_a_threshold_that_leaves_cycles_is_raised(self):
-        model = f2sl.DAGGNN(epochs=5, max_iter=1, graph_threshold=0.0).fit(linear())
+        model = f2sl.DAGGNN(epochs=5, max_iter=1, threshold=0.0).fit(linear())
         assert model.graph_.is_dag()
         (note,) = [note for note in model.notes_ if "threshold" in note]
         assert note.endswith("a threshold of 0 left a cycle")
@@ -271,17 +270,17 @@ class TestEndingEarly:
         ({"max_iter": -1}, "max_iter"),
         ({"learning_rate": 0}, "learning_rate must be a number from"),
         ({"tau": -0.1}, "tau must be a number of 0 or more"),
-        ({"graph_threshold": "high"}, "graph_threshold"),
+        ({"threshold": "high"}, "threshold"),
         ({"h_tol": 0}, "h_tol"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"standardize": "yes"}, "standardize must be True or False"),
         ({"time_limit": 0}, "time_limit must be"),
-        ({"kind": "words"}, "kind"),
+        ({"kinds": "words"}, "kinds"),
     ],
 )
 def test_options_that_make_no_sense(options, told):
     with pytest.raises(OptionError, match=told):
-        f2sl.DAGGNN(**options).fit(linear(50))
+        f2sl.learn(linear(50), "dag-gnn", **options)
 
 
 @needs_torch
@@ -314,7 +313,7 @@ class TestByName:
         told = json.loads(learned("learn", path, "-a", "dag-gnn", *short, "--json", "-o", out))
         edges = [[*edge] for edge in begun.graph_.directed_edges]
         assert told["graph"] == {"directed": edges, "undirected": []}
-        assert told["options"]["graph_threshold"] == 0.3
+        assert told["options"]["threshold"] == 0.3
         assert told["complete"]
         sizes = [abs(edge["weight"]) for edge in told["strongest"]]
         assert sizes == sorted(sizes, reverse=True)
@@ -334,16 +333,16 @@ class TestByName:
             "--seed",
             "3",
         ]
-        options += ["--graph-threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
+        options += ["--threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
         assert main(["learn", path, "-a", "dag-gnn", *options, "--standardize"]) == 0
         assert (
-            "by dag-gnn (hidden 8, epochs 2, batch_size 50, learning_rate 0.01, tau 0.1, "
-            "graph_threshold 0.2, h_tol 0.0001, max_iter 2, seed 3, standardize True, time_limit None)"
+            "by dag-gnn (hidden 8, epochs 2, batch_size 50, learning_rate 0.01, tau 0.1, max_iter 2, "
+            "h_tol 0.0001, threshold 0.2, seed 3, standardize True, time_limit None)"
         ) in capsys.readouterr().out
         assert main(["learn", path, "-a", "dag-gnn", "--batch-size", "0"]) == 2
         assert "--batch-size must be a whole number of at least 1" in capsys.readouterr().err
-        assert main(["learn", path, "-a", "dag-gnn", "--jobs", "2"]) == 2
-        assert "dag-gnn takes no --jobs" in capsys.readouterr().err
+        assert main(["learn", path, "-a", "dag-gnn", "--alpha", "0.1"]) == 2
+        assert "dag-gnn takes no --alpha" in capsys.readouterr().err
 
 
 WITHOUT_TORCH = """

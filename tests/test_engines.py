@@ -19,7 +19,7 @@ pytestmark = compiled_only
 SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_iter": 5}}
 """Options that make a learner quick; the answer need not be a good one."""
 
-KINDS = ("discrete", "gaussian")
+KINDS = ("states", "number")
 SETS = [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry]
 MEMORY = 1 << 28
 
@@ -62,7 +62,7 @@ def engine(request):
 
 
 def drawn(kind, seed):
-    if kind == "gaussian":
+    if kind == "number":
         return related_numbers(seed)
     return make_table(related_codes(seed, 200, 5, most_states=3))
 
@@ -88,7 +88,7 @@ def of_kinds(entries, kinds_of):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().kinds),
+    of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
 )
 def test_structures_are_the_same(engine, name, kind):
     learner = STRUCTURE.load(name)
@@ -96,19 +96,19 @@ def test_structures_are_the_same(engine, name, kind):
 
     def learn(table):
         model = learner(**options, **SMALL.get(name, {})).fit(table)
-        return model.graph_, model.graph_.weights, model.notes_, model.kind_, model.n_rows_
+        return model.graph_, model.graph_.weights, model.notes_, model.options_in_use_, model.n_rows_
 
     check(engine, kind, learn)
 
 
 @pytest.mark.parametrize(
     ("registry", "name", "kind"),
-    of_kinds(SETS, lambda registry, name: registry.load(name).kinds),
+    of_kinds(SETS, lambda registry, name: registry.load(name).takes),
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_sets_are_the_same(engine, registry, name, kind):
     def learn(table):
-        found = find_sets(registry, name, {}, table, None, 1, {})
+        found = find_sets(registry.create(name, {}), name, table, None, 1, {})
         return {target: (dict(one), one.separating_sets, one.n_tests) for target, one in found.items()}
 
     check(engine, kind, learn)

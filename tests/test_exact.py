@@ -92,7 +92,7 @@ def test_best_of_all_dags_on_200_random_tables(block):
         family = naive_families(codes, cardinalities, score)
         search = naive_exact.best_score_of_all_dags if n <= 4 else naive_exact.best_score_of_all_orders
         best = search(n, family, most)
-        model = f2sl.ExactSearch(score=score, max_indegree=most).fit(make_table(codes, cardinalities))
+        model = f2sl.ExactSearch(score=score, max_parents=most).fit(make_table(codes, cardinalities))
         assert model.score_ == pytest.approx(best, rel=1e-9, abs=1e-9), seed
         number = {name: v for v, name in enumerate(model.graph_.nodes)}
         parents = {v: sorted(number[p] for p in model.graph_.parents(name)) for name, v in number.items()}
@@ -279,7 +279,7 @@ def test_a_search_out_of_time_says_so(monkeypatch):
         model = f2sl.ExactSearch(time_limit=2.5).fit(table)
     assert not model.complete_
     assert "no network with at most 2 parents for each variable is better" in model.notes_[-1]
-    assert model.score_ >= f2sl.ExactSearch(max_indegree=2).fit(table).score_
+    assert model.score_ >= f2sl.ExactSearch(max_parents=2).fit(table).score_
     assert f2sl.ExactSearch(time_limit=100).fit(table).complete_
 
 
@@ -302,7 +302,7 @@ def test_an_interrupt_leaves_the_best_of_what_was_searched(monkeypatch):
     assert not model.complete_
     assert model.notes_[-1].startswith("incomplete: interrupted; no network with at most 1 parents")
     monkeypatch.undo()
-    assert model.score_ >= f2sl.ExactSearch(max_indegree=1).fit(table).score_
+    assert model.score_ >= f2sl.ExactSearch(max_parents=1).fit(table).score_
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_an_interrupt_leaves_the_best_of_what_was_searched(monkeypatch):
     [
         ({"score": "k2"}, "score must be one of 'bdeu', 'bic'"),
         ({"equivalent_sample_size": 0}, "equivalent_sample_size must be"),
-        ({"max_indegree": -1}, "max_indegree must be"),
+        ({"max_parents": -1}, "max_parents must be"),
         ({"max_exact": 0}, "max_exact must be"),
         ({"force": "yes"}, "force must be True or False"),
         ({"time_limit": 0}, "time_limit must be a number from 0.001 to 1e\\+09, not 0"),

@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
+from f2sl.orient.by_score import orient_by_score
 
 import f2sl
 from conftest import compiled_only
 from f2sl.errors import OptionError
-from f2sl.orient.by_score import orient_by_score
 from f2sl.reading import as_table
 from f2sl.search.orders import search_orders
 from f2sl.stats.scores import FamilyScore
@@ -184,7 +184,7 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
         10**11, np.ones(graph.n_nodes), population(graph.n_nodes, graph.directed_array.tolist(), 0), 1
     )
     learner = f2sl.F2SLh(alpha=1e-6, clean_up=3, symmetry="and")
-    learner.kind_, learner.timings_, learner.notes_ = "gaussian", {}, []
+    learner.timings_, learner.notes_ = {}, []
     learner.feature_names_in_ = np.array(graph.nodes, dtype=object)
     assert learner._learn(engine, tuple(graph.nodes)).to_cpdag() == graph.to_cpdag()
 

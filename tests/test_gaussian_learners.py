@@ -27,7 +27,7 @@ BOTH_KINDS = [
     f2sl.PCStable,
     f2sl.LocalToGlobal,
 ]
-STATES_ALONE = [f2sl.ExactSearch, f2sl.SLLC, f2sl.SLLG, f2sl.GGSL]
+STATES_ALONE = [f2sl.ExactSearch, f2sl.SLLc, f2sl.SLLg, f2sl.GGSL]
 PC = ["fcbf", "mrmr", "fcbf-confirmed", "mmpc", "hiton-pc", "pc-simple"]
 BLANKET = ["gsmb", "iamb", "inter-iamb", "hiton-mb", "mmmb", "pcmb", "stmb", "bamb", "tc"]
 
@@ -46,7 +46,8 @@ class TestWhatIsLearned:
     @pytest.mark.parametrize("learner", [*BOTH_KINDS, f2sl.TC], ids=lambda learner: learner.__name__)
     def test_the_skeleton(self, learner, frame):
         model = learner().fit(frame)
-        assert model.kind_ == "gaussian"
+        # TC takes nothing but numbers, so that there is nothing to say.
+        assert any("read as real numbers" in note for note in model.notes_) == (learner is not f2sl.TC)
         assert model.graph_.skeleton() == small_dag().skeleton()
 
     @pytest.mark.parametrize("learner", [f2sl.F2SLc, f2sl.MMHCc, f2sl.PCStable, f2sl.GSBN, f2sl.TC])
@@ -104,34 +105,33 @@ class TestKinds:
         model = f2sl.F2SLc().fit(frame)
         assert model.notes_ == ["all 6 columns read as real numbers (bins= would cut them into states)"]
         assert model.strength_unit == "r^2"
-        used = model.options_in_use()
+        used = model.options_in_use_
         assert (used["measure"], used["ci_test"]) == ("r2", "fisher-z")
 
     def test_cut_into_states_they_are_states(self, frame):
-        model = f2sl.F2SLc(bins=3).fit(frame)
-        assert model.kind_ == "discrete"
-        assert model.options_in_use()["ci_test"] == "g2"
+        model = f2sl.learn(frame, bins=3)
+        assert model.options_in_use_["ci_test"] == "g2"
         assert model.strength_unit == "SU"
 
     def test_integers_are_states_unless_one_says_otherwise(self, frame):
         whole = (frame * 10).round().astype(int)
-        assert f2sl.PCStable().fit(whole).kind_ == "discrete"
-        model = f2sl.PCStable(kind="gaussian").fit(whole)
-        assert model.kind_ == "gaussian"
+        assert f2sl.PCStable().fit(whole).options_in_use_["ci_test"] == "g2"
+        model = f2sl.learn(whole, "pc-stable", kinds="number")
+        assert model.options_in_use_["ci_test"] == "fisher-z"
         assert model.graph_.skeleton() == small_dag().skeleton()
 
     def test_whole_floats_are_told_apart_from_states_by_the_user_alone(self, frame):
         whole = (frame * 10).round()
         with pytest.raises(DataError, match='kind="gaussian"'):
             f2sl.F2SLc().fit(whole)
-        assert f2sl.F2SLc(kind="gaussian").fit(whole).kind_ == "gaussian"
+        assert f2sl.learn(whole, kinds="number").options_in_use_["ci_test"] == "fisher-z"
 
-    @pytest.mark.parametrize("kind", ["auto", "discrete", "gaussian"])
-    def test_a_table_of_both_is_refused_with_bins_offered(self, frame, kind):
+    @pytest.mark.parametrize("kinds", ["auto", "states", "number"])
+    def test_a_table_of_both_is_refused_with_bins_offered(self, frame, kinds):
         mixed = frame.assign(label=np.where(frame["a"] > 0, "x", "y"))
         with pytest.raises(DataError, match="bins=5"):
-            f2sl.F2SLc(kind=kind).fit(mixed)
-        assert f2sl.F2SLc(bins=4).fit(mixed).kind_ == "discrete"
+            f2sl.learn(mixed, kinds=kinds)
+        assert f2sl.learn(mixed, bins=4).options_in_use_["ci_test"] == "g2"
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)
     def test_learners_of_states_alone_refuse_real_numbers(self, learner, frame):
@@ -141,12 +141,12 @@ class TestKinds:
     def test_a_part_that_takes_states_alone(self, frame):
         with pytest.raises(DataError, match="real numbers are no states"):
             f2sl.LocalToGlobal(pc="sll-pc").fit(frame)
-        with pytest.raises(OptionError, match='kind="gaussian": LocalToGlobal learns from states alone'):
-            f2sl.LocalToGlobal(pc="sll-pc", kind="gaussian").fit(frame)
-        with pytest.raises(OptionError, match='kind="gaussian": sll learns from states alone'):
-            f2sl.learn_mb(frame, algorithm="sll", kind="gaussian")
-        with pytest.raises(OptionError, match='kind="discrete": tc learns from real numbers alone'):
-            f2sl.learn_mb(frame, algorithm="tc", kind="discrete")
+        with pytest.raises(OptionError, match='kinds="number": LocalToGlobal learns from states alone'):
+            f2sl.learn(frame, "local-to-global", pc="sll-pc", kinds="number")
+        with pytest.raises(OptionError, match='kinds="number": sll learns from states alone'):
+            f2sl.learn_mb(frame, algorithm="sll", kinds="number")
+        with pytest.raises(OptionError, match='kinds="states": tc learns from real numbers alone'):
+            f2sl.learn_mb(frame, algorithm="tc", kinds="states")
 
     @pytest.mark.parametrize(
         "options",
@@ -161,8 +161,10 @@ class TestKinds:
     def test_what_is_for_real_numbers_is_refused_of_states(self):
         with pytest.raises(OptionError, match='is for real numbers, and the table holds states; say "auto"'):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
-        with pytest.raises(OptionError, match="kind = 'numbers'"):
-            f2sl.PCStable(kind="numbers").fit(f2sl.load_example("asia"))
+        with pytest.raises(
+            OptionError, match="kinds must be one of 'auto', 'states', 'number', not 'numbers'"
+        ):
+            f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="numbers")
 
 
 class TestBadInput:
@@ -204,11 +206,14 @@ class TestBadInput:
         assert f2sl.TC().fit(frame[:8]).n_rows_ == 8
 
     def test_tc_does_not_cut(self, frame, path):
-        with pytest.raises(OptionError, match="unknown option of tc 'bins'"):
+        with pytest.raises(OptionError, match="bins cuts real numbers into states"):
             f2sl.learn(frame, algorithm="tc", bins=3)
         with pytest.raises(OptionError, match="bins cuts real numbers into states"):
             f2sl.learn_mb(frame, algorithm="tc", bins=3)
-        assert "tc takes no --bins" in command("learn", path, "--algorithm", "tc", "--bins", "3").stderr
+        assert (
+            "--bins cuts real numbers into states"
+            in command("learn", path, "--algorithm", "tc", "--bins", "3").stderr
+        )
 
     @pytest.mark.parametrize("learner", BOTH_KINDS, ids=lambda learner: learner.__name__)
     @pytest.mark.parametrize("rows", [2, 3, 4, 5, 8])
@@ -231,9 +236,9 @@ class TestBadInput:
     def test_missing_values_can_be_dropped(self, frame):
         holes = frame.copy()
         holes.iloc[3, 2] = np.nan
-        assert f2sl.F2SLc(missing="drop").fit(holes).n_rows_ == 1999
+        assert f2sl.learn(holes, missing="drop").n_rows_ == 1999
         with pytest.raises(OptionError, match='say "drop"'):
-            f2sl.F2SLc(missing="state").fit(holes)
+            f2sl.learn(holes, missing="state")
 
 
 @settings(max_examples=15)
@@ -257,19 +262,19 @@ class TestCommandLine:
         assert "r^2" in shown
 
     def test_learn_as_json(self, path):
-        told = json.loads(learned("learn", path, "--algorithm", "mmhc", "--kind", "gaussian", "--json"))
+        told = json.loads(learned("learn", path, "--algorithm", "mmhc", "--kinds", "number", "--json"))
         assert told["states"] is None
         assert told["options"]["score"] == "bge"
-        assert told["options"]["kind"] == "gaussian"
+        assert told["options"]["kinds"] == "number"
 
     def test_sets(self, path):
         told = json.loads(learned("mb", path, "c", "--algorithm", "tc", "--json"))
         assert {member["name"] for member in told["mb"]} == set(small_dag().markov_blanket("c"))
-        told = json.loads(learned("pc", path, "c", "--kind", "gaussian", "--json"))
+        told = json.loads(learned("pc", path, "c", "--kinds", "number", "--json"))
         assert told["options"]["measure"] == "r2"
 
     def test_refusals_name_the_flag(self, path):
         found = command("learn", path, "--ci-test", "g2")
         assert found.returncode == 2
         assert 'error: --ci-test="g2" is for states' in found.stderr
-        assert "--kind" in command("learn", path, "--algorithm", "exact", "--kind", "gaussian").stderr
+        assert "--kinds" in command("learn", path, "--algorithm", "exact", "--kinds", "number").stderr

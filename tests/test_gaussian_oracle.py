@@ -5,7 +5,7 @@ import pytest
 import test_local_sound as sound
 from conftest import compiled_only
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
-from f2sl.local.tc import TCBlankets
+from f2sl.local.tc_blankets import TCBlankets
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.skeleton import join
 from f2sl.structure.tc import separated_spouses, without_spouses
@@ -42,7 +42,7 @@ def test_total_conditioning(name):
     graph = true_graph(name)
     arrows = [tuple(arrow) for arrow in graph.directed_array.tolist()]
     test = oracle(graph)
-    blankets = TCBlankets(test.alpha).learn_all(test.engine)
+    blankets = TCBlankets(alpha=test.alpha).learn_all(test.engine)
     sets = [set(blankets.of(v)[0].tolist()) for v in range(graph.n_nodes)]
     assert sets == [sound.blanket(arrows, v) for v in range(graph.n_nodes)]
     moral = join(blankets)

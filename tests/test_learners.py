@@ -16,7 +16,8 @@ import f2sl
 import naive
 from f2sl.errors import F2SLWarning
 
-LEARNERS = [f2sl.F2SLc, f2sl.F2SLs, f2sl.F2SLh]
+NAMES = {f2sl.F2SLc: "f2sl-c", f2sl.F2SLs: "f2sl-s", f2sl.F2SLh: "f2sl-h"}
+LEARNERS = list(NAMES)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +205,8 @@ class TestNothingButTheDataMatters:
         ]
         for table in tables:
             assert learner().fit(table).graph_ == known
-        assert learner().fit(codes, names=alarm.columns.tolist()).graph_ == known
+        named = f2sl.learn(codes, NAMES[learner], names=alarm.columns.tolist())
+        assert named.graph_ == known
 
     def test_ten_runs_are_the_same_to_the_byte(self, learner, alarm, tmp_path):
         texts = set()

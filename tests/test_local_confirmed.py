@@ -41,7 +41,7 @@ def questioner(test):
 def test_all_and_one_and_naive_agree(ties, relevance, seed, n_rows, n_variables):
     codes = related_codes(seed, n_rows, n_variables)
     engine = make_engine(codes)
-    learner = ConfirmedFCBF(relevance, ties=ties)
+    learner = ConfirmedFCBF(relevance=relevance, ties=ties)
     candidates = learner.relevant(engine)
     strengths = {
         frozenset((v, int(w))): round(float(value), 9)

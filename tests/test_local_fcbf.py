@@ -52,7 +52,7 @@ def assert_agree(codes, learner):
     delta=st.sampled_from([0.0, 0.05, 0.3, "auto"]),
 )
 def test_all_and_one_and_naive_agree(ties, measure, seed, n_rows, n_variables, delta):
-    assert_agree(related_codes(seed, n_rows, n_variables), FCBF(delta, ties, measure))
+    assert_agree(related_codes(seed, n_rows, n_variables), FCBF(delta=delta, ties=ties, measure=measure))
 
 
 @pytest.mark.parametrize("ties", ["drop", "keep"])
@@ -74,7 +74,7 @@ def test_variables_with_many_states(ties):
     codes = random_codes(5, 200, [2, 80, 3, 120, 2, 300])
     codes[4] = codes[1] % 2
     codes[2] = codes[3] % 3
-    assert_agree(codes, FCBF(0.02, ties))
+    assert_agree(codes, FCBF(delta=0.02, ties=ties))
 
 
 def test_a_chain_by_hand():
@@ -123,16 +123,16 @@ def test_a_pair_that_is_not_significant_drops_nothing():
 @pytest.mark.parametrize("cardinalities", [[2], [1], [1, 1], [2, 1, 1]])
 def test_nothing_to_find(cardinalities, delta):
     engine = make_engine(random_codes(1, 5, cardinalities), cardinalities)
-    sets = FCBF(delta).learn_all(engine)
+    sets = FCBF(delta=delta).learn_all(engine)
     assert sets.start.tolist() == [0] * (len(cardinalities) + 1)
-    assert FCBF(delta).learn_one(engine, 0).members.tolist() == []
+    assert FCBF(delta=delta).learn_one(engine, 0).members.tolist() == []
 
 
 def test_first_and_last_variables_without_neighbours():
     related = related_codes(3, 80, 3)
     constant = np.zeros(80, int)
     codes = np.stack([constant, related[0], constant, constant, *related[1:], constant])
-    assert_agree(codes, FCBF(0.0))
+    assert_agree(codes, FCBF(delta=0.0))
 
 
 @pytest.mark.parametrize("ties", ["drop", "keep"])

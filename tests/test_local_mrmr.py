@@ -22,7 +22,7 @@ def test_all_and_one_and_naive_agree(measure, seed, n_rows, n_variables, k):
     codes = related_codes(seed, n_rows, n_variables)
     engine = make_engine(codes)
     matrix = naive.all_pairs(codes, measure)
-    learner = MRMR(k, measure)
+    learner = MRMR(k=k, measure=measure)
     sets = learner.learn_all(engine)
     for target in range(n_variables):
         members, strengths = sets.of(target)
@@ -43,8 +43,8 @@ def test_a_copy_is_passed_over_for_something_new():
 
 
 def test_never_more_than_there_are_others():
-    assert MRMR(5).learn_all(make_engine(random_codes(0, 9, [2]), [2])).members.tolist() == []
-    sets = MRMR(5).learn_all(make_engine(random_codes(0, 9, [2, 1]), [2, 1]))
+    assert MRMR(k=5).learn_all(make_engine(random_codes(0, 9, [2]), [2])).members.tolist() == []
+    sets = MRMR(k=5).learn_all(make_engine(random_codes(0, 9, [2, 1]), [2, 1]))
     assert sets.members.tolist() == [1, 0]
 
 

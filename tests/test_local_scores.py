@@ -209,7 +209,7 @@ def test_an_interrupt_keeps_what_is_finished(name, alarm, monkeypatch):
         ({"time_limit": -1.0}, "time_limit must be"),
         ({"max_exact": 1}, "max_exact must be a whole number from 2 to 20, not 1"),
         ({"max_exact": 21}, "max_exact must be a whole number from 2 to 20, not 21"),
-        ({"max_indegree": -1}, "max_indegree must be a whole number of at least 0"),
+        ({"max_parents": -1}, "max_parents must be a whole number of at least 0"),
         ({"score": "k2"}, "score must be one of 'bdeu', 'bic', not 'k2'"),
         ({"order": "size"}, "order must be one of 'strength', 'name'"),
         ({"ties": "some"}, "ties must be one of 'drop', 'keep'"),

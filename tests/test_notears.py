@@ -54,7 +54,7 @@ class TestWhatIsLearned:
 
     def test_weights_are_those_of_the_lasso(self, frame, constraint):
         """With the graph given, the objective falls apart into a lasso for each variable."""
-        graph = f2sl.NOTEARS(constraint=constraint, w_threshold=0.01).fit(frame).graph_
+        graph = f2sl.NOTEARS(constraint=constraint, threshold=0.01).fit(frame).graph_
         for child in graph.nodes:
             parents = graph.parents(child)
             if parents:
@@ -81,18 +81,18 @@ class TestWhatIsLearned:
         labels = np.array(["k0", "k1", "k2", "k3"])
         by_label = f2sl.NOTEARS().fit({"a": labels[a], "b": labels[b]})
         assert any("states are taken for the numbers" in note for note in by_label.notes_)
-        by_number = f2sl.NOTEARS(kind="gaussian").fit({"a": a, "b": b})
+        by_number = f2sl.learn({"a": a, "b": b}, "notears", kinds="number")
         assert (by_label.weights_ == by_number.weights_).all()
         assert by_label.graph_.n_edges == 1
 
     def test_real_numbers_can_be_cut_into_states(self, frame):
-        model = f2sl.NOTEARS(bins=4).fit(frame)
-        assert model.kind_ == "discrete"
+        model = f2sl.learn(frame, "notears", bins=4)
+        assert any("states are taken for the numbers" in note for note in model.notes_)
         assert any("4 equal-frequency bins" in note for note in model.notes_)
 
     def test_a_threshold_that_leaves_a_cycle_is_raised_and_said_to_be(self):
         # One step of the multiplier leaves both directions of a strong link.
-        model = f2sl.NOTEARS(max_iter=1, w_threshold=0.0).fit(chain())
+        model = f2sl.NOTEARS(max_iter=1, threshold=0.0).fit(chain())
         assert model.graph_.is_dag()
         assert model.threshold_ > 0
         assert any("left a cycle" in note for note in model.notes_)
@@ -255,7 +255,7 @@ class TestBadInput:
             frame.loc[3, "b"] = value
             with pytest.raises(f2sl.DataError, match=f"'b'.*{word}"):
                 f2sl.NOTEARS().fit(frame)
-        assert f2sl.NOTEARS(missing="drop").fit(frame).n_rows_ == 399
+        assert f2sl.learn(frame, "notears", missing="drop").n_rows_ == 399
 
     def test_scales_far_from_one(self, constraint):
         frame = chain() * [1e40, 1.0, 1.0]
@@ -278,15 +278,15 @@ class TestBadInput:
             ({"max_iter": 0}, "max_iter"),
             ({"h_tol": 0}, "h_tol"),
             ({"rho_max": 1}, "rho_max"),
-            ({"w_threshold": -0.1}, "w_threshold"),
+            ({"threshold": -0.1}, "threshold"),
             ({"standardize": "yes"}, "standardize"),
             ({"time_limit": 0}, "time_limit"),
-            ({"kind": "linear"}, "kind"),
+            ({"kinds": "linear"}, "kinds"),
         ],
     )
     def test_options(self, options, word):
         with pytest.raises(f2sl.OptionError, match=word):
-            f2sl.NOTEARS(**options).fit(chain())
+            f2sl.learn(chain(), "notears", **options)
 
 
 class TestCommandLine:
@@ -304,14 +304,12 @@ class TestCommandLine:
     def test_all_options_and_json(self, frame, tmp_path):
         data = tmp_path / "floats.csv"
         frame.to_csv(data, index=False)
-        options = (
-            "--constraint logdet --w-threshold 0.2 --standardize --max-iter 5 --h-tol 1e-6 --rho-max 1e9"
-        )
+        options = "--constraint logdet --threshold 0.2 --standardize --max-iter 5 --h-tol 1e-6 --rho-max 1e9"
         told = json.loads(learned("learn", data, "-a", "notears", *options.split(), "--json"))
         assert told["options"]["constraint"] == "logdet"
         assert told["options"]["standardize"] is True
         assert told["states"] is None
-        model = f2sl.NOTEARS(constraint="logdet", w_threshold=0.2, standardize=True).fit(frame)
+        model = f2sl.NOTEARS(constraint="logdet", threshold=0.2, standardize=True).fit(frame)
         assert sorted(map(tuple, told["graph"]["directed"])) == sorted(model.graph_.directed_edges)
         weights = [abs(edge["weight"]) for edge in told["strongest"]]
         assert weights == sorted(weights, reverse=True)

@@ -239,9 +239,9 @@ def test_measures_of_real_numbers_give_the_same_pairs(measure):
 
 def test_one_target_and_all_agree_on_real_numbers():
     engine = moments(related_values(5, 12, 70))
-    sets = FCBF("auto").learn_all(engine)
+    sets = FCBF(delta="auto").learn_all(engine)
     for target in range(12):
-        alone = FCBF("auto").learn_one(engine, target)
+        alone = FCBF(delta="auto").learn_one(engine, target)
         assert [alone.members.tolist(), alone.strengths.tolist()] == [x.tolist() for x in sets.of(target)]
 
 

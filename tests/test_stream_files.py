@@ -424,7 +424,7 @@ def test_learners_take_folders_and_engines(tmp_path):
 )
 def test_options_that_make_no_sense(options, told):
     with pytest.raises(OptionError) as caught:
-        f2sl.F2SLc(**options).fit(FRAME)
+        f2sl.learn(FRAME, **options)
     assert told in str(caught.value)
     with pytest.raises(OptionError):
         f2sl.learn_pc(FRAME, "text", **options)

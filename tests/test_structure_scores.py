@@ -21,8 +21,8 @@ from f2sl.local.growing import Grower
 from score_tools import OPTIONS, naive_best, tables
 from test_bad_input import interrupted, posix_only
 
-LEARNERS = [f2sl.SLLC, f2sl.SLLG, f2sl.GGSL]
-ALGORITHMS = {"sll+c": f2sl.SLLC, "sll+g": f2sl.SLLG, "ggsl": f2sl.GGSL}
+LEARNERS = [f2sl.SLLc, f2sl.SLLg, f2sl.GGSL]
+ALGORITHMS = {"sll+c": f2sl.SLLc, "sll+g": f2sl.SLLg, "ggsl": f2sl.GGSL}
 
 
 def numbers(edges):
@@ -38,7 +38,7 @@ def naive_skeleton(found):
 def test_sll_c_is_the_naive_one(codes, options):
     n, order = len(codes), options["order"]
     best = naive_best(codes, **options)
-    model = f2sl.SLLC(**options).fit(make_table(codes))
+    model = f2sl.SLLc(**options).fit(make_table(codes))
     potential = [list(naive_score_local.potential_neighbours(best, n, v, order)) for v in range(n)]
     edges = naive.skeleton(potential, "and")
     assert numbers(model.skeleton_.undirected_edges) == edges
@@ -60,10 +60,10 @@ def consequences(model):
 def test_sll_g_climbs_on_the_naive_skeleton(codes, options):
     n, order = len(codes), options["order"]
     best = naive_best(codes, **options)
-    model = f2sl.SLLG(**options).fit(make_table(codes))
+    model = f2sl.SLLg(**options).fit(make_table(codes))
     edges = [(a, b) for a in range(n) for b in naive_score_local.neighbours(best, n, a, order) if a < b]
     assert numbers(model.skeleton_.undirected_edges) == sorted(edges)
-    most = n if options["max_indegree"] is None else options["max_indegree"]
+    most = n if options["max_parents"] is None else options["max_parents"]
 
     def family(child, parents):
         return best.family(child, parents) if len(parents) <= most else -np.inf
@@ -211,7 +211,7 @@ def test_the_climb_has_a_time_limit_too(alarm, monkeypatch):
 
     monkeypatch.setattr(sll_g.SLLPC, "explore_all", explore_and_dawdle)
     with pytest.warns(F2SLWarning, match="incomplete"):
-        model = f2sl.SLLG(time_limit=1e3).fit(alarm)
+        model = f2sl.SLLg(time_limit=1e3).fit(alarm)
     assert not model.complete_
     assert model.notes_ == ["incomplete: the time limit of 1e-09 s ended the search during hill climbing"]
 
@@ -246,7 +246,7 @@ def test_the_command_line_learns_the_same(algorithm, csv, alarm, tmp_path):
     model = ALGORITHMS[algorithm]().fit(alarm)
     assert load_graph(out) == model.graph_
     assert told["complete"] is True
-    printed = learned("learn", csv, "--algorithm", algorithm, "--max-exact", 3, "--max-indegree", 2)
+    printed = learned("learn", csv, "--algorithm", algorithm, "--max-exact", 3, "--max-parents", 2)
     assert "networks had more than 3 variables (max_exact)" in printed
     assert "INCOMPLETE" not in printed
 
@@ -328,7 +328,7 @@ def test_what_is_near_is_so_for_both_ends():
 @compiled_only
 def test_no_variable_has_more_parents_than_allowed():
     data = f2sl.load_network("alarm").sample(1000, seed=1)
-    graph = f2sl.SLLG(max_indegree=1).fit(data).graph_
+    graph = f2sl.SLLg(max_parents=1).fit(data).graph_
     assert max(len(graph.parents(name)) for name in graph.nodes) == 1
 
 

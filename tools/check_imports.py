@@ -16,17 +16,9 @@ SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
     ["_version", "errors"],
-    [
-        "_options",
-        "_progress",
-        "_registry",
-        "_estimator",
-        "_threads",
-        "_jit",
-        "_deadline",
-        "_memory",
-        "_arrays",
-    ],
+    ["_progress", "_threads", "_jit", "_deadline", "_memory", "_arrays"],
+    ["_options"],
+    ["_estimator", "_registry"],
     ["_rich"],
     ["graph", "constraints"],
     ["table"],

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from f2sl.structure.mmhc_c import MMHCc as MMHCc
     from f2sl.structure.notears import NOTEARS as NOTEARS
     from f2sl.structure.pc_stable import PCStable as PCStable
-    from f2sl.structure.sll_c import SLLC as SLLC
-    from f2sl.structure.sll_g import SLLG as SLLG
+    from f2sl.structure.sll_c import SLLc as SLLc
+    from f2sl.structure.sll_g import SLLg as SLLg
     from f2sl.structure.tc import TC as TC
 
 _HOMES = {
@@ -83,8 +83,8 @@ _HOMES = {
     "NumericTable": "reading",
     "OptionError": "errors",
     "PDAG": "graph",
-    "SLLC": "structure.sll_c",
-    "SLLG": "structure.sll_g",
+    "SLLc": "structure.sll_c",
+    "SLLg": "structure.sll_g",
     "TC": "structure.tc",
     "as_numeric": "reading",
     "as_table": "reading",

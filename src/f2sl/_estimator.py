@@ -3,52 +3,98 @@
 Importing scikit-learn takes longer than learning a hundred variables. What makes a class an estimator for
 `clone`, pipelines and the estimator checks is small: the constructor's arguments are the options, stored
 under their own names, and can be read and set. scikit-learn itself is only met when it asks for tags.
+
+Here the options are fields (:func:`f2sl._options.option`), and the constructor is made from them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from typing import Any, Self
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Self, dataclass_transform
 
-from f2sl.errors import OptionError, unknown_name
+from f2sl._options import CATALOGUE, refuse, unknown_option
+from f2sl.errors import OptionError
+
+_RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class Estimator:
-    """Base of everything with options: the arguments of ``__init__`` are the options.
+    """Base of everything with options: each field of the class is one.
 
     Examples
     --------
+    >>> from f2sl._options import option
     >>> class Learner(Estimator):
-    ...     def __init__(self, *, delta=0.05, ties="drop"):
-    ...         self.delta = delta
-    ...         self.ties = ties
-    >>> Learner(ties="keep")
-    Learner(ties='keep')
+    ...     delta: float = option("delta")
+    ...     ties: str = option("ties", "keep")
+    >>> Learner(ties="drop")
+    Learner(ties='drop')
     >>> Learner().set_params(delta=0.1).get_params()
-    {'delta': 0.1, 'ties': 'drop'}
-    """
+    {'delta': 0.1, 'ties': 'keep'}
+    >>> Learner(delta=-1, ties="x").check_options()
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: delta must be a number of 0 or more, or 'auto', not -1; ties must be one of 'drop', 'keep', not 'x'
+    """  # noqa: E501
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Make the constructor of the fields, in the catalogue's order, and document them."""
+        super().__init_subclass__(**arguments)
+        by_hand = "__init__" in vars(cls)
+        dataclasses.dataclass(kw_only=True, repr=False, eq=False)(cls)
+        if by_hand:
+            return
+        first, *fields = inspect.signature(cls.__init__).parameters.values()
+        fields.sort(key=lambda field: _RANK.get(field.name, len(_RANK)))
+        signature = inspect.Signature([first, *fields])
+        cls.__init__.__signature__ = signature  # type: ignore[attr-defined]
+        if cls.__doc__ is not None and "Parameters\n" not in cls.__doc__:
+            cls.__doc__ = _documented(cls.__doc__, fields)
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        """Refuse options that there are not, and say where they belong."""
+        known = cls.option_defaults()
+        refuse(unknown_option(cls.__name__, name, known) for name in options if name not in known)
+        return super().__new__(cls)
 
     @classmethod
     def option_defaults(cls) -> dict[str, Any]:
-        """The options with their default values, in the order of the constructor."""
+        """Return the options with their default values, in the order of the constructor."""
         if cls.__init__ is object.__init__:
             return {}
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         return {parameter.name: parameter.default for parameter in parameters}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the options as they are set; `deep` is there for scikit-learn, options hold no learners."""
+        """Return the options as they are set; `deep` is there for scikit-learn, options hold no learners."""
         return {name: getattr(self, name) for name in self.option_defaults()}
 
     def set_params(self, **options: Any) -> Self:
         """Set some options; one that there is not is an error that lists those there are."""
         known = self.option_defaults()
-        for name in options:
-            if name not in known:
-                raise OptionError(unknown_name(f"option of {type(self).__name__}", name, known))
+        refuse(unknown_option(type(self).__name__, name, known) for name in options if name not in known)
         for name, value in options.items():
             setattr(self, name, value)
         return self
+
+    def check_options(self) -> None:
+        """Refuse options that make no sense, all in one error."""
+        refuse(self.problems())
+
+    def problems(self) -> Iterator[str]:
+        """Say what is wrong with the options; a learner adds what its fields' own checks cannot tell."""
+        fields = {field.name: field for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        for name in self.option_defaults():
+            check = fields[name].metadata.get("check") if name in fields else None
+            if check is not None:
+                try:
+                    check(name, getattr(self, name))
+                except OptionError as error:
+                    yield str(error)
 
     def __repr__(self) -> str:
         defaults = self.option_defaults()
@@ -68,3 +114,18 @@ class Estimator:
             target_tags=TargetTags(required=False),
             input_tags=InputTags(categorical=True, string=True),
         )
+
+
+def _documented(text: str, fields: list[inspect.Parameter]) -> str:
+    """Put a section about the options into a docstring: before its other sections, or at the end."""
+    text = inspect.cleandoc(text)
+    lines = ["Parameters", "----------"]
+    for field in fields:
+        known = CATALOGUE.get(field.name)
+        lines.append(f"{field.name} : {field.annotation}, default {field.default!r}")
+        if known is not None:
+            about = f"{known.help} {known.more}".rstrip()
+            lines += textwrap.wrap(about, 100, initial_indent="    ", subsequent_indent="    ")
+    sections = [text.find(f"\n\n{name}\n---") for name in ("Attributes", "Notes", "Examples")]
+    place = min((at for at in sections if at >= 0), default=len(text))
+    return f"{text[:place]}\n\n" + "\n".join(lines) + text[place:]

@@ -1,17 +1,31 @@
-"""Checks of options, made once where a user hands them over.
+"""The options of learners: each is declared once, here, with its type, its check and a line of help.
 
-Each check returns the value in its plain Python type, or raises an
+A learner names the options it takes as fields of its class::
+
+    class IAMB(LocalLearner):
+        alpha: float = option("alpha")
+        max_cond_vars: int | None = option("max_cond_vars", None)
+
+and may give one another default, or another check. The constructor, the docstring's parameters, the checks
+and the flags of the command line are made from this (:mod:`f2sl._estimator`, :mod:`f2sl.cli.options`).
+
+A check takes the name and the value of an option. It returns the value in its plain Python type, or raises an
 :class:`~f2sl.errors.OptionError` that names the option, what it was given and what it takes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
-from f2sl.errors import OptionError
+from f2sl.errors import OptionError, unknown_name
+
+Check = Callable[[str, Any], Any]
 
 
 def _plain_number(value: Any) -> bool:
@@ -39,7 +53,7 @@ def not_negative(name: str, value: Any) -> float:
 
 
 def not_negative_or(word: str, name: str, value: Any) -> float | str:
-    """Check a number that is 0 or more, or a word that stands for what none says.
+    """Check a number that is 0 or more, or one word in its place.
 
     Examples
     --------
@@ -88,3 +102,383 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise OptionError(f"{name} must be True or False, not {value!r}")
     return value
+
+
+def _jobs(name: str, value: Any) -> int:
+    from f2sl._threads import resolve_jobs
+
+    return resolve_jobs(value)
+
+
+def _anything(name: str, value: Any) -> Any:
+    """Leave a value to the learner, which alone can tell whether it makes sense."""
+    return value
+
+
+def any_of(*words: str) -> Check:
+    """Make the check of an option that takes one of these words."""
+    return partial(choice, known=words)
+
+
+def number_or_word(text: str) -> float | str:
+    """Turn a text into a number; what is none may be a word that the learner knows.
+
+    Examples
+    --------
+    >>> number_or_word("0.05"), number_or_word("auto")
+    (0.05, 'auto')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+LEARN = ("learn",)
+LEARN_AND_PC = ("learn", "pc")
+ALL_COMMANDS = ("learn", "pc", "mb")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of some learners.
+
+    Attributes
+    ----------
+    name : str
+        What it is called, the same in all learners.
+    type : type
+        What the command line turns its value into.
+    check : callable
+        Its check, unless a learner has another.
+    help : str
+        One line for the command line.
+    default : Any
+        Its default, unless a learner has another.
+    commands : tuple of str
+        The commands of the command line that offer it.
+    more : str
+        What the docstrings of learners say beyond the line of help.
+    optional : bool
+        Whether None is allowed even where it is not the default.
+    parser, metavar
+        How the command line reads and shows the value, where the type does not say it all.
+    """
+
+    name: str
+    type: type
+    check: Check
+    help: str
+    default: Any = None
+    commands: tuple[str, ...] = LEARN
+    more: str = ""
+    optional: bool = False
+    parser: Callable[[str], Any] | None = None
+    metavar: str | None = None
+
+    @property
+    def flag(self) -> str:
+        """How it is written on the command line."""
+        return "--jobs" if self.name == "n_jobs" else "--" + self.name.replace("_", "-")
+
+
+_at_least_1 = partial(whole, least=1)
+_any_weight = partial(positive, least=1e-9, most=1e9)
+
+_OPTIONS = (
+    Option(
+        "delta",
+        str,
+        partial(not_negative_or, "auto"),
+        "Pairs related no more than this are treated as unrelated; auto: those that are not significant.",
+        0.05,
+        LEARN_AND_PC,
+        'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
+        "pairs that a test (G2, or Fisher's z) finds related at a false discovery rate of 0.05.",
+        parser=number_or_word,
+        metavar="NUMBER or auto",
+    ),
+    Option(
+        "relevance",
+        str,
+        any_of("fdr", "bonferroni"),
+        "How the tests of all pairs allow for their number: fdr or bonferroni.",
+        "fdr",
+        LEARN_AND_PC,
+        "The level 0.05 is corrected by the rate of false discoveries (Benjamini and Hochberg 1995), or so "
+        "that no false discovery is to be expected.",
+    ),
+    Option("k", int, _at_least_1, "How many variables to choose.", 5, LEARN_AND_PC),
+    Option("alpha", float, fraction, "Level of significance of the independence tests.", 0.01, ALL_COMMANDS),
+    Option(
+        "max_cond_vars",
+        int,
+        whole,
+        "Most variables in a separating set that is looked for.",
+        3,
+        ALL_COMMANDS,
+        "None for any number, as far as the samples allow.",
+        optional=True,
+    ),
+    Option(
+        "clean_up",
+        int,
+        whole,
+        "Most other candidates by which a candidate may still go.",
+        0,
+        LEARN_AND_PC,
+        "0 for no clean-up.",
+    ),
+    Option(
+        "max_left_out",
+        int,
+        _at_least_1,
+        "Largest number of blanket members to leave out when separating spouses.",
+        3,
+    ),
+    Option(
+        "symmetry",
+        str,
+        any_of("and", "or"),
+        "Both ends of a link must name each other (and), or one (learn: or; pc and mb: none).",
+        "and",
+        ALL_COMMANDS,
+    ),
+    Option(
+        "ties",
+        str,
+        any_of("drop", "keep"),
+        "A link that is as well explained by another variable: drop or keep it.",
+        "drop",
+        ALL_COMMANDS,
+        "FCBF drops a variable that is exactly as close to a stronger one as to the target (Yu and Liu "
+        "2004), or keeps it (the F2SL paper's strict >). Of several best networks, one with the fewest links "
+        "to the target is taken, or one with the most.",
+    ),
+    Option(
+        "measure",
+        str,
+        _anything,
+        "What relates two variables: su or mi of states; r2, correlation or mi of numbers.",
+        "auto",
+        LEARN_AND_PC,
+        'By default ("auto") symmetrical uncertainty and the squared correlation; mi is in nats.',
+    ),
+    Option(
+        "ci_test",
+        str,
+        _anything,
+        "Statistic of the independence tests: g2, x2, fisher-z.",
+        "auto",
+        ALL_COMMANDS,
+        'By default ("auto") G2 of states, and Fisher\'s z of numbers.',
+    ),
+    Option("pc", str, _anything, "The learner of each variable's neighbours: see f2sl algorithms.", "fcbf"),
+    Option(
+        "pc_options",
+        dict,
+        _anything,
+        "Options of the learner of neighbours.",
+        commands=(),
+        more="Those that it shares with this learner have the values given here, unless they are in it.",
+    ),
+    Option("orient", str, any_of("ci", "score"), "How edges are oriented: ci (tests) or score.", "ci"),
+    Option(
+        "score",
+        str,
+        _anything,
+        "Score to maximise: bdeu or bic; by hill climbing also k2, aic, bge, bic-g.",
+        "auto",
+        ALL_COMMANDS,
+        '"auto" stands for BDeu of states, and BGe of numbers.',
+    ),
+    Option(
+        "equivalent_sample_size",
+        float,
+        _any_weight,
+        "Weight of the prior of BDeu.",
+        10.0,
+        ALL_COMMANDS,
+        "In samples.",
+    ),
+    Option(
+        "order",
+        str,
+        any_of("strength", "name"),
+        "Which candidates come first: by strength, or by name.",
+        "strength",
+        ALL_COMMANDS,
+        "The strength is what the link to the target alone is worth.",
+    ),
+    Option(
+        "max_exact",
+        int,
+        _at_least_1,
+        "Most variables whose best network is found exactly.",
+        20,
+        ALL_COMMANDS,
+        "Each one more doubles time and memory.",
+    ),
+    Option("force", bool, flag, "Search more variables than that exactly, if there is enough memory.", False),
+    Option("max_parents", int, whole, "Most parents of a variable.", None, ALL_COMMANDS),
+    Option(
+        "edge_cost",
+        float,
+        not_negative,
+        "What each edge takes from the log score.",
+        more="By default the logarithm of the number of variables, as if one of a variable's pairs were "
+        "expected to be an edge.",
+    ),
+    Option(
+        "search",
+        str,
+        any_of("orders", "hill-climbing"),
+        "How the best DAG is looked for: orders, or hill-climbing.",
+        "orders",
+    ),
+    Option("tabu_length", int, whole, "How many of the last graphs hill climbing may not return to.", 100),
+    Option("max_stall", int, _at_least_1, "Steps without a new best after which hill climbing ends.", 15),
+    Option("start", str, _anything, "The variable that the graph grows from; one is drawn by default."),
+    Option("lambda1", float, not_negative, "Price of each unit of weight, in units of squared error.", 0.1),
+    Option(
+        "constraint",
+        str,
+        any_of("expm", "logdet"),
+        "What keeps cycles out: expm (NOTEARS) or logdet (DAGMA, faster).",
+        "expm",
+    ),
+    Option("hidden", int, _at_least_1, "Hidden units of a neural network.", 64),
+    Option(
+        "epochs",
+        int,
+        _at_least_1,
+        "How often all rows are gone through between two changes of the penalty.",
+        300,
+        more="With thousands of rows a tenth of the default does as well.",
+    ),
+    Option("batch_size", int, _at_least_1, "Rows for each step of the training.", 100),
+    Option(
+        "learning_rate",
+        float,
+        _any_weight,
+        "Size of the steps of the training.",
+        0.003,
+        more="Of Adam; it is divided by the decimal logarithm of the penalty as that grows.",
+    ),
+    Option(
+        "tau", float, not_negative, "Weight of the sum of all absolute weights: with more, fewer edges.", 0.0
+    ),
+    Option("max_iter", int, _at_least_1, "Most steps of the constraint's multiplier.", 100),
+    Option(
+        "h_tol",
+        float,
+        partial(positive, least=1e-100, most=0.1),
+        "The constraint is met where it is at most this.",
+        1e-8,
+    ),
+    Option(
+        "rho_max",
+        float,
+        partial(positive, least=10.0, most=1e100),
+        "Most weight of the constraint (expm).",
+        1e16,
+    ),
+    Option("threshold", float, not_negative, "Smaller weights are no edges.", 0.3),
+    Option("seed", int, whole, "What is drawn at random is drawn by this: the start, or a training.", 0),
+    Option(
+        "standardize",
+        bool,
+        flag,
+        "Divide columns by their deviations, so that units decide nothing.",
+        False,
+    ),
+    Option(
+        "time_limit",
+        float,
+        partial(positive, least=1e-3, most=1e9),
+        "Seconds after which to end with what is done, said to be incomplete.",
+        None,
+        ALL_COMMANDS,
+    ),
+    Option("skeleton_only", bool, flag, "Find which variables are linked, and orient no edge.", False),
+    Option(
+        "n_jobs",
+        int,
+        _jobs,
+        "Threads; all cores by default.",
+        commands=(),
+        more="The result does not depend on it.",
+    ),
+    Option("verbose", bool, flag, "Show progress on the terminal.", False, ()),
+)
+
+CATALOGUE = {option.name: option for option in _OPTIONS}
+"""All options by name, in the order in which signatures and the command line list them."""
+
+READING_OPTIONS = (
+    "names",
+    "kinds",
+    "bins",
+    "binning",
+    "missing",
+    "drop",
+    "delimiter",
+    "header",
+    "engine",
+    "memory",
+    "scheduler",
+)
+"""The options of `open_table`, which say how a table is read and where it is held: no learner has them."""
+
+_USUAL: Any = object()
+
+
+def option(name: str, default: Any = _USUAL, *, check: Check | None = None) -> Any:
+    """Declare an option of a learner, which is a field of its class.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the catalogue. A learner from outside the package may have an option of its own, which
+        is then not on the command line.
+    default, check
+        Those of the catalogue, unless they are given. None is allowed where it is the default.
+    """
+    known = CATALOGUE.get(name) or Option(name, str, _anything, "")
+    default = known.default if default is _USUAL else default
+    how = check or known.check
+    if default is None or known.optional:
+        how = partial(_unless_none, how)
+    return dataclasses.field(default=default, kw_only=True, metadata={"check": how})
+
+
+def _unless_none(check: Check, name: str, value: Any) -> Any:
+    return None if value is None else check(name, value)
+
+
+def unknown_option(owner: str, name: str, known: Iterable[str], takers: Iterable[str] = ()) -> str:
+    """Say that a learner has no such option, and where it belongs or what was meant.
+
+    Examples
+    --------
+    >>> unknown_option("F2SLc", "bins", ["alpha"])
+    "F2SLc has no option 'bins'; it belongs to open_table"
+    >>> unknown_option("mmhc", "delta", ["alpha"], ["f2sl-c", "f2sl-s"])
+    "mmhc has no option 'delta', which f2sl-c and f2sl-s have"
+    >>> unknown_option("mmhc", "alhpa", ["alpha"])
+    "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
+    """
+    if name in READING_OPTIONS:
+        return f"{owner} has no option {name!r}; it belongs to open_table"
+    *others, last = [*takers] or [""]
+    if last:
+        listed = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+        return f"{owner} has no option {name!r}, which {listed}"
+    return unknown_name(f"option of {owner}", name, known)
+
+
+def refuse(problems: Iterable[str]) -> None:
+    """Raise one error with all that is wrong, each said once, if anything is."""
+    told = list(dict.fromkeys(problems))
+    if told:
+        raise OptionError("; ".join(told))

@@ -1,36 +1,83 @@
-"""Learners by name, in one call."""
+"""Learners by name, in one call.
+
+All options can be given by name here. Each is handed to whom it belongs: to the learner, to the learner of
+neighbours that it is made of, or to `open_table`, which reads the data.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, overload
+from collections.abc import Mapping
+from typing import Any, NamedTuple, overload
 
-from f2sl._memory import memory_limit
+from f2sl._options import READING_OPTIONS, refuse, unknown_option
+from f2sl._progress import stage
 from f2sl._registry import Registry
-from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
+from f2sl.reading.remarks import warn_of_identifiers
 from f2sl.storage.engine import open_engine
-from f2sl.structure.base import STRUCTURE, StructureLearner
+from f2sl.structure.base import STRUCTURE, StructureLearner, open_for
 
 
-def learn(
-    data: Any, algorithm: str = "f2sl-c", *, names: Sequence[str] | None = None, **options: Any
-) -> StructureLearner:
-    """Learn a structure with the algorithm of that name; gives the fitted learner.
+class Handed(NamedTuple):
+    """Options by whom they belong to; `taken` are the names of all that the learner takes."""
+
+    learner: dict[str, Any]
+    reading: dict[str, Any]
+    unknown: list[str]
+    taken: list[str]
+
+
+def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> Handed:
+    """Sort options by whom they belong to.
+
+    Examples
+    --------
+    >>> options = {"pc": "mrmr", "k": 3, "bins": 5, "delta": 0.1}
+    >>> hand_out(STRUCTURE, "local-to-global", options)[:3]
+    ({'pc': 'mrmr', 'pc_options': {'k': 3}}, {'bins': 5}, ['delta'])
+    """
+    taken = registry.load(algorithm).option_defaults()
+    own = {name: value for name, value in options.items() if name in taken}
+    reading = {name: value for name, value in options.items() if name in READING_OPTIONS}
+    others = {name: value for name, value in options.items() if name not in own and name not in reading}
+    names = list(taken)
+    if "pc_options" in taken and others:
+        # What is not the learner's own may be meant for the learner of neighbours that it is made of.
+        inner = LOCAL.load(own.get("pc", taken["pc"])).option_defaults()
+        names += inner
+        passed_on = {name: others.pop(name) for name in list(others) if name in inner}
+        own["pc_options"] = {**(own.get("pc_options") or {}), **passed_on}
+    return Handed(own, reading, list(others), names)
+
+
+def make_learner(
+    registry: Registry, algorithm: str, options: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """Make the learner of that name; returns it, and the options of `open_table` that were among them."""
+    handed = hand_out(registry, algorithm, options)
+    refuse(
+        unknown_option(algorithm, name, [*handed.taken, *READING_OPTIONS], registry.takers(name))
+        for name in handed.unknown
+    )
+    return registry.create(algorithm, handed.learner), handed.reading
+
+
+def learn(data: Any, algorithm: str = "f2sl-c", **options: Any) -> StructureLearner:
+    """Learn a structure with the algorithm of that name; returns the fitted learner.
 
     Parameters
     ----------
-    data : data frame, array of integers, dict of columns, path or list of paths
+    data : table, data frame, array of integers, dict of columns, path or list of paths
         One row for each sample, one column for each variable. A path may be that of a folder of files.
     algorithm : str
         A registered name, such as ``"f2sl-c"`` or ``"f2sl-s"``.
-    names : sequence of str, optional
-        Names for the columns of an array that has none.
     **options
-        Options of the learner.
+        Options of the learner, of the learner of neighbours that it is made of, and of reading: ``names``,
+        ``kinds``, ``bins``, ``binning``, ``missing``, ``engine``, ``memory``, ``scheduler``, and of files
+        ``delimiter``, ``header`` and ``drop``.
 
     Examples
     --------
@@ -39,8 +86,9 @@ def learn(
     >>> type(model).__name__
     'F2SLs'
     """
-    learner: StructureLearner = STRUCTURE.create(algorithm, options)
-    return learner.fit(data, names=names)
+    learner, reading = make_learner(STRUCTURE, algorithm, options)
+    fitted: StructureLearner = learner.read_and_fit(data, reading)
+    return fitted
 
 
 @overload
@@ -56,15 +104,7 @@ def learn_pc(
     target: str | None = None,
     algorithm: str = "fcbf",
     *,
-    names: Sequence[str] | None = None,
     n_jobs: int | None = None,
-    bins: Any = None,
-    binning: str = "quantile",
-    missing: str = "error",
-    kind: str = "auto",
-    engine: str = "auto",
-    memory: int | str | None = None,
-    scheduler: object = None,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the parents and children of one variable, or of all.
@@ -77,22 +117,10 @@ def learn_pc(
         The column whose neighbours are wanted; without it, those of all columns.
     algorithm : str
         A registered name, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
-    names : sequence of str, optional
-        Names for the columns of an array that has none.
     n_jobs : int, optional
         Threads; None for all cores.
-    bins, binning, missing
-        How to read real numbers and missing values: see :func:`f2sl.as_table`.
-    kind : {"auto", "discrete", "gaussian"}
-        What the table holds, as in :class:`f2sl.F2SLc`.
-    engine : {"auto", "memory", "stream", "dask"}
-        Where it is held: in memory, on disk in blocks, or by a cluster, as in :class:`f2sl.F2SLc`.
-    memory : int or str, optional
-        How much memory may be used, such as ``"256MB"``; by default half of what is free.
-    scheduler : str or dask.distributed.Client, optional
-        Where the cluster is, as in :class:`f2sl.F2SLc`.
     **options
-        Options of the learner, such as ``delta`` and ``ties``.
+        Options of the learner, such as ``delta`` and ``ties``, and of reading, as in :func:`learn`.
 
     Returns
     -------
@@ -116,9 +144,8 @@ def learn_pc(
     >>> list(f2sl.learn_pc(asia)["xray"])
     ['either']
     """
-    reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
-    reading |= {"engine": engine, "memory": memory, "scheduler": scheduler}
-    return find_sets(LOCAL, algorithm, options, data, target, n_jobs, reading)
+    learner, reading = make_learner(LOCAL, algorithm, options)
+    return find_sets(learner, algorithm, data, target, n_jobs, reading)
 
 
 @overload
@@ -134,15 +161,7 @@ def learn_mb(
     target: str | None = None,
     algorithm: str = "iamb",
     *,
-    names: Sequence[str] | None = None,
     n_jobs: int | None = None,
-    bins: Any = None,
-    binning: str = "quantile",
-    missing: str = "error",
-    kind: str = "auto",
-    engine: str = "auto",
-    memory: int | str | None = None,
-    scheduler: object = None,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
@@ -151,12 +170,12 @@ def learn_mb(
 
     Parameters
     ----------
-    data, target, names, n_jobs, bins, binning, missing, kind, engine, memory, scheduler
+    data, target, n_jobs
         As in :func:`learn_pc`.
     algorithm : str
         A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
     **options
-        Options of the learner, such as ``alpha``.
+        Options of the learner, such as ``alpha``, and of reading, as in :func:`learn`.
 
     Returns
     -------
@@ -170,33 +189,22 @@ def learn_mb(
     >>> sorted(f2sl.learn_mb(f2sl.load_example("asia"), target="dysp"))
     ['bronc', 'either']
     """
-    reading = {"kind": kind, "names": names, "bins": bins, "binning": binning, "missing": missing}
-    reading |= {"engine": engine, "memory": memory, "scheduler": scheduler}
-    return find_sets(MARKOV_BLANKET, algorithm, options, data, target, n_jobs, reading)
+    learner, reading = make_learner(MARKOV_BLANKET, algorithm, options)
+    return find_sets(learner, algorithm, data, target, n_jobs, reading)
 
 
 def find_sets(
-    registry: Registry,
+    learner: LocalLearner,
     algorithm: str,
-    options: dict[str, Any],
     data: Any,
     target: str | None,
     n_jobs: int | None,
-    reading: dict[str, Any],
+    reading: Mapping[str, Any],
 ) -> FoundSet | FoundSets:
-    """Make the learner, read the table, and find the set of one variable or of all."""
-    from f2sl._progress import stage
-    from f2sl.reading import kind_for
-    from f2sl.reading.open import open_table
-    from f2sl.reading.remarks import warn_of_identifiers
-
-    learner: LocalLearner = registry.create(algorithm, options)
+    """Read the table, and find the set of one variable or of all."""
     learner.check_options()
     with stage("reading the table"):
-        kind = kind_for(reading.get("kind", "auto"), learner.kinds, algorithm)
-        memory = memory_limit(reading.get("memory"), reading.get("engine"))
-        opened = {"kind": kind, "memory": memory, "n_workers": resolve_jobs(n_jobs)}
-        table = open_table(data, min_variables=2, **(reading | opened))
+        table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
         ordered = table.in_name_order()
     learner = learner.settled(table.kind)
     warn_of_identifiers(table, stacklevel=4)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples("f2sl algorithms", "f2sl algorithms --json")
 
 PLAIN_WIDTH = 120
-_COMMON = ("missing", "bins", "binning", "n_jobs")
+_COMMON = ("n_jobs", "verbose")
 
 
 def algorithms(as_json: AsJson = False) -> None:
@@ -39,13 +39,7 @@ def algorithms(as_json: AsJson = False) -> None:
         headings = ("name", "what it does", "reference", "options, with defaults")
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
-    output.show(f"All of them take {'; '.join(_takers(STRUCTURE, name) for name in _COMMON)}.")
-
-
-def _takers(registry: Registry, option: str) -> str:
-    """Name the flag of an option that most learners have, with those that do not."""
-    without = [entry.name for entry in registry if option not in registry.load(entry.name).option_defaults()]
-    return f"{FLAGS[option]} (not {', '.join(without)})" if without else FLAGS[option]
+    output.show("All of them take --jobs, and the options for reading a table: see f2sl learn --help.")
 
 
 def _defaults(learner: Any) -> dict[str, Any]:

@@ -93,10 +93,10 @@ def learn(
         from f2sl.graph import PDAG, compare
 
         true_graph = None if truth is None else load_any_graph(truth)
-        learner = _learner(algorithm, {**options, **reading.params()}, reading.jobs)
+        learner = _learner(algorithm, options, reading.jobs)
         with progress(quiet):
             started = time.perf_counter()
-            table = reading.read(algorithm, learner.kinds)
+            table = reading.read(algorithm, learner)
             seconds = time.perf_counter() - started
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
@@ -115,7 +115,7 @@ def learn(
 
     from f2sl.cli.summary import Learned
 
-    learned = Learned(algorithm, reading.data, table, learner, graph, dag, out, truth, comparison, picture)
+    learned = Learned(algorithm, reading, table, learner, graph, dag, out, truth, comparison, picture)
     if as_json:
         learned.show_json()
     elif not quiet:

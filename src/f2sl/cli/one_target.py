@@ -40,12 +40,10 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         from f2sl.api import find_sets
 
         with progress(quiet):
-            table = asked.reading.read(asked.algorithm, learner.kinds)
+            table = asked.reading.read(asked.algorithm, learner)
             learner = learner.settled(table.kind)
             try:
-                found = find_sets(
-                    registry, asked.algorithm, asked.options, table, asked.target, asked.reading.jobs, {}
-                )
+                found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
             except Interrupted as error:
                 found = error.finished
                 interrupts.put_off()

@@ -15,7 +15,7 @@ from f2sl.cli.options import (
     Drop,
     Engine,
     Jobs,
-    Kind,
+    Kinds,
     Memory,
     Missing,
     NoHeader,
@@ -38,7 +38,7 @@ class Reading:
     bins: Bins = None
     binning: Binning = "quantile"
     missing: Missing = "error"
-    kind: Kind = "auto"
+    kinds: Kinds = "auto"
     engine: Engine = "auto"
     memory: Memory = None
     scheduler: Scheduler = None
@@ -61,37 +61,23 @@ class Reading:
         if not there:
             raise FileError(f"{self.data}: no such file")
 
-    def params(self) -> dict[str, Any]:
-        """What learners call these options, those left at their defaults excepted."""
-        names = ("binning", "missing", "kind", "engine", "memory", "scheduler")
-        params = {name: getattr(self, name) for name in names}
-        given = {name: value for name, value in params.items() if value != getattr(Reading, name)}
-        return {**given, "bins": parse_bins(self.bins)} if self.bins else given
+    def options(self) -> dict[str, Any]:
+        """Return what `open_table` calls these options."""
+        names = ("binning", "missing", "kinds", "engine", "memory", "scheduler", "delimiter")
+        options = {name: getattr(self, name) for name in names}
+        return options | {
+            "bins": parse_bins(self.bins),
+            "header": not self.no_header,
+            "drop": self.drop or (),
+        }
 
-    def read(self, learner: str, kinds: tuple[str, ...]) -> Table:
+    def read(self, algorithm: str, learner: Any) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
-        from f2sl._memory import memory_limit
         from f2sl._progress import stage
-        from f2sl._threads import resolve_jobs
-        from f2sl.reading import kind_for
-        from f2sl.reading.open import open_table
+        from f2sl.structure.base import open_for
 
         with stage("reading the table"):
-            table = open_table(
-                self.data,
-                kind_for(self.kind, kinds, learner),
-                engine=self.engine,
-                memory=memory_limit(self.memory),
-                scheduler=self.scheduler,
-                n_workers=resolve_jobs(self.jobs),
-                bins=parse_bins(self.bins),
-                binning=self.binning,
-                missing=self.missing,
-                min_variables=2,
-                delimiter=self.delimiter,
-                header=not self.no_header,
-                drop=self.drop or (),
-            )
+            table = open_for(learner.takes, algorithm, self.data, self.jobs, **self.options())
         if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"
             return replace(table, notes=(*table.notes, note))

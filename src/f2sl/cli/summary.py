@@ -11,6 +11,7 @@ from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
+    from f2sl.cli.reading import Reading
     from f2sl.graph import PDAG, Comparison
     from f2sl.reading.open import Table
 
@@ -20,18 +21,7 @@ LEAST_REST = 0.05
 MOST_PRINTED = 20_000
 """Edges of the largest graph that is printed edge by edge for programs; a larger one is for a file."""
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = (
-    "n_jobs",
-    "bins",
-    "binning",
-    "missing",
-    "kind",
-    "engine",
-    "memory",
-    "scheduler",
-    "verbose",
-    "skeleton_only",
-)
+_NOT_TOLD = ("n_jobs", "verbose", "skeleton_only")
 
 
 @dataclass(frozen=True)
@@ -84,7 +74,7 @@ class Learned:
     """All that there is to tell: of the table, the learner, the graph and where it went."""
 
     algorithm: str
-    data: Path
+    reading: Reading
     table: Table
     learner: Any
     graph: PDAG
@@ -118,8 +108,8 @@ class Learned:
         output.show_json(
             {
                 "algorithm": self.algorithm,
-                "options": {k: v for k, v in self.learner.options_in_use().items() if k != "verbose"},
-                "data": str(self.data),
+                "options": self._all_options(),
+                "data": str(self.reading.data),
                 "rows": self.learner.n_rows_,
                 "variables": self.graph.n_nodes,
                 "states": self._states(),
@@ -145,7 +135,10 @@ class Learned:
         variables = count(self.graph.n_nodes, "variable")
         holds = self._holds()
         lines = [
-            ("Read", f"{printable(self.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}"),
+            (
+                "Read",
+                f"{printable(self.reading.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}",
+            ),
             *(("Note", printable(note)) for note in self._notes()),
             ("Learned", f"{self._how()} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
@@ -156,7 +149,7 @@ class Learned:
         if tests is not None:
             lines.append(("Tests", reliability(tests, unreliable or 0)))
         if score is not None:
-            name = learner.options_in_use().get("score", "")
+            name = learner.options_in_use_.get("score", "")
             if name == "bdeu":
                 weight = getattr(learner, "equivalent_sample_size_", learner.equivalent_sample_size)
                 name += f", equivalent sample size {weight:g}"
@@ -202,8 +195,13 @@ class Learned:
         return bool(getattr(self.learner, "skeleton_only", False))
 
     def _options(self) -> str:
-        params = self.learner.options_in_use()
+        params = self.learner.options_in_use_
         return ", ".join(f"{name} {value}" for name, value in params.items() if name not in _NOT_TOLD)
+
+    def _all_options(self) -> dict[str, Any]:
+        """Return the options of the learner and of reading, as they were used."""
+        options = {**self.learner.options_in_use_, **self.reading.options()}
+        return {name: value for name, value in options.items() if name != "verbose"}
 
     def _graph(self) -> str:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self._edge_counts().items())

@@ -154,7 +154,7 @@ LEARNERS = {
     "notears": Learner(
         "NOTEARS",
         STRUCTURE,
-        {"lambda1": 0.0, "w_threshold": 0.3, "constraint": "expm"},
+        {"lambda1": 0.0, "threshold": 0.3, "constraint": "expm"},
         "Its figures come nearest without a price for weights; states are taken for numbers.",
         defaults_differ=True,
         slow=True,
@@ -169,7 +169,7 @@ LEARNERS = {
             "batch_size": 100,
             "learning_rate": 0.003,
             "tau": 0.0,
-            "graph_threshold": 0.3,
+            "threshold": 0.3,
             "seed": 0,
         },
         "The values of its paper's program; states are taken for numbers.",

@@ -35,23 +35,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class BAMB(ByTests):
-    """Markov blanket with neighbours and spouses found in alternation.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a set of which subsets are tried; None for any number. The last step conditions
-        on the whole set, as far as the samples go.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    """
-
-    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = 3, ci_test: str = "auto") -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
+    """Markov blanket with neighbours and spouses found in alternation."""
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""

@@ -11,133 +11,113 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
+from f2sl._options import any_of, choice, option
 from f2sl._registry import Registry
-from f2sl.stats.choose import settle
+from f2sl.stats.choose import choices, settle
+
+MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
+"""The names of the measures, as the heading of a column has them."""
 
 LOCAL = Registry("PC algorithm")
-LOCAL.add(
-    "fcbf",
-    "f2sl.local.fcbf:FCBF",
-    "relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL",
-    "Yu and Liu 2004",
-)
-LOCAL.add(
-    "fcbf-confirmed",
-    "f2sl.local.confirmed:ConfirmedFCBF",
-    "relevant by significance, redundant where a test confirms it: the first step of F2SL-h",
-    "f2sl",
-)
-LOCAL.add(
-    "mrmr",
-    "f2sl.local.mrmr:MRMR",
-    "the k best by relevance minus mean redundancy",
-    "Peng, Long and Ding 2005",
-)
-LOCAL.add(
-    "mmpc",
-    "f2sl.local.mmpc:MMPC",
-    "the best by their weakest association given any of the others",
-    "Tsamardinos and others 2006",
-)
-LOCAL.add(
-    "hiton-pc",
-    "f2sl.local.hiton_pc:HITONPC",
-    "by association, dropping what some of the others separate, after each",
-    "Aliferis and others 2003",
-)
-LOCAL.add(
-    "pc-simple",
-    "f2sl.local.pc_simple:PCSimple",
-    "drops what sets of 1, 2, 3, ... of the others separate",
-    "Bühlmann and others 2010",
-)
-LOCAL.add(
-    "sll-pc",
-    "f2sl.local.sll_pc:SLLPC",
-    "who stays linked in the best network with each candidate, and names the target",
-    "Niinimäki and Parviainen 2012",
-)
-LOCAL.add(
-    "s2tmb-pc",
-    "f2sl.local.s2tmb_pc:S2TMBPC",
-    "who is linked in the best network that holds the spouses as well",
-    "Gao and Ji 2017",
-)
+for _name, _place, _summary, _reference in (
+    (
+        "fcbf",
+        "fcbf:FCBF",
+        "relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL",
+        "Yu and Liu 2004",
+    ),
+    (
+        "fcbf-confirmed",
+        "confirmed:ConfirmedFCBF",
+        "relevant by significance, redundant where a test confirms it: the first step of F2SL-h",
+        "f2sl",
+    ),
+    ("mrmr", "mrmr:MRMR", "the k best by relevance minus mean redundancy", "Peng, Long and Ding 2005"),
+    (
+        "mmpc",
+        "mmpc:MMPC",
+        "the best by their weakest association given any of the others",
+        "Tsamardinos and others 2006",
+    ),
+    (
+        "hiton-pc",
+        "hiton_pc:HITONPC",
+        "by association, dropping what some of the others separate, after each",
+        "Aliferis and others 2003",
+    ),
+    (
+        "pc-simple",
+        "pc_simple:PCSimple",
+        "drops what sets of 1, 2, 3, ... of the others separate",
+        "Bühlmann and others 2010",
+    ),
+    (
+        "sll-pc",
+        "sll_pc:SLLPC",
+        "who stays linked in the best network with each candidate, and names the target",
+        "Niinimäki and Parviainen 2012",
+    ),
+    (
+        "s2tmb-pc",
+        "s2tmb:S2TMBPC",
+        "who is linked in the best network that holds the spouses as well",
+        "Gao and Ji 2017",
+    ),
+):
+    LOCAL.add(_name, f"f2sl.local.{_place}", _summary, _reference)
 
 MARKOV_BLANKET = Registry("Markov-blanket algorithm")
-MARKOV_BLANKET.add(
-    "gsmb",
-    "f2sl.local.gsmb:GSMB",
-    "grows by dependence given the set, in the order of association, then shrinks",
-    "Margaritis and Thrun 2000",
-)
-MARKOV_BLANKET.add(
-    "iamb",
-    "f2sl.local.iamb:IAMB",
-    "grows by the strongest association given the set, then shrinks",
-    "Tsamardinos and others 2003",
-)
-MARKOV_BLANKET.add(
-    "inter-iamb",
-    "f2sl.local.inter_iamb:InterIAMB",
-    "IAMB that shrinks after each variable it lets in",
-    "Tsamardinos and others 2003",
-)
-MARKOV_BLANKET.add(
-    "hiton-mb",
-    "f2sl.local.hiton_mb:HITONMB",
-    "HITON-PC, then spouses shown by a common child",
-    "Aliferis and others 2003",
-)
-MARKOV_BLANKET.add(
-    "mmmb",
-    "f2sl.local.mmmb:MMMB",
-    "MMPC, then spouses shown by a common child",
-    "Tsamardinos and others 2003",
-)
-MARKOV_BLANKET.add(
-    "pcmb",
-    "f2sl.local.pcmb:PCMB",
-    "parents and children that both ends name, then spouses",
-    "Peña and others 2007",
-)
-MARKOV_BLANKET.add(
-    "stmb",
-    "f2sl.local.stmb:STMB",
-    "parents and children with spouses, from the target alone",
-    "Gao and Ji 2017",
-)
-MARKOV_BLANKET.add(
-    "bamb",
-    "f2sl.local.bamb:BAMB",
-    "parents and children and spouses in alternation",
-    "Ling and others 2019",
-)
-MARKOV_BLANKET.add(
-    "tc",
-    "f2sl.local.tc:TCBlankets",
-    "correlated given all others, from the inverse correlation matrix; real numbers",
-    "Pellet and Elisseeff 2008",
-)
-MARKOV_BLANKET.add(
-    "sll",
-    "f2sl.local.sll:SLL",
-    "neighbours by best networks, then spouses among their neighbours",
-    "Niinimäki and Parviainen 2012",
-)
-MARKOV_BLANKET.add(
-    "s2tmb",
-    "f2sl.local.s2tmb:S2TMB",
-    "neighbours and spouses in one best network",
-    "Gao and Ji 2017",
-)
+for _name, _place, _summary, _reference in (
+    (
+        "gsmb",
+        "gsmb:GSMB",
+        "grows by dependence given the set, in the order of association, then shrinks",
+        "Margaritis and Thrun 2000",
+    ),
+    (
+        "iamb",
+        "iamb:IAMB",
+        "grows by the strongest association given the set, then shrinks",
+        "Tsamardinos and others 2003",
+    ),
+    (
+        "inter-iamb",
+        "inter_iamb:InterIAMB",
+        "IAMB that shrinks after each variable it lets in",
+        "Tsamardinos and others 2003",
+    ),
+    (
+        "hiton-mb",
+        "hiton_mb:HITONMB",
+        "HITON-PC, then spouses shown by a common child",
+        "Aliferis and others 2003",
+    ),
+    ("mmmb", "mmmb:MMMB", "MMPC, then spouses shown by a common child", "Tsamardinos and others 2003"),
+    ("pcmb", "pcmb:PCMB", "parents and children that both ends name, then spouses", "Peña and others 2007"),
+    ("stmb", "stmb:STMB", "parents and children with spouses, from the target alone", "Gao and Ji 2017"),
+    ("bamb", "bamb:BAMB", "parents and children and spouses in alternation", "Ling and others 2019"),
+    (
+        "tc",
+        "tc_blankets:TCBlankets",
+        "correlated given all others, from the inverse correlation matrix; real numbers",
+        "Pellet and Elisseeff 2008",
+    ),
+    (
+        "sll",
+        "sll:SLL",
+        "neighbours by best networks, then spouses among their neighbours",
+        "Niinimäki and Parviainen 2012",
+    ),
+    ("s2tmb", "s2tmb:S2TMB", "neighbours and spouses in one best network", "Gao and Ji 2017"),
+):
+    MARKOV_BLANKET.add(_name, f"f2sl.local.{_place}", _summary, _reference)
 
 
 @dataclass(frozen=True)
@@ -218,22 +198,18 @@ def mutual(sets: Neighbourhoods) -> Neighbourhoods:
 
 
 class LocalLearner(Estimator):
-    """Base of the local learners: options in the constructor, two questions as methods.
+    """Base of the local learners: options as fields, two questions as methods.
 
-    `strength_unit` says in a word what the strengths of links are, and `kinds` what data it takes. An engine
-    counts states or knows the moments of real numbers, according to these.
+    `takes` says which kinds of columns it can learn from: an engine counts states, or has the moments of
+    numbers. `strength_unit` says in a word what the strengths of links are.
     """
 
-    strength_unit = "strength"
-    kinds: tuple[str, ...] = ("discrete",)
+    takes: ClassVar[tuple[str, ...]] = ("states", "number")
+    strength_unit: ClassVar[str] = "strength"
 
     def settled(self, kind: str) -> Self:
-        """Give the learner with "auto" replaced by what it stands for with this kind of data."""
+        """Return the learner with "auto" replaced by what it stands for with this kind of data."""
         return type(self)(**settle(self.get_params(), kind))
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        raise NotImplementedError
 
     def learn_one(self, engine: Any, target: int) -> Neighbourhood:
         """Find the set of one variable."""
@@ -242,3 +218,33 @@ class LocalLearner(Estimator):
     def learn_all(self, engine: Any) -> Neighbourhoods:
         """Find the sets of all variables."""
         raise NotImplementedError
+
+
+def known_choice(name: str, value: Any) -> str:
+    """Check a test, a score or a measure that may be for either kind of data."""
+    return choice(name, value, choices(name))
+
+
+class WithTests(Estimator):
+    """The options of independence tests."""
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str = option("ci_test", check=known_choice)
+
+
+class WithSymmetry(Estimator):
+    """The option to drop a link that one of its ends alone names."""
+
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
+
+
+class WithMeasure(LocalLearner):
+    """The option how to measure what relates two variables, which is the strength of their link."""
+
+    measure: str = option("measure", check=known_choice)
+
+    @property
+    def strength_unit(self) -> str:  # type: ignore[override]
+        """What the strengths of links are."""
+        return MEASURES[self.measure]

@@ -16,19 +16,22 @@ import numpy as np
 
 from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.by_tests import WithSymmetry, strongest_first
+from f2sl.local.by_tests import ByTests, strongest_first
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 
 Known = dict[int, Neighbourhood]
 
 
-class ByNeighbours(WithSymmetry):
+class ByNeighbours(ByTests):
     """Base of the blanket learners that look for neighbours first, then for their neighbours.
 
     `known` holds the sets found so far, before symmetry, so that no variable is searched twice. Tests for
-    spouses have the common child in the conditioning set, beside at most `max_cond_vars` others.
+    spouses have the common child in the conditioning set, beside at most `max_cond_vars` others. With
+    `symmetry`, which some have as an option, both ends of a link must name each other.
     """
+
+    symmetry = "and"
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the parents and children of one target, before symmetry."""
@@ -61,7 +64,6 @@ class ByNeighbours(WithSymmetry):
         return [member for member in members if variable in known[member].members]
 
     def _blanket(self, test: IndependenceTest, target: int, known: Known) -> Search[Neighbourhood]:
-
         # With symmetry, the sets of members' members are needed as well.
         yield from self._look_up(test, [target], known)
         yield from self._look_up(test, known[target].members.tolist(), known)

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl import _options
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
+from f2sl._estimator import Estimator
+from f2sl._options import any_of, option, whole
 from f2sl._progress import stage
 from f2sl.errors import Interrupted
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
@@ -30,9 +32,6 @@ Found = dict[int, Around]
 """What was found around the targets that are finished."""
 
 SCORES = ("bdeu", "bic")
-ORDERS = ("strength", "name")
-TIES = ("drop", "keep")
-MAX_EXACT = 13
 LARGEST_EXACT = 20
 """Each further one doubles time and memory, which are seconds and hundreds of MB for one network of 20."""
 
@@ -42,58 +41,26 @@ ROUNDED_BITS = 20
 """The last bits of what a link is worth, in which rounding may set apart what is equal: they do not count."""
 
 
-class ByScore(LocalLearner):
-    """Base of the local learners by score.
+class WithNetworks(Estimator):
+    """The options of a search for the best networks over a few variables.
 
-    Parameters
-    ----------
-    score : {"bdeu", "bic"}
-        What the best network has most of.
-    equivalent_sample_size : float
-        The weight of BDeu's prior, in samples.
-    order : {"strength", "name"}
-        Which candidates come first: those whose link to the target alone is worth most, or the earlier names.
-    ties : {"drop", "keep"}
-        Which of several best networks is taken: one with the fewest links to the target, or with the most.
-    max_exact : int
-        Most variables of a network that is looked for exactly; above, hill climbing has to do.
-    max_indegree : int, optional
-        Most parents that a variable may have in a network; None for any number.
-    time_limit : float, optional
-        Seconds after which the search ends with what is finished; None for no limit.
+    Above `max_exact` variables hill climbing takes the place of the exact search.
     """
 
+    score: str = option("score", "bdeu", check=any_of(*SCORES))
+    equivalent_sample_size: float = option("equivalent_sample_size", 1.0)
+    order: str = option("order")
+    ties: str = option("ties")
+    max_exact: int = option("max_exact", 13, check=partial(whole, least=2, most=LARGEST_EXACT))
+    max_parents: int | None = option("max_parents")
+    time_limit: float | None = option("time_limit")
+
+
+class ByScore(LocalLearner, WithNetworks):
+    """Base of the local learners by score."""
+
+    takes = ("states",)
     strength_unit = "log score"
-
-    def __init__(
-        self,
-        score: str = "bdeu",
-        equivalent_sample_size: float = 1.0,
-        order: str = "strength",
-        ties: str = "drop",
-        max_exact: int = MAX_EXACT,
-        max_indegree: int | None = None,
-        time_limit: float | None = None,
-    ) -> None:
-        self.score = score
-        self.equivalent_sample_size = equivalent_sample_size
-        self.order = order
-        self.ties = ties
-        self.max_exact = max_exact
-        self.max_indegree = max_indegree
-        self.time_limit = time_limit
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        _options.choice("score", self.score, SCORES)
-        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
-        _options.choice("order", self.order, ORDERS)
-        _options.choice("ties", self.ties, TIES)
-        _options.whole("max_exact", self.max_exact, least=2, most=LARGEST_EXACT)
-        if self.max_indegree is not None:
-            _options.whole("max_indegree", self.max_indegree)
-        if self.time_limit is not None:
-            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
 
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find what is around one target, as published."""
@@ -159,7 +126,7 @@ class Run:
 
         scores = SetScores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
-        self.grower = Grower(scores, learner.max_exact, learner.max_indegree, learner.ties)
+        self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties)
         self.found: Found = {}
         self.spouses: Found = {}
         self.out_of_time = False

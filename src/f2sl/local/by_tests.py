@@ -15,39 +15,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
-from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, mutual
+from f2sl.local.base import (
+    LocalLearner,
+    Neighbourhood,
+    Neighbourhoods,
+    WithSymmetry,
+    WithTests,
+    flatten,
+    mutual,
+)
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
-from f2sl.stats.choose import choices, make_test
+from f2sl.stats.choose import make_test
 from f2sl.storage.engine import Engine
 
-SYMMETRIES = ("and", "none")
 
-
-def check_tests(alpha: float, max_cond_vars: int | None, ci_test: str) -> None:
-    """Refuse options of independence tests that make no sense."""
-    _options.fraction("alpha", alpha)
-    if max_cond_vars is not None:
-        _options.whole("max_cond_vars", max_cond_vars)
-    _options.choice("ci_test", ci_test, choices("ci_test"))
-
-
-class ByTests(LocalLearner):
+class ByTests(LocalLearner, WithTests):
     """Base of the local learners by independence tests."""
 
     strength_unit = "-log10 p"
-    kinds = ("discrete", "gaussian")
-
-    alpha: float
-    max_cond_vars: int | None
-    ci_test: str
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, as published."""
@@ -81,40 +69,7 @@ class ByTests(LocalLearner):
         return make_test(engine, self.alpha, self.ci_test, without_freedom="unreliable")
 
 
-class WithSymmetry(ByTests):
-    """Base of the learners that can hold to symmetry: a link that one end alone names is dropped.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
-    """
-
-    def __init__(
-        self,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "auto",
-        symmetry: str = "and",
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.symmetry = symmetry
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        super().check_options()
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
-
-
-class SymmetricByTests(WithSymmetry):
+class SymmetricByTests(ByTests, WithSymmetry):
     """Base of the PC learners that can hold to symmetry."""
 
     def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:

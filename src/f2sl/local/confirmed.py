@@ -25,72 +25,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from f2sl import _options
+from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.by_tests import check_tests
-from f2sl.local.fcbf import MEASURES, TIES, redundancy_margin, relevance_graph
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten, known_choice
+from f2sl.local.fcbf import redundancy_margin, relevance_graph
 from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
-from f2sl.stats.choose import choices, make_test, significant_pairs
-from f2sl.stats.significance import CORRECTIONS
+from f2sl.stats.choose import make_test, significant_pairs
 from f2sl.storage.engine import Engine
 
 SAMPLES_PER_CELL = 1.0
 DOUBTS_AT_ONCE = 200_000
 
 
-class ConfirmedFCBF(LocalLearner):
-    """Parents and children by feature selection that tests confirm.
+class ConfirmedFCBF(WithMeasure):
+    """Parents and children by feature selection that tests confirm."""
 
-    Parameters
-    ----------
-    relevance : {"fdr", "bonferroni"}
-        How the level 0.05 of the relevance tests is corrected for the number of pairs: by the rate of false
-        discoveries (Benjamini and Hochberg 1995), or so that there should be none.
-    alpha : float
-        Level of significance of the tests that confirm.
-    clean_up : int
-        Largest set of other candidates by which a kept one may go; 0 for no clean-up.
-    ties : {"drop", "keep"}
-        Whether Y is in doubt when SU(X, Y) equals SU(Y, C).
-    measure : {"auto", "su", "mi", "r2", "correlation"}
-        What candidates are compared by, as in :class:`~f2sl.local.fcbf.FCBF`.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic of the tests that confirm; by default G2 of states, and Fisher's z of real numbers.
-    """
-
-    kinds = ("discrete", "gaussian")
-
-    def __init__(
-        self,
-        relevance: str = "fdr",
-        alpha: float = 0.01,
-        clean_up: int = 0,
-        ties: str = "drop",
-        measure: str = "auto",
-        ci_test: str = "auto",
-    ) -> None:
-        self.relevance = relevance
-        self.alpha = alpha
-        self.clean_up = clean_up
-        self.ties = ties
-        self.measure = measure
-        self.ci_test = ci_test
-
-    @property
-    def strength_unit(self) -> str:  # type: ignore[override]
-        """What the strengths of links are."""
-        return MEASURES[self.measure]
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        _options.choice("relevance", self.relevance, CORRECTIONS)
-        check_tests(self.alpha, None, self.ci_test)
-        _options.whole("clean_up", self.clean_up)
-        _options.choice("ties", self.ties, TIES)
-        _options.choice("measure", self.measure, choices("measure"))
+    relevance: str = option("relevance")
+    alpha: float = option("alpha")
+    clean_up: int = option("clean_up")
+    ties: str = option("ties")
+    ci_test: str = option("ci_test", check=known_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""

@@ -28,51 +28,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from f2sl import _options
+from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import AUTO, choices, related_pairs, significant_pairs
+from f2sl.stats.choose import related_pairs, significant_pairs
 from f2sl.storage.engine import Engine
 from f2sl.storage.protocol import FoundPairs
 
-MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
-"""Measures of how related two variables are, with their names."""
-TIES = ("drop", "keep")
 
-
-class FCBF(LocalLearner):
+class FCBF(WithMeasure):
     """Parents and children by feature selection.
 
-    Parameters
-    ----------
-    delta : float or "auto"
-        Pairs at or below it are taken for irrelevant; with "auto" those that are not significant, at a false
-        discovery rate of 0.05 among all pairs. The cut is that of the whole table for a single target, too.
-    ties : {"drop", "keep"}
-        Whether Y goes when SU(X, Y) equals SU(Y, C).
-    measure : {"auto", "su", "mi", "r2", "correlation"}
-        Symmetrical uncertainty or raw mutual information in nats of states; the squared or the absolute
-        correlation or mutual information of real numbers. By default SU and the squared correlation.
+    The cut by `delta` is that of the whole table for a single target, too.
     """
 
-    kinds = ("discrete", "gaussian")
-
-    def __init__(self, delta: float | str = 0.05, ties: str = "drop", measure: str = "auto") -> None:
-        self.delta = delta
-        self.ties = ties
-        self.measure = measure
-
-    @property
-    def strength_unit(self) -> str:  # type: ignore[override]
-        """What the strengths of links are."""
-        return MEASURES[self.measure]
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        _options.not_negative_or(AUTO, "delta", self.delta)
-        _options.choice("ties", self.ties, TIES)
-        _options.choice("measure", self.measure, choices("measure"))
+    delta: float | str = option("delta")
+    ties: str = option("ties")
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""

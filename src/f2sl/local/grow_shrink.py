@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._options import option
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import ByTests, strongest_first
 from f2sl.local.lockstep import Questions, Search
@@ -23,22 +24,9 @@ from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 
 
 class GrowShrink(ByTests):
-    """Base of the learners that condition on the whole set.
+    """Base of the learners that condition on the whole set."""
 
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for as many as the samples allow.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    """
-
-    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = None, ci_test: str = "auto") -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
+    max_cond_vars: int | None = option("max_cond_vars", None)
 
     def may_grow(self, blanket: Blanket) -> bool:
         """Say whether there is somebody left, and the set not too large to condition on."""

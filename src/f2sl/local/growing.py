@@ -104,7 +104,7 @@ class Grower:
         Values of sets.
     max_exact : int
         Largest number of variables for which the best network is found exactly.
-    max_indegree : int, optional
+    max_parents : int, optional
         Largest number of parents of a variable.
     ties : {"drop", "keep"}
         Which of several best networks to take: one with the fewest links to the target, or with the most.
@@ -115,10 +115,10 @@ class Grower:
         Number of networks found exactly, and by hill climbing.
     """
 
-    def __init__(self, scores: SetScores, max_exact: int, max_indegree: int | None, ties: str) -> None:
+    def __init__(self, scores: SetScores, max_exact: int, max_parents: int | None, ties: str) -> None:
         self.scores = scores
         self.max_exact = max_exact
-        self.max_indegree = max_indegree
+        self.max_parents = max_parents
         self.ties = ties
         self.n_exact = 0
         self.n_climbed = 0
@@ -173,7 +173,7 @@ class Grower:
             np.array([problem.turns.with_spouses for problem in problems]),
             np.array([problem.turns.near_is_settled for problem in problems]),
             -1 if self.ties == "drop" else 1,
-            family_rules(k, self.max_indegree),
+            family_rules(k, self.max_parents),
             parents,
             tried,
         )
@@ -193,7 +193,7 @@ class Grower:
         problems = _Problems.of(turns, CLIMBS_AT_ONCE)
         before = turns.around
         for n, members in enumerate(problems.members, 1):
-            families = SetFamilies(self.scores, members, self.max_indegree)
+            families = SetFamilies(self.scores, members, self.max_parents)
             change = self._change(turns, members, self._climbed(families), families.values)
             if (change.near.keys(), change.spouses.keys()) != (before.near.keys(), before.spouses.keys()):
                 return Tried(n, change)
@@ -218,9 +218,9 @@ class Grower:
         members = np.array(sorted(variables), np.int64)
         k = len(members)
         if k > self.max_exact:
-            parents = self._climbed(SetFamilies(self.scores, members, self.max_indegree))
+            parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
         else:
-            found = best_networks(self.scores.lattices(members[None]), self.max_indegree)
+            found = best_networks(self.scores.lattices(members[None]), self.max_parents)
             parents = found.parents[0].tolist()
             self.n_exact += 1
         return {
@@ -313,10 +313,10 @@ def _around(
 class SetFamilies:
     """Scores families of a few variables for hill climbing, from the values of sets."""
 
-    def __init__(self, scores: SetScores, members: Integers, max_indegree: int | None) -> None:
+    def __init__(self, scores: SetScores, members: Integers, max_parents: int | None) -> None:
         self.scores = scores
         self.members = members
-        self.max_indegree = len(members) if max_indegree is None else max_indegree
+        self.max_parents = len(members) if max_parents is None else max_parents
 
     def values(self, sets: Sequence[int]) -> Integers:
         """Return the values of sets of members, given as masks."""
@@ -329,7 +329,7 @@ class SetFamilies:
         from f2sl.stats.set_scores import LEAST
 
         scores = np.full(len(families), -np.inf)
-        allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_indegree]
+        allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_parents]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]
         above = [mask | 1 << families[f][0] for f, mask in zip(allowed, below, strict=True)]
         values = self.values([*below, *above]).reshape(2, -1)

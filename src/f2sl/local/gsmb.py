@@ -17,17 +17,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class GSMB(GrowShrink):
-    """Markov blanket by growing in the order of association, then shrinking.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for as many as the samples allow.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    """
+    """Markov blanket by growing in the order of association, then shrinking."""
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""

@@ -23,19 +23,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class HITONPC(SymmetricByTests):
-    """Parents and children in the order of association, pruned as they come.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
-    """
+    """Parents and children in the order of association, pruned as they come."""
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""

@@ -15,17 +15,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class IAMB(GrowShrink):
-    """Markov blanket by growing with the strongest given the set, then shrinking.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for as many as the samples allow.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    """
+    """Markov blanket by growing with the strongest given the set, then shrinking."""
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""

@@ -6,28 +6,16 @@ examples). With symmetry, the default, it is exact with perfect answers.
 
 from __future__ import annotations
 
-from f2sl.local.base import Neighbourhood
+from f2sl.local.base import Neighbourhood, WithSymmetry
 from f2sl.local.by_neighbours import ByNeighbours
 from f2sl.local.lockstep import Search
 from f2sl.local.mmpc import MMPC
 from f2sl.stats.answers import IndependenceTest
 
 
-class MMMB(ByNeighbours):
-    """Markov blanket from the parents and children that MMPC finds.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
-    """
+class MMMB(ByNeighbours, WithSymmetry):
+    """Markov blanket from the parents and children that MMPC finds."""
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the parents and children by MMPC."""
-        return MMPC(self.alpha, self.max_cond_vars, self.ci_test).search(test, target)
+        return MMPC(max_cond_vars=self.max_cond_vars).search(test, target)

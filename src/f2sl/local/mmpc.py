@@ -25,19 +25,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class MMPC(SymmetricByTests):
-    """Parents and children by the max-min heuristic.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
-    """
+    """Parents and children by the max-min heuristic."""
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""

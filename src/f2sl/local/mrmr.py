@@ -15,44 +15,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Floats
+from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.fcbf import MEASURES
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten, known_choice
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import choices, related_pairs
+from f2sl.stats.choose import related_pairs
 from f2sl.storage.engine import Engine
 
 ROWS_REMEMBERED = 256
 
 
-class MRMR(LocalLearner):
+class MRMR(WithMeasure):
     """The k variables that tell most about the target and least about each other.
 
-    Parameters
-    ----------
-    k : int
-        How many to choose; fewer are chosen where there are not so many other variables.
-    measure : {"mi", "su", "r2", "correlation", "auto"}
-        Mutual information in nats, as published, or what else FCBF takes.
+    Fewer than `k` are chosen where there are not so many other variables.
     """
 
-    kinds = ("discrete", "gaussian")
-
-    def __init__(self, k: int = 5, measure: str = "mi") -> None:
-        self.k = k
-        self.measure = measure
-
-    @property
-    def strength_unit(self) -> str:  # type: ignore[override]
-        """What the strengths of links are."""
-        return MEASURES[self.measure]
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        _options.whole("k", self.k, least=1)
-        _options.choice("measure", self.measure, choices("measure"))
+    k: int = option("k")
+    measure: str = option("measure", "mi", check=known_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""
@@ -70,7 +51,6 @@ class MRMR(LocalLearner):
         return flatten(sets)
 
     def _choose(self, rows: _Rows, target: int) -> Neighbourhood:
-
         relevance = rows.of(target)
         n = len(relevance)
         redundancy = np.zeros(n)

@@ -22,19 +22,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class PCSimple(SymmetricByTests):
-    """Parents and children as the PC algorithm finds them around one variable.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
-    """
+    """Parents and children as the PC algorithm finds them around one variable."""
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""

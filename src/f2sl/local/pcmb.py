@@ -21,20 +21,7 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class PCMB(ByNeighbours):
-    """Markov blanket from parents and children that both ends name.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Most variables in a conditioning set; None for any number.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic; by default G2 of states, and Fisher's z of real numbers.
-    """
-
-    def __init__(self, alpha: float = 0.01, max_cond_vars: int | None = 3, ci_test: str = "auto") -> None:
-        super().__init__(alpha, max_cond_vars, ci_test)
+    """Markov blanket from parents and children that both ends name."""
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """GetPCD: parents, children and some of the other descendants."""

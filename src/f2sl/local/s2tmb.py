@@ -18,13 +18,7 @@ from f2sl.local.growing import Around, Growth, grow
 
 
 class S2TMB(ByScore):
-    """Markov blanket by best networks, neighbours and spouses together.
-
-    Parameters
-    ----------
-    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
-        As in :class:`~f2sl.local.by_score.ByScore`.
-    """
+    """Markov blanket by best networks, neighbours and spouses together."""
 
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find the neighbours, then spouses and neighbours."""
@@ -36,3 +30,11 @@ class S2TMB(ByScore):
     def members(self, around: Around) -> Mapping[int, float]:
         """Give neighbours and spouses."""
         return around.near | around.spouses
+
+
+class S2TMBPC(S2TMB):
+    """Parents and children by best networks that hold the spouses as well; no symmetry is needed."""
+
+    def members(self, around: Around) -> Mapping[int, float]:
+        """Return the neighbours."""
+        return around.near

@@ -17,13 +17,7 @@ from f2sl.local.sll_pc import agreed, potential_neighbours
 
 
 class SLL(ByScore):
-    """Markov blanket by best networks: neighbours that both ends name, and spouses that either does.
-
-    Parameters
-    ----------
-    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
-        As in :class:`~f2sl.local.by_score.ByScore`.
-    """
+    """Markov blanket by best networks: neighbours that both ends name, and spouses that either does."""
 
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find the neighbours of one target, before symmetry."""

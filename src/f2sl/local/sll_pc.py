@@ -12,42 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from f2sl import _options
-from f2sl.local.base import Neighbourhoods, mutual
-from f2sl.local.by_score import MAX_EXACT, ByScore, Run
-from f2sl.local.by_tests import SYMMETRIES
+from f2sl.local.base import Neighbourhoods, WithSymmetry, mutual
+from f2sl.local.by_score import ByScore, Run
 from f2sl.local.growing import Around, Growth, grow
 
 
-class SLLPC(ByScore):
-    """Parents and children by the best network over the target, its neighbours and each candidate.
-
-    Parameters
-    ----------
-    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
-        As in :class:`~f2sl.local.by_score.ByScore`.
-    symmetry : {"and", "none"}
-        Whether a member's own set must hold the target.
-    """
-
-    def __init__(
-        self,
-        score: str = "bdeu",
-        equivalent_sample_size: float = 1.0,
-        order: str = "strength",
-        ties: str = "drop",
-        max_exact: int = MAX_EXACT,
-        max_indegree: int | None = None,
-        time_limit: float | None = None,
-        symmetry: str = "and",
-    ) -> None:
-        super().__init__(score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit)
-        self.symmetry = symmetry
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        super().check_options()
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+class SLLPC(ByScore, WithSymmetry):
+    """Parents and children by the best network over the target, its neighbours and each candidate."""
 
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find the neighbours of one target, before symmetry."""

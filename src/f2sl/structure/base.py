@@ -1,136 +1,172 @@
 """What all learners of whole structures share.
 
-A learner follows scikit-learn's conventions: options in the constructor, which only stores
-them; `fit` checks them and the data once, learns, and returns the learner; what was learned ends in
-an underscore.
+A learner follows scikit-learn's conventions: options as fields, which the constructor only stores; `fit`
+checks them and the data once, learns, and returns the learner; what was learned ends in an underscore.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from f2sl import _options
+from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._memory import memory_limit
+from f2sl._options import any_of, option
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
-from f2sl.errors import F2SLWarning, Interrupted
-from f2sl.graph import PDAG
-from f2sl.reading import check_reading, kind_for
-from f2sl.reading.open import Table, check_engine, open_table
+from f2sl.errors import F2SLWarning, Interrupted, OptionError
+from f2sl.graph import DAG, PDAG
+from f2sl.local.base import Neighbourhoods, known_choice
+from f2sl.reading.open import Table, open_table
 from f2sl.reading.remarks import remarks, warn_of_identifiers
+from f2sl.skeleton import Skeleton
 from f2sl.stats.choose import settle
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
 from f2sl.table.names import listing
 
-STRUCTURE = Registry("algorithm")
-STRUCTURE.add(
-    "f2sl-c",
-    "f2sl.structure.f2sl_c:F2SLc",
-    "FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules",
-    "Yu et al., Algorithm 2",
-)
-STRUCTURE.add(
-    "f2sl-s",
-    "f2sl.structure.f2sl_s:F2SLs",
-    "FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
-    "Yu et al., Algorithm 1",
-)
-STRUCTURE.add(
-    "f2sl-h",
-    "f2sl.structure.f2sl_h:F2SLh",
-    "confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders",
-    "f2sl",
-)
-STRUCTURE.add(
-    "mmhc",
-    "f2sl.structure.mmhc:MMHC",
-    "MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
-    "Tsamardinos and others 2006",
-)
-STRUCTURE.add(
-    "mmhc-c",
-    "f2sl.structure.mmhc_c:MMHCc",
-    "MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules",
-    "Yu et al., section 6.1",
-)
-STRUCTURE.add(
-    "gsbn",
-    "f2sl.structure.gsbn:GSBN",
-    "Markov blankets by growing and shrinking, links and directions from them, Meek's rules",
-    "Margaritis and Thrun 2000",
-)
-STRUCTURE.add(
-    "sll+c",
-    "f2sl.structure.sll_c:SLLC",
-    "Markov blankets by best networks, v-structures from spouses, Meek's rules",
-    "Niinimäki and Parviainen 2012",
-)
-STRUCTURE.add(
-    "sll+g",
-    "f2sl.structure.sll_g:SLLG",
-    "neighbours by best networks, directions by the score and hill climbing",
-    "Niinimäki and Parviainen 2012",
-)
-STRUCTURE.add(
-    "ggsl",
-    "f2sl.structure.ggsl:GGSL",
-    "grows from one variable to all by best networks, conflicts decided by the score, Meek's rules",
-    "Gao, Fadnis and Campbell 2017",
-)
-STRUCTURE.add(
-    "tc",
-    "f2sl.structure.tc:TC",
-    "Markov blankets from the inverse correlation matrix, spouses by collider sets; real numbers",
-    "Pellet and Elisseeff 2008",
-)
-STRUCTURE.add(
-    "pc-stable",
-    "f2sl.structure.pc_stable:PCStable",
-    "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",
-    "Colombo and Maathuis 2014",
-)
-STRUCTURE.add(
-    "exact",
-    "f2sl.structure.exact_search:ExactSearch",
-    "the DAG with the best score of all, for up to about 20 variables",
-    "Silander and Myllymaki 2006",
-)
-STRUCTURE.add(
-    "notears",
-    "f2sl.structure.notears:NOTEARS",
-    "linear equations by least squares, cycles kept out by a smooth constraint",
-    "Zheng and others 2018",
-)
-STRUCTURE.add(
-    "dag-gnn",
-    "f2sl.structure.dag_gnn:DAGGNN",
-    "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
-    "Yu, Chen, Gao and Yu 2019",
-)
-STRUCTURE.add(
-    "local-to-global",
-    "f2sl.structure.local_to_global:LocalToGlobal",
-    "any learner of neighbours, either way of orienting",
-    "Yu et al., section 5",
-)
+if TYPE_CHECKING:
+    from f2sl.search.hill_climbing import Climbed, Families
 
+STRUCTURE = Registry("algorithm")
+for _name, _place, _summary, _reference in (
+    (
+        "f2sl-c",
+        "f2sl_c:F2SLc",
+        "FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules",
+        "Yu et al., Algorithm 2",
+    ),
+    (
+        "f2sl-s",
+        "f2sl_s:F2SLs",
+        "FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
+        "Yu et al., Algorithm 1",
+    ),
+    (
+        "f2sl-h",
+        "f2sl_h:F2SLh",
+        "confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders",
+        "f2sl",
+    ),
+    (
+        "mmhc",
+        "mmhc:MMHC",
+        "MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
+        "Tsamardinos and others 2006",
+    ),
+    (
+        "mmhc-c",
+        "mmhc_c:MMHCc",
+        "MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules",
+        "Yu et al., section 6.1",
+    ),
+    (
+        "gsbn",
+        "gsbn:GSBN",
+        "Markov blankets by growing and shrinking, links and directions from them, Meek's rules",
+        "Margaritis and Thrun 2000",
+    ),
+    (
+        "sll+c",
+        "sll_c:SLLc",
+        "Markov blankets by best networks, v-structures from spouses, Meek's rules",
+        "Niinimäki and Parviainen 2012",
+    ),
+    (
+        "sll+g",
+        "sll_g:SLLg",
+        "neighbours by best networks, directions by the score and hill climbing",
+        "Niinimäki and Parviainen 2012",
+    ),
+    (
+        "ggsl",
+        "ggsl:GGSL",
+        "grows from one variable to all by best networks, conflicts decided by the score, Meek's rules",
+        "Gao, Fadnis and Campbell 2017",
+    ),
+    (
+        "tc",
+        "tc:TC",
+        "Markov blankets from the inverse correlation matrix, spouses by collider sets; real numbers",
+        "Pellet and Elisseeff 2008",
+    ),
+    (
+        "pc-stable",
+        "pc_stable:PCStable",
+        "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",
+        "Colombo and Maathuis 2014",
+    ),
+    (
+        "exact",
+        "exact_search:ExactSearch",
+        "the DAG with the best score of all, for up to about 20 variables",
+        "Silander and Myllymaki 2006",
+    ),
+    (
+        "notears",
+        "notears:NOTEARS",
+        "linear equations by least squares, cycles kept out by a smooth constraint",
+        "Zheng and others 2018",
+    ),
+    (
+        "dag-gnn",
+        "dag_gnn:DAGGNN",
+        "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
+        "Yu, Chen, Gao and Yu 2019",
+    ),
+    (
+        "local-to-global",
+        "local_to_global:LocalToGlobal",
+        "any learner of neighbours, either way of orienting",
+        "Yu et al., section 5",
+    ),
+):
+    STRUCTURE.add(_name, f"f2sl.structure.{_place}", _summary, _reference)
 
 MANY_UNRELIABLE = 0.5
-"""Share of tests that could not answer above which a note says so."""
+"""Share of inconclusive tests above which a note says so."""
+
+_READ_AS = {"auto": "auto", "states": "discrete", "number": "gaussian"}
+
+
+def open_for(
+    takes: tuple[str, ...],
+    learner: str,
+    data: Any,
+    n_jobs: int | None = None,
+    *,
+    kinds: str = "auto",
+    engine: str = "auto",
+    memory: int | str | None = None,
+    **reading: Any,
+) -> Table:
+    """Open a table for a learner that takes some kinds of columns; `reading` is as in `open_table`."""
+    kind = any_of(*_READ_AS)("kinds", kinds)
+    if kind == "auto" and len(takes) == 1:
+        kind = takes[0]
+    if kind not in ("auto", *takes):
+        holds = {"states": "states", "number": "real numbers"}[takes[0]]
+        raise OptionError(f'kinds="{kinds}": {learner} learns from {holds} alone')
+    return open_table(
+        data,
+        _READ_AS[kind],
+        engine=engine,
+        memory=memory_limit(memory, engine),
+        n_workers=resolve_jobs(n_jobs),
+        min_variables=2,
+        **reading,
+    )
 
 
 class StructureLearner(Estimator):
-    """Base of all learners: reads the table, opens an engine, keeps the time.
+    """Base of all learners: opens the table and its engine, keeps the time, and names what was learned.
 
     Attributes
     ----------
@@ -142,44 +178,21 @@ class StructureLearner(Estimator):
         What a user should know about how the data were read and what could not be decided.
     complete_ : bool
         False if a time limit or Ctrl-C ended the work early: `graph_` is then what was found by that time.
+    options_in_use_ : dict of str to Any
+        The options, each "auto" replaced by what it stood for.
     n_rows_ : int
         Samples learned from.
     feature_names_in_ : ndarray of str
         The columns' names, in their order.
-    kind_ : {"discrete", "gaussian"}
-        What the table was read as.
     """
 
-    kinds: tuple[str, ...] = ("discrete",)
-    """What kinds of tables it takes."""
-    kind = "auto"
-    """What to read a table as; those that take both have an option for it."""
-
-    # Set by the constructors of the learners themselves.
-    n_jobs: int | None
-    bins: int | Mapping[str, int] | None
-    binning: str
-    missing: str
-    engine: str
-    memory: int | str | None
-    scheduler: object
-    verbose: bool
-
-    strength_unit = "strength"
+    takes: ClassVar[tuple[str, ...]] = ("states", "number")
+    """The kinds of columns it can learn from."""
+    strength_unit: ClassVar[str] = "strength"
     """What the weights of the graph's edges are, in a word."""
 
-    graph_: PDAG
-    timings_: dict[str, float]
-    notes_: list[str]
-    complete_: bool
-    kind_: str
-    n_rows_: int
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        raise NotImplementedError
+    n_jobs: int | None = option("n_jobs")
+    verbose: bool = option("verbose")
 
     def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
         """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.
@@ -188,17 +201,16 @@ class StructureLearner(Estimator):
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: object = None, *, names: Sequence[str] | None = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Learn the structure of a table.
 
         Parameters
         ----------
-        X : data frame, array of integers, dict of columns, path or list of paths
+        X : table, data frame, array of integers, dict of columns, path or list of paths
             One row for each sample, one column for each variable. A path may be that of a folder of files.
+            How to read it can be told to :func:`f2sl.learn`.
         y : ignored
             Here for scikit-learn's sake.
-        names : sequence of str, optional
-            Names for the columns of an array that has none.
 
         Returns
         -------
@@ -209,16 +221,14 @@ class StructureLearner(Estimator):
         Interrupted
             On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
         """
+        return self.read_and_fit(X, {})
+
+    def read_and_fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
+        """Open data with options of `open_table`, and learn; `fit` is this without such options."""
         self.check_options()
-        kind_for(self.kind, self.kinds, type(self).__name__)
-        resolve_jobs(self.n_jobs)
-        _options.flag("verbose", self.verbose)
-        check_reading(self.bins, self.binning, self.missing)
-        check_engine(self.engine)
-        memory_limit(self.memory, self.engine)
         before = vars(self).copy()
         try:
-            return self._fit(X, names)
+            return self._fit(data, reading)
         except Interrupted:
             raise
         except BaseException:
@@ -227,17 +237,18 @@ class StructureLearner(Estimator):
             vars(self).update(before)
             raise
 
-    def _fit(self, X: Any, names: Sequence[str] | None) -> Self:
+    def _fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
         for learned in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
-        self.timings_ = {}
+        self.timings_: dict[str, float] = {}
         started = time.perf_counter()
         with _display(self.verbose):
             with self._timed("read"), stage("reading the table"):
-                table = self._read(X, names)
+                table = open_for(self.takes, type(self).__name__, data, self.n_jobs, **reading)
+                self.notes_ = [*table.notes, *remarks(table)]
+                warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
-            self.kind_ = table.kind
-            self.options_in_use()
+            self.options_in_use_ = settle(self.get_params(), table.kind)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -252,53 +263,30 @@ class StructureLearner(Estimator):
                     interrupt, graph = error, error.finished
                     self.complete_ = False
         self.graph_ = graph.reorder(table.names)
-        self._tell_of_unreliable_tests()
+        self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             raise interrupt
         if not self.complete_:
             told = "; ".join(note for note in self.notes_ if note.startswith("incomplete"))
             warnings.warn(
-                told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=3
+                told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4
             )
         return self
 
-    def _read(self, X: Any, names: Sequence[str] | None) -> Table:
-        """Read the table, as one of the kinds that the learner takes, and begin `notes_`."""
-        table = open_table(
-            X,
-            kind_for(self.kind, self.kinds, type(self).__name__),
-            engine=self.engine,
-            memory=memory_limit(self.memory),
-            scheduler=self.scheduler,
-            n_workers=resolve_jobs(self.n_jobs),
-            names=names,
-            bins=self.bins,
-            binning=self.binning,
-            missing=self.missing,
-            min_variables=2,
-        )
-        self.notes_ = [*table.notes, *remarks(table)]
-        warn_of_identifiers(table, stacklevel=5)
-        return table
-
     def _open(self, table: Any) -> AbstractContextManager[Any]:
-        """Open what `_learn` asks for the data that `_read` gave: counts of states, or moments of numbers."""
+        """Open what `_learn` asks: counts of states, or moments of numbers."""
         engine = open_engine(table, self.n_jobs)
-        if isinstance(engine, Moments):
-            self.notes_ += told_copies(engine)
+        if engine.moments is not None:
+            self.notes_ += told_copies(engine.moments)
         return engine
 
-    def options_in_use(self) -> dict[str, Any]:
-        """Give the options, each "auto" replaced by what it stands for; refuse what is not for the table."""
-        return settle(self.get_params(), self.kind_)
-
-    def _tell_of_unreliable_tests(self) -> None:
-        """Add a note where most tests could not answer."""
+    def _tell_of_unreliable_tests(self, kind: str) -> None:
+        """Add a note where most tests were inconclusive."""
         tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
         if unreliable > MANY_UNRELIABLE * tests:
             why = "too few rows for so many states"
-            if self.kind_ == "gaussian":
+            if kind == "gaussian":
                 why = "too few rows, or columns that others decide"
             self.notes_.append(
                 f"{why}: {unreliable:,} of {tests:,} independence tests could not "
@@ -314,11 +302,62 @@ class StructureLearner(Estimator):
         finally:
             self.timings_[name] = self.timings_.get(name, 0.0) + time.perf_counter() - started
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the learner takes."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
+    def _keep_skeleton(self, skeleton: Skeleton, names: tuple[str, ...]) -> None:
+        """Keep the skeleton as an undirected graph over the columns."""
+        self.skeleton_ = as_graph(skeleton, names).reorder(self.feature_names_in_.tolist())
+
+    def _named(self, sets: Neighbourhoods, names: tuple[str, ...]) -> dict[str, list[str]]:
+        """Turn sets by number into sets by name, in the order of the columns."""
+        members, start = sets.members.tolist(), sets.start.tolist()
+        found = {name: [names[m] for m in members[start[v] : start[v + 1]]] for v, name in enumerate(names)}
+        return {column: found[column] for column in self.feature_names_in_.tolist()}
+
+    def _oriented_by(self, triples: Integers, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
+        """Orient v-structures, given as rows (A, C, D), and what follows from them; keep their names."""
+        from f2sl.orient.by_independence import orient_by_independence
+
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
+        return orient_by_independence(skeleton, names, triples)
+
+
+class WithClimbing(StructureLearner):
+    """The options of hill climbing."""
+
+    tabu_length: int = option("tabu_length")
+    max_stall: int = option("max_stall")
+
+    def _climbed(
+        self, skeleton: Skeleton, names: tuple[str, ...], score: Families, **how: Any
+    ) -> tuple[DAG, Climbed]:
+        """Climb to the best DAG with edges of a skeleton; `how` is as in `orient_by_score`."""
+        from f2sl.orient.climbing import orient_by_score
+
+        how |= {"tabu_length": self.tabu_length, "max_stall": self.max_stall}
+        return orient_by_score(skeleton, names, score, **how)
+
+
+class WithScore(WithClimbing):
+    """The options of hill climbing on a score of choice."""
+
+    score: str = option("score", check=known_choice)
+    equivalent_sample_size: float = option("equivalent_sample_size")
+
+
+def named_sets(
+    sets: Mapping[tuple[int, int], tuple[int, ...]], names: tuple[str, ...]
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Turn separating sets by number into sets by name, each pair once, its earlier name first."""
+    named: dict[tuple[str, str], tuple[str, ...]] = {}
+    for (a, b), given in sets.items():
+        pair = (names[a], names[b]) if a < b else (names[b], names[a])
+        if pair not in named:
+            named[pair] = tuple([names[s] for s in given])
+    return named
+
+
+def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
+    """Make an undirected graph of a skeleton."""
+    return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
 
 
 def told_copies(moments: Moments) -> list[str]:

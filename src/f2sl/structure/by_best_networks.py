@@ -10,33 +10,17 @@ from typing import Any
 
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
-from f2sl.local.by_score import ByScore, Run
+from f2sl.local.by_score import ByScore, Run, WithNetworks
 from f2sl.skeleton import Skeleton, join
 from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
-from f2sl.structure.local_to_global import as_graph, by_name
 
 
-class ByBestNetworks(StructureLearner):
-    """Base of SLL+C, SLL+G and GGSL.
+class ByBestNetworks(StructureLearner, WithNetworks):
+    """Base of SLL+C, SLL+G and GGSL, whose attributes are described in the first of these."""
 
-    Options and attributes are described where they are met, in the first of these.
-    """
-
+    takes = ("states",)
     strength_unit = "log score"
-
-    score: str
-    equivalent_sample_size: float
-    order: str
-    ties: str
-    max_exact: int
-    max_indegree: int | None
-    time_limit: float | None
-
-    pc_: dict[str, list[str]]
-    skeleton_: PDAG
-    n_exact_: int
-    n_climbed_: int
 
     def _local_learner(self) -> ByScore:
         """Make the learner of what is around each variable, which knows what options make sense."""
@@ -54,13 +38,9 @@ class ByBestNetworks(StructureLearner):
         """Say how far the work had come when it was ended early."""
         return f"with {len(run.found):,} of {run.n:,} variables finished"
 
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        self._local_learner().check_options()
-
-    def _options_of_networks(self) -> dict[str, Any]:
-        """Give the options that the local learners share."""
-        return {name: getattr(self, name) for name in ByScore.option_defaults()}
+    def _like(self, learner: type[ByScore], **options: Any) -> ByScore:
+        """Make a local learner with the same options for its networks."""
+        return learner(**{name: getattr(self, name) for name in WithNetworks.option_defaults()}, **options)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
         run = Run(self._local_learner(), engine)
@@ -80,11 +60,10 @@ class ByBestNetworks(StructureLearner):
 
     def _finish(self, run: Run, names: tuple[str, ...]) -> PDAG:
         """Make a graph of what was found."""
-        columns = self.feature_names_in_.tolist()
         with self._timed("skeleton"):
             near = run.sets({target: around.near for target, around in run.found.items()}, run.found)
-            self.pc_ = by_name(near, names, columns)
+            self.pc_ = self._named(near, names)
             skeleton = join(near, "and")
-            self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+            self._keep_skeleton(skeleton, names)
         with self._timed("orientation"):
             return self._oriented(run, names, skeleton)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._options import option
 from f2sl.graph import DAG
 from f2sl.reading import DiscreteTable, NumericTable
 from f2sl.reading.open import Table
@@ -31,15 +32,15 @@ class ByWeights(StructureLearner):
     """
 
     strength_unit = "weight"
-    kinds = ("discrete", "gaussian")
-    n_jobs = None  # one thread is fastest for matrices of this size
 
-    weights_: Matrix
-    threshold_: float
+    threshold: float = option("threshold")
+    standardize: bool = option("standardize")
+    time_limit: float | None = option("time_limit")
 
     def _as_numbers(self, table: Table) -> NumericTable | BlockTable:
         """Take states for numbers, and say so."""
-        if isinstance(table, DiscreteTable) or table.kind == "discrete":
+        self._from_states = table.kind == "discrete"
+        if self._from_states:
             self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
         if isinstance(table, DiscreteTable):
             return NumericTable.from_codes(table)
@@ -54,15 +55,16 @@ class ByWeights(StructureLearner):
         names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
         return NumericTable(names, numbers.values[varies])
 
-    def _graph_of(self, weights: Matrix, threshold: float, names: tuple[str, ...]) -> DAG:
-        """Keep `weights_`, and make a graph of those at or above a threshold."""
+    def _graph_of(self, weights: Matrix, names: tuple[str, ...]) -> DAG:
+        """Keep `weights_`, and make a graph of those at or above the threshold."""
         place = {name: i for i, name in enumerate(names)}
         columns = [place[name] for name in self.feature_names_in_]
         self.weights_ = weights[np.ix_(columns, columns)]
-        kept, self.threshold_ = acyclic_part(weights, threshold)
-        if self.threshold_ > threshold:
+        kept, self.threshold_ = acyclic_part(weights, self.threshold)
+        if self.threshold_ > self.threshold:
             self.notes_.append(
-                f"weights below {self.threshold_:.4g} were dropped: a threshold of {threshold:g} left a cycle"
+                f"weights below {self.threshold_:.4g} were dropped: "
+                f"a threshold of {self.threshold:g} left a cycle"
             )
         edges = np.argwhere(kept)
         return DAG.from_arrays(names, edges, weights_directed=weights[tuple(edges.T)])

@@ -10,15 +10,16 @@ and a distribution over the states from the decoder. In first measurements it wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._deadline import Deadline
+from f2sl._options import option, positive
 from f2sl._progress import stage
-from f2sl.errors import DataError, Interrupted, OptionError
+from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG
 from f2sl.reading.open import Table
 from f2sl.storage.memory.table import NumericTable
@@ -35,34 +36,7 @@ LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 class DAGGNN(ByWeights):
     """Learn a DAG by a graph neural network.
 
-    Parameters
-    ----------
-    hidden : int
-        Hidden units of the encoder's and of the decoder's network.
-    epochs : int
-        How many times all rows are gone through between two changes of the penalty on cycles. With
-        thousands of rows a tenth of the default does as well.
-    batch_size : int
-        Rows for each step of the training.
-    learning_rate : float
-        Of the optimiser (Adam); it is divided by the decimal logarithm of the penalty as that grows.
-    tau : float
-        Weight of the sum of all absolute weights: with more, fewer edges.
-    graph_threshold : float
-        Weights below this, without their sign, are no edges.
-    h_tol : float
-        The training ends when the measure of cycles is down to this.
-    max_iter : int
-        How many times the multiplier of the constraint is changed at most.
-    seed : int
-        Of the first parameters and of the batches. The same seed gives the same graph.
-    standardize : bool
-        Whether to divide each column by its standard deviation. Without, a variable that varies more is
-        more likely to come out as an effect.
-    time_limit : float, optional
-        Seconds after which to end with the weights of that moment.
-    kind, bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
+    The training ends when the measure of cycles is down to `h_tol`. The same `seed` gives the same graph.
 
     Attributes
     ----------
@@ -71,7 +45,7 @@ class DAGGNN(ByWeights):
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
         ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too.
     threshold_ : float
-        `graph_threshold`, or more where that left a cycle, and `notes_` say so.
+        `threshold`, or more where that left a cycle, and `notes_` say so.
     h_ : float
         The measure of cycles at the end: 0 for a DAG.
     loss_ : float
@@ -94,72 +68,23 @@ class DAGGNN(ByWeights):
     [('cause', 'effect')]
     """
 
-    h_: float
-    loss_: float
-    n_steps_: int
+    hidden: int = option("hidden")
+    epochs: int = option("epochs")
+    batch_size: int = option("batch_size")
+    learning_rate: float = option("learning_rate")
+    tau: float = option("tau")
+    # The measure of cycles is the difference of two numbers as large as there are variables.
+    h_tol: float = option("h_tol", check=partial(positive, least=1e-12, most=0.5))
+    max_iter: int = option("max_iter")
+    seed: int = option("seed")
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 64,
-        epochs: int = 300,
-        batch_size: int = 100,
-        learning_rate: float = 0.003,
-        tau: float = 0.0,
-        graph_threshold: float = 0.3,
-        h_tol: float = 1e-8,
-        max_iter: int = 100,
-        seed: int = 0,
-        standardize: bool = False,
-        time_limit: float | None = None,
-        kind: str = "auto",
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.tau = tau
-        self.graph_threshold = graph_threshold
-        self.h_tol = h_tol
-        self.max_iter = max_iter
-        self.seed = seed
-        self.standardize = standardize
-        self.time_limit = time_limit
-        self.kind = kind
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense, and to go on without PyTorch."""
-        for name in ("hidden", "epochs", "batch_size", "max_iter"):
-            _options.whole(name, getattr(self, name), least=1)
-        _options.positive("learning_rate", self.learning_rate, least=1e-9, most=1e9)
-        _options.not_negative("tau", self.tau)
-        _options.not_negative("graph_threshold", self.graph_threshold)
-        # The measure of cycles is the difference of two numbers as large as there are variables.
-        _options.positive("h_tol", self.h_tol, least=1e-12, most=0.5)
-        _options.whole("seed", self.seed)
-        _options.flag("standardize", self.standardize)
-        if self.time_limit is not None:
-            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
+    def problems(self) -> Iterator[str]:
+        """Say what is wrong with the options, and whether PyTorch is missing."""
+        yield from super().problems()
         try:
             import torch  # noqa: F401
         except ImportError as error:
-            raise OptionError(
-                f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
-            ) from None
+            yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
 
     def _open(self, table: Table) -> AbstractContextManager[Matrix]:
         """Give the numbers, each variable with a mean of 0, the rows in an order of their own.
@@ -195,7 +120,7 @@ class DAGGNN(ByWeights):
             self.complete_ = not (trained.out_of_time or trained.interrupted)
             interrupted = trained.interrupted
         self._tell_of_the_end(interrupted)
-        graph = self._graph_of(weights, self.graph_threshold, names)
+        graph = self._graph_of(weights, names)
         if interrupted:
             raise Interrupted(graph)
         return graph

@@ -6,19 +6,19 @@ best of them with 2^n steps: 20 variables take seconds. How is told in `search/e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._memory import available_bytes
+from f2sl._options import any_of, option
 from f2sl._progress import stage
 from f2sl._threads import resolve_jobs
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
+from f2sl.local.by_score import SCORES
 from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
 
@@ -32,24 +32,9 @@ DURATIONS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
 class ExactSearch(StructureLearner):
     """Learn the DAG with the best score of all DAGs.
 
-    Parameters
-    ----------
-    score : {"bdeu", "bic"}
-        What is to be best.
-    equivalent_sample_size : float
-        The weight of BDeu's prior.
-    max_indegree : int, optional
-        The most parents that a variable may have; None for any number.
-    max_exact : int
-        The most variables that are searched. Each one more doubles time and memory.
-    force : bool
-        Search more variables than `max_exact`, provided that there is enough memory.
-    time_limit : float, optional
-        Seconds after which no more sets of parents are looked at. What was learned is then the best of
-        the networks made of those looked at, and `notes_` says so. Putting it together takes some more time:
-        a second for 20 variables, twice as much for each one more.
-    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
+    With a `time_limit`, what was learned is the best of the networks made of the sets of parents that were
+    looked at, and `notes_` say so. Putting it together takes some more time: a second for 20 variables, twice
+    as much for each one more.
 
     Attributes
     ----------
@@ -63,11 +48,6 @@ class ExactSearch(StructureLearner):
         Whether all networks were searched, or the time was up before.
     n_sets_, n_families_ : int
         Sets of variables that were counted, and families scored from them.
-    notes_ : list of str
-        What a user should know: rows dropped, columns cut into intervals, constant columns, identifiers, and
-        whether the search is incomplete.
-    timings_ : dict of str to float
-        Seconds for each stage, and in all.
 
     Examples
     --------
@@ -77,58 +57,15 @@ class ExactSearch(StructureLearner):
     ['bronc', 'lung']
     """
 
+    takes = ("states",)
     strength_unit = "log score"
 
-    score_: float
-    complete_: bool
-    n_sets_: int
-    n_families_: int
-
-    def __init__(
-        self,
-        *,
-        score: str = "bdeu",
-        equivalent_sample_size: float = 10.0,
-        max_indegree: int | None = None,
-        max_exact: int = 20,
-        force: bool = False,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.score = score
-        self.equivalent_sample_size = equivalent_sample_size
-        self.max_indegree = max_indegree
-        self.max_exact = max_exact
-        self.force = force
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        from f2sl.stats.set_scores import SET_SCORES
-
-        _options.choice("score", self.score, SET_SCORES)
-        _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
-        if self.max_indegree is not None:
-            _options.whole("max_indegree", self.max_indegree)
-        _options.whole("max_exact", self.max_exact, least=1)
-        _options.flag("force", self.force)
-        if self.time_limit is not None:
-            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
+    score: str = option("score", "bdeu", check=any_of(*SCORES))
+    equivalent_sample_size: float = option("equivalent_sample_size")
+    max_parents: int | None = option("max_parents")
+    max_exact: int = option("max_exact")
+    force: bool = option("force")
+    time_limit: float | None = option("time_limit")
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
         from f2sl.search.exact import best_networks, count_lattice
@@ -140,9 +77,9 @@ class ExactSearch(StructureLearner):
         self._check_size(len(members))
         scores = SetScores(engine, self.score, self.equivalent_sample_size)
         with self._timed("counting"), stage("counting sets of variables") as advance:
-            lattice = count_lattice(scores, members, self.max_indegree, deadline, advance)
+            lattice = count_lattice(scores, members, self.max_parents, deadline, advance)
         with self._timed("search"), stage("finding the best network"):
-            best = best_networks(lattice.values[None], self.max_indegree)
+            best = best_networks(lattice.values[None], self.max_parents)
             arrows = _arrows(best.parents[0], members)
             graph = DAG.from_arrays(names, arrows).to_cpdag().to_dag()
             strengths = _strengths(scores, members, graph.directed_array)
@@ -172,7 +109,7 @@ class ExactSearch(StructureLearner):
         advice = "leave out columns, or take a learner that does not search all networks, such as f2sl-s"
         if k > MOST_MEMBERS:
             raise OptionError(f"an exact search of {k} variables would never end; {advice}")
-        seconds = seconds_needed(k, self.n_rows_, resolve_jobs(self.n_jobs), self.max_indegree)
+        seconds = seconds_needed(k, self.n_rows_, resolve_jobs(self.n_jobs), self.max_parents)
         memory, duration = _told(bytes_needed(k), SIZES), _told(seconds, DURATIONS)
         cost = f"an exact search of {k} variables takes about {memory} of memory and {duration}"
         if k > self.max_exact and not self.force:

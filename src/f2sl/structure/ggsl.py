@@ -18,16 +18,15 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Mapping
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Integers
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.errors import DataError, unknown_name
 from f2sl.graph import DAG, PDAG
-from f2sl.local.by_score import MAX_EXACT, ByScore, Run
+from f2sl.local.by_score import ByScore, Run
 from f2sl.local.growing import Around, Growth, grow
 from f2sl.local.s2tmb import S2TMB
 from f2sl.skeleton import Skeleton
@@ -38,21 +37,10 @@ from f2sl.structure.sll_c import v_structures_of_spouses
 class GGSL(ByBestNetworks):
     """Learn a partially directed graph that grows from one variable, by S2TMB.
 
-    Parameters
-    ----------
-    score, equivalent_sample_size, order, ties, max_exact, max_indegree, time_limit
-        As in :class:`SLLC`.
-    start : str, optional
-        The variable to start from; None to draw one.
-    seed : int
-        What it is drawn by.
-    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
-
     Attributes
     ----------
     graph_, complete_, pc_, skeleton_, v_structures_, n_exact_, n_climbed_
-        As in :class:`SLLC`.
+        As in :class:`SLLc`.
     start_ : str
         The variable that the graph has grown from.
     n_conflicts_ : int
@@ -66,56 +54,11 @@ class GGSL(ByBestNetworks):
     ['bronc', 'lung']
     """
 
-    v_structures_: list[tuple[str, str, str]]
-    start_: str
-    n_conflicts_: int
-
-    def __init__(
-        self,
-        *,
-        score: str = "bdeu",
-        equivalent_sample_size: float = 1.0,
-        order: str = "strength",
-        ties: str = "drop",
-        max_exact: int = MAX_EXACT,
-        max_indegree: int | None = None,
-        time_limit: float | None = None,
-        start: str | None = None,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.score = score
-        self.equivalent_sample_size = equivalent_sample_size
-        self.order = order
-        self.ties = ties
-        self.max_exact = max_exact
-        self.max_indegree = max_indegree
-        self.time_limit = time_limit
-        self.start = start
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        super().check_options()
-        _options.whole("seed", self.seed)
+    start: str | None = option("start")
+    seed: int = option("seed")
 
     def _local_learner(self) -> ByScore:
-        return S2TMB(**self._options_of_networks())
+        return self._like(S2TMB)
 
     def _explore(self, run: Run, names: tuple[str, ...]) -> None:
         if self.start is not None and str(self.start) not in names:
@@ -154,13 +97,10 @@ class GGSL(ByBestNetworks):
                 run.found[named] = without_neighbour(run.found[named], silent)
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        from f2sl.orient.by_independence import orient_by_independence
-
         triples = v_structures_of_spouses(run.found, skeleton)
         if not run.interrupted and run.has_time():
             triples = self._settle_directions(run, triples)
-        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
-        return orient_by_independence(skeleton, names, triples)
+        return self._oriented_by(triples, skeleton, names)
 
     def _settle_directions(self, run: Run, triples: Integers) -> Integers:
         """Decide between opposite claims; drops the v-structures that claim what is not so."""

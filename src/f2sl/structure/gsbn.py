@@ -18,40 +18,28 @@ A test without degrees of freedom counts as independence in steps 2 and 3, as in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Integers
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.graph import PDAG, apply_meek_rules
-from f2sl.local.base import Neighbourhoods
-from f2sl.local.by_tests import check_tests
-from f2sl.skeleton import SYMMETRIES, Skeleton, from_edges, join
+from f2sl.local.base import Neighbourhoods, WithTests
+from f2sl.skeleton import Skeleton, from_edges, join
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.engine import Engine
-from f2sl.structure.base import StructureLearner
+from f2sl.structure.base import StructureLearner, named_sets
 
 Separating = dict[tuple[int, int], tuple[int, ...]]
 
 
-class GSBN(StructureLearner):
+class GSBN(StructureLearner, WithTests):
     """Learn a partially directed graph from Markov blankets.
 
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Largest subset of a blanket that is looked for; None for as large as there are members.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
-    symmetry : {"and", "or"}
-        Whether two variables must both be in each other's blanket to be linked, or one.
-    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
+    `max_cond_vars` limits the subsets of a blanket that are looked for.
 
     Attributes
     ----------
@@ -59,7 +47,7 @@ class GSBN(StructureLearner):
         The graph learned; ``graph_.to_dag()`` orients the rest.
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
-    skeleton_, n_tests_, n_unreliable_
+    skeleton_, v_structures_, n_tests_, n_unreliable_
         As in :class:`F2SLc`.
     separating_sets_ : dict of (str, str) to tuple of str
         What was found to make two variables independent, by GSMB or between members of blankets.
@@ -71,67 +59,23 @@ class GSBN(StructureLearner):
     ['either']
     """
 
-    blankets_: dict[str, list[str]]
     strength_unit = "-log10 p"
-    kinds = ("discrete", "gaussian")
 
-    skeleton_: PDAG
-    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
-    n_tests_: int
-    n_unreliable_: int
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "auto",
-        symmetry: str = "and",
-        kind: str = "auto",
-        n_jobs: int | None = None,
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.symmetry = symmetry
-        self.kind = kind
-        self.n_jobs = n_jobs
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
-        _options.choice("symmetry", self.symmetry, SYMMETRIES)
+    symmetry: str = option("symmetry")
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         from f2sl.local.gsmb import GSMB
-        from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.structure.local_to_global import as_graph, by_name, named_sets
 
-        columns = self.feature_names_in_.tolist()
         with self._timed("blankets"):
             blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).learn_all(engine)
-        self.blankets_ = by_name(blankets, names, columns)
+        self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
             skeleton, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars)
         with self._timed("orientation"):
             triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars)
-            graph = along_paths(orient_by_independence(skeleton, names, triples))
-        self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+            graph = along_paths(self._oriented_by(triples, skeleton, names))
+        self._keep_skeleton(skeleton, names)
         self.separating_sets_ = named_sets(separating | blankets.separating_sets, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
         self.n_unreliable_ = blankets.n_unreliable + test.n_unreliable

@@ -3,7 +3,7 @@
 Every variable is a weighted sum of others and of noise. Of all matrices of weights whose graph is acyclic,
 the one with the least squared error plus `lambda1` times the sum of absolute weights is looked for, by a
 smooth function that is 0 where there is no cycle (:mod:`f2sl.search.continuous`). What is left of the cycles
-has small weights: those below `w_threshold` are dropped.
+has small weights: those below `threshold` are dropped.
 
 States are taken for numbers, by their codes: that is what comparisons on discrete data do, and it gives
 their order a meaning that it may not have.
@@ -15,15 +15,15 @@ away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl import _options
 from f2sl._deadline import Deadline
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.errors import DataError, Interrupted
@@ -35,7 +35,6 @@ from f2sl.structure.by_weights import ByWeights
 
 Floats = NDArray[np.float64]
 
-CONSTRAINTS = ("expm", "logdet")
 LEAST_DEVIATION, MOST_DEVIATION = 1e-20, 1e20
 """Standard deviations beyond these are refused: squares of squares would overflow."""
 OTHER_SCALE = 1.5
@@ -47,27 +46,8 @@ FAR_SCALE = 1e6
 class NOTEARS(ByWeights):
     """Learn a DAG of linear equations by continuous optimisation.
 
-    Parameters
-    ----------
-    lambda1 : float
-        The price of each unit of absolute weight, in units of the squared error.
-    constraint : {"expm", "logdet"}
-        What keeps cycles out: the trace of an exponential, as NOTEARS has it, or a determinant, as
-        DAGMA has it, which is faster and sees long cycles better.
-    max_iter : int
-        Of "expm": most steps of the multiplier.
-    h_tol, rho_max : float
-        Of "expm": end where the constraint is at most `h_tol`, or where its weight is at least `rho_max`.
-    w_threshold : float
-        Weights below this, without their sign, are no edges.
-    standardize : bool
-        Divide the columns by their standard deviations, so that units decide nothing.
-    time_limit : float, optional
-        Seconds after which the search ends with the weights it has; None for no limit.
-    kind : {"auto", "discrete", "gaussian"}
-        Whether to take integers for states or for numbers: as in :class:`F2SLc`.
-    bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
+    `max_iter`, `h_tol` and `rho_max` are for "expm". With `standardize`, weights are those of the
+    standardised columns.
 
     Attributes
     ----------
@@ -80,7 +60,7 @@ class NOTEARS(ByWeights):
         How far from acyclic the weights were before small ones were dropped: the constraint's value, which is
         0 without cycles.
     threshold_ : float
-        Below which weights were dropped: `w_threshold`, or more where that left a cycle, and `notes_` say so.
+        Below which weights were dropped: `threshold`, or more where that left a cycle, and `notes_` say so.
     n_iterations_ : int
         Steps of L-BFGS-B ("expm") or of Adam ("logdet").
     varsortability_ : float
@@ -98,58 +78,11 @@ class NOTEARS(ByWeights):
     True
     """
 
-    h_: float
-    n_iterations_: int
-    varsortability_: float
-
-    def __init__(
-        self,
-        *,
-        lambda1: float = 0.1,
-        constraint: str = "expm",
-        max_iter: int = 100,
-        h_tol: float = 1e-8,
-        rho_max: float = 1e16,
-        w_threshold: float = 0.3,
-        standardize: bool = False,
-        time_limit: float | None = None,
-        kind: str = "auto",
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.lambda1 = lambda1
-        self.constraint = constraint
-        self.max_iter = max_iter
-        self.h_tol = h_tol
-        self.rho_max = rho_max
-        self.w_threshold = w_threshold
-        self.standardize = standardize
-        self.time_limit = time_limit
-        self.kind = kind
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        _options.not_negative("lambda1", self.lambda1)
-        _options.choice("constraint", self.constraint, CONSTRAINTS)
-        _options.whole("max_iter", self.max_iter, least=1)
-        _options.positive("h_tol", self.h_tol, least=1e-100, most=0.1)
-        _options.positive("rho_max", self.rho_max, least=10.0, most=1e100)
-        _options.not_negative("w_threshold", self.w_threshold)
-        _options.flag("standardize", self.standardize)
-        if self.time_limit is not None:
-            _options.positive("time_limit", self.time_limit, least=1e-3, most=1e9)
+    lambda1: float = option("lambda1")
+    constraint: str = option("constraint")
+    max_iter: int = option("max_iter")
+    h_tol: float = option("h_tol")
+    rho_max: float = option("rho_max")
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
         return super()._open(self._varying(self._as_numbers(table)))
@@ -164,7 +97,7 @@ class NOTEARS(ByWeights):
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
         weights = np.zeros((len(names), len(names)))
         weights[np.ix_(members, members)] = search.weights
-        graph = self._graph_of(weights, self.w_threshold, names)
+        graph = self._graph_of(weights, names)
         kept = (np.abs(search.weights) >= self.threshold_) & (search.weights != 0)
         self.varsortability_ = path_share(engine.variances, kept)
         self.complete_ = search.ended is None
@@ -215,7 +148,7 @@ class NOTEARS(ByWeights):
         found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"
         if not np.isnan(self.varsortability_):
             found += f" and rise along {self.varsortability_:.0%} of the paths of the graph (varsortability)"
-        elif self.kind_ == "discrete":
+        elif self._from_states:
             return []  # states have no units, and without edges there is nothing that their codes led to
         lead = "units lead least squares"
         if variances.max() > FAR_SCALE * variances.min():

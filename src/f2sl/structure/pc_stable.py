@@ -13,7 +13,6 @@ from 38 to 59 on insurance and from 90 to 103 on hailfinder, and fall from 5 to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +20,12 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.graph import PDAG
-from f2sl.local.by_tests import check_tests
+from f2sl.local.base import WithTests
 from f2sl.skeleton import Skeleton, from_edges
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.engine import Engine
-from f2sl.structure.base import StructureLearner
+from f2sl.structure.base import StructureLearner, named_sets
 
 
 @dataclass(frozen=True)
@@ -37,19 +36,8 @@ class StableSkeleton:
     separating_sets: dict[tuple[int, int], tuple[int, ...]]
 
 
-class PCStable(StructureLearner):
+class PCStable(StructureLearner, WithTests):
     """Learn a partially directed graph by independence tests, level by level.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_cond_vars : int, optional
-        Largest conditioning set; None for as large as there are neighbours.
-    ci_test : {"auto", "g2", "x2", "fisher-z"}
-        The statistic of the independence tests; by default G2 of states, and Fisher's z of real numbers.
-    kind, n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
 
     Attributes
     ----------
@@ -60,8 +48,8 @@ class PCStable(StructureLearner):
         condition: minus the decimal logarithm of the p-value.
     separating_sets_ : dict of (str, str) to tuple of str
         What was found to make two unlinked variables independent; names of a pair in ascending order.
-    n_tests_, n_unreliable_ : int
-        Independence tests asked for, and how many of them could not answer.
+    v_structures_, n_tests_, n_unreliable_
+        As in :class:`F2SLc`.
 
     Examples
     --------
@@ -71,56 +59,14 @@ class PCStable(StructureLearner):
     """
 
     strength_unit = "-log10 p"
-    kinds = ("discrete", "gaussian")
-
-    skeleton_: PDAG
-    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
-    n_tests_: int
-    n_unreliable_: int
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        max_cond_vars: int | None = 3,
-        ci_test: str = "auto",
-        kind: str = "auto",
-        n_jobs: int | None = None,
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.max_cond_vars = max_cond_vars
-        self.ci_test = ci_test
-        self.kind = kind
-        self.n_jobs = n_jobs
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        check_tests(self.alpha, self.max_cond_vars, self.ci_test)
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.structure.local_to_global import as_graph, named_sets
-
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
             found = stable_skeleton(test, self.max_cond_vars)
         with self._timed("orientation"):
-            graph = orient_by_independence(found.skeleton, names, unseparated_colliders(found))
-        self.skeleton_ = as_graph(found.skeleton, names).reorder(self.feature_names_in_.tolist())
+            graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
+        self._keep_skeleton(found.skeleton, names)
         self.separating_sets_ = named_sets(found.separating_sets, names)
         self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable
         return graph

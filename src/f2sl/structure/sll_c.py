@@ -7,39 +7,18 @@ No independence test is made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.graph import PDAG
-from f2sl.local.by_score import MAX_EXACT, ByScore, Found, Run
+from f2sl.local.by_score import ByScore, Found, Run
 from f2sl.local.sll import SLL, blanket
 from f2sl.skeleton import Skeleton
 from f2sl.structure.by_best_networks import ByBestNetworks
 
 
-class SLLC(ByBestNetworks):
+class SLLc(ByBestNetworks):
     """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
-
-    Parameters
-    ----------
-    score : {"bdeu", "bic"}
-        What the best network has most of.
-    equivalent_sample_size : float
-        The weight of BDeu's prior, in samples.
-    order : {"strength", "name"}
-        Which candidates come first: those whose link to the target alone is worth most, or the earlier names.
-    ties : {"drop", "keep"}
-        Which of several best networks is taken: one with the fewest links to the target, or with the most.
-    max_exact : int
-        Most variables of a network that is looked for exactly; above, hill climbing has to do.
-    max_indegree : int, optional
-        Most parents that a variable may have in such a network; None for any number.
-    time_limit : float, optional
-        Seconds after which the learning ends with what is finished; None for no limit.
-    n_jobs, bins, binning, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
 
     Attributes
     ----------
@@ -62,51 +41,13 @@ class SLLC(ByBestNetworks):
     Examples
     --------
     >>> import f2sl
-    >>> model = f2sl.SLLC().fit(f2sl.load_example("asia"))
+    >>> model = f2sl.SLLc().fit(f2sl.load_example("asia"))
     >>> sorted(model.graph_.adjacent("smoke"))
     ['bronc', 'lung']
     """
 
-    blankets_: dict[str, list[str]]
-    v_structures_: list[tuple[str, str, str]]
-
-    def __init__(
-        self,
-        *,
-        score: str = "bdeu",
-        equivalent_sample_size: float = 1.0,
-        order: str = "strength",
-        ties: str = "drop",
-        max_exact: int = MAX_EXACT,
-        max_indegree: int | None = None,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        bins: int | Mapping[str, int] | None = None,
-        binning: str = "quantile",
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.score = score
-        self.equivalent_sample_size = equivalent_sample_size
-        self.order = order
-        self.ties = ties
-        self.max_exact = max_exact
-        self.max_indegree = max_indegree
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
     def _local_learner(self) -> ByScore:
-        return SLL(**self._options_of_networks())
+        return self._like(SLL)
 
     def _how_far(self, run: Run) -> str:
         if len(run.found) < run.n:
@@ -114,14 +55,9 @@ class SLLC(ByBestNetworks):
         return f"with the spouses of {len(run.spouses):,} of {run.n:,} variables found"
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.structure.local_to_global import by_name
-
         blankets = run.sets({target: blanket(run, target) for target in run.spouses}, run.spouses)
-        self.blankets_ = by_name(blankets, names, self.feature_names_in_.tolist())
-        triples = v_structures_of_spouses(run.spouses, skeleton)
-        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
-        return orient_by_independence(skeleton, names, triples)
+        self.blankets_ = self._named(blankets, names)
+        return self._oriented_by(v_structures_of_spouses(run.spouses, skeleton), skeleton, names)
 
 
 def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:

@@ -1,6 +1,6 @@
 """TC, total conditioning, with collider sets (Pellet and Elisseeff 2008), for real numbers.
 
-1. *Blankets.* Two variables are linked if they are correlated given all others (:mod:`f2sl.local.tc`). The
+1. *Blankets.* Two variables are linked if they are correlated given all others (`local/tc_blankets.py`). The
    links are those of the network and those between *spouses*, the parents of a common child.
 2. *Spouses.* A link X - Y whose ends have common neighbours may be one of spouses. Then there is a set of
    common neighbours, the *collider set*, without which the rest of the neighbours of the one separate it from
@@ -22,32 +22,23 @@ from itertools import combinations
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Integers
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.graph import PDAG
 from f2sl.local.lockstep import Questions, Search, answer_all, together
-from f2sl.local.tc import TCBlankets
+from f2sl.local.tc_blankets import TCBlankets
 from f2sl.skeleton import Skeleton, from_edges, join
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.moments import Moments
-from f2sl.structure.base import StructureLearner
+from f2sl.structure.base import StructureLearner, named_sets
 
 Separated = dict[tuple[int, int], tuple[int, ...]]
 
 
 class TC(StructureLearner):
     """Learn a partially directed graph of real-valued variables by total conditioning.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the independence tests.
-    max_left_out : int
-        Most variables that are left out of a blanket to tell a spouse from a neighbour.
-    n_jobs, missing, engine, memory, scheduler, verbose
-        As in :class:`F2SLc`.
 
     Attributes
     ----------
@@ -68,62 +59,24 @@ class TC(StructureLearner):
     """
 
     strength_unit = "-log10 p"
-    kinds = ("gaussian",)
-    # Real numbers are not cut here.
-    bins = None
-    binning = "quantile"
+    takes = ("number",)
 
-    blankets_: dict[str, list[str]]
-    skeleton_: PDAG
-    separating_sets_: dict[tuple[str, str], tuple[str, ...]]
-    v_structures_: list[tuple[str, str, str]]
-    n_tests_: int
-    n_unreliable_: int
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        max_left_out: int = 3,
-        n_jobs: int | None = None,
-        missing: str = "error",
-        engine: str = "auto",
-        memory: int | str | None = None,
-        scheduler: object = None,
-        verbose: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.max_left_out = max_left_out
-        self.n_jobs = n_jobs
-        self.missing = missing
-        self.engine = engine
-        self.memory = memory
-        self.scheduler = scheduler
-        self.verbose = verbose
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        TCBlankets(self.alpha).check_options()
-        _options.whole("max_left_out", self.max_left_out, least=1)
+    alpha: float = option("alpha")
+    max_left_out: int = option("max_left_out")
 
     def _learn(self, engine: Moments, names: tuple[str, ...]) -> PDAG:
-        from f2sl.orient.by_independence import orient_by_independence
-        from f2sl.structure.local_to_global import as_graph, by_name, named_sets
-
-        columns = self.feature_names_in_.tolist()
         with self._timed("blankets"):
-            blankets = TCBlankets(self.alpha).learn_all(engine)
-        self.blankets_ = by_name(blankets, names, columns)
+            blankets = TCBlankets(alpha=self.alpha).learn_all(engine)
+        self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha)
         with self._timed("spouses"):
             moral = join(blankets)
             apart = separated_spouses(test, moral, self.max_left_out)
             skeleton, triples = without_spouses(moral, apart)
         with self._timed("orientation"):
-            graph = orient_by_independence(skeleton, names, triples)
-        self.skeleton_ = as_graph(skeleton, names).reorder(columns)
+            graph = self._oriented_by(triples, skeleton, names)
+        self._keep_skeleton(skeleton, names)
         self.separating_sets_ = named_sets(apart, names)
-        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         self.n_tests_ = blankets.n_tests + test.n_tests
         self.n_unreliable_ = test.n_unreliable
         return graph

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl import _options
 from f2sl._arrays import Integers
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
@@ -25,23 +25,12 @@ from f2sl.table.names import listing
 
 
 class TCBlankets(LocalLearner):
-    """Markov blankets of real-valued variables, from correlations given all other variables.
-
-    Parameters
-    ----------
-    alpha : float
-        Level of significance of the tests.
-    """
+    """Markov blankets of real-valued variables, from correlations given all other variables."""
 
     strength_unit = "-log10 p"
-    kinds = ("gaussian",)
+    takes = ("number",)
 
-    def __init__(self, alpha: float = 0.01) -> None:
-        self.alpha = alpha
-
-    def check_options(self) -> None:
-        """Refuse options that make no sense."""
-        _options.fraction("alpha", self.alpha)
+    alpha: float = option("alpha")
 
     def learn_one(self, engine: Moments, target: int) -> Neighbourhood:
         """Find the blanket of one variable."""
