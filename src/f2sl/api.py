@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, overload
 
-from f2sl._memory import memory_limit
 from f2sl._registry import Registry
-from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.storage.engine import open_engine
-from f2sl.structure.base import STRUCTURE, StructureLearner
+from f2sl.structure.base import KINDS, STRUCTURE, StructureLearner, kind_for, kind_of, taken
+from f2sl.table import Table
 
 
 def learn(
@@ -82,7 +82,7 @@ def learn_pc(
     n_jobs : int, optional
         Threads; None for all cores.
     bins, binning, missing
-        How to read real numbers and missing values: see :func:`f2sl.as_table`.
+        How to read real numbers and missing values: see :func:`f2sl.open_table`.
     kind : {"auto", "discrete", "gaussian"}
         What the table holds, as in :class:`f2sl.F2SLc`.
     engine : {"auto", "memory", "stream", "dask"}
@@ -186,24 +186,24 @@ def find_sets(
 ) -> FoundSet | FoundSets:
     """Make the learner, read the table, and find the set of one variable or of all."""
     from f2sl._progress import stage
-    from f2sl.reading import kind_for
-    from f2sl.reading.open import open_table
-    from f2sl.reading.remarks import warn_of_identifiers
+    from f2sl.reading import check_learnable, open_table
+    from f2sl.table.notes import warn_of_identifiers
 
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        kind = kind_for(reading.get("kind", "auto"), learner.kinds, algorithm)
-        memory = memory_limit(reading.get("memory"), reading.get("engine"))
-        opened = {"kind": kind, "memory": memory, "n_workers": resolve_jobs(n_jobs)}
-        table = open_table(data, min_variables=2, **(reading | opened))
+        options = dict(reading)
+        kind = kind_for(options.pop("kind", "auto"), learner.kinds, algorithm)
+        own = isinstance(data, Table)
+        table = data if own else open_table(data, kinds=KINDS[kind], n_jobs=n_jobs, **options)
+        check_learnable(table, taken(kind, learner.kinds), algorithm)
         ordered = table.in_name_order()
-    learner = learner.settled(table.kind)
+    learner = learner.settled(kind_of(table))
     warn_of_identifiers(table, stacklevel=4)
     if target is not None and str(target) not in table.names:
         raise DataError(unknown_name("column", str(target), table.names))
     found: FoundSet | FoundSets
-    with open_engine(ordered, n_jobs) as engine:
+    with nullcontext() if own else table, open_engine(ordered, n_jobs) as engine:
         if target is None:
             try:
                 found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)

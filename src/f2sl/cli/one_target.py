@@ -33,7 +33,8 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
         asked.reading.check()
-        from f2sl.reading.remarks import remarks
+        from f2sl.structure.base import kind_of
+        from f2sl.table.notes import remarks
 
         registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
@@ -41,11 +42,12 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         with progress(quiet):
             table = asked.reading.read(asked.algorithm, learner.kinds)
-            learner = learner.settled(table.kind)
+            learner = learner.settled(kind_of(table))
             try:
-                found = find_sets(
-                    registry, asked.algorithm, asked.options, table, asked.target, asked.reading.jobs, {}
-                )
+                with table:
+                    found = find_sets(
+                        registry, asked.algorithm, asked.options, table, asked.target, asked.reading.jobs, {}
+                    )
             except Interrupted as error:
                 found = error.finished
                 interrupts.put_off()

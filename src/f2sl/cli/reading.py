@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.options import (
@@ -26,7 +26,7 @@ from f2sl.cli.options import (
 from f2sl.errors import FileError
 
 if TYPE_CHECKING:
-    from f2sl.reading.open import Table
+    from f2sl.table import Table
 
 
 @dataclass(frozen=True)
@@ -70,31 +70,30 @@ class Reading:
 
     def read(self, learner: str, kinds: tuple[str, ...]) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
-        from f2sl._memory import memory_limit
         from f2sl._progress import stage
-        from f2sl._threads import resolve_jobs
-        from f2sl.reading import kind_for
-        from f2sl.reading.open import open_table
+        from f2sl.reading import check_learnable, open_table
+        from f2sl.structure.base import KINDS, kind_for, taken
 
         with stage("reading the table"):
+            kind = kind_for(self.kind, kinds, learner)
             table = open_table(
                 self.data,
-                kind_for(self.kind, kinds, learner),
+                kinds=KINDS[kind],
                 engine=self.engine,
-                memory=memory_limit(self.memory),
+                memory=self.memory,
                 scheduler=self.scheduler,
-                n_workers=resolve_jobs(self.jobs),
+                n_jobs=self.jobs,
                 bins=parse_bins(self.bins),
                 binning=self.binning,
                 missing=self.missing,
-                min_variables=2,
                 delimiter=self.delimiter,
                 header=not self.no_header,
                 drop=self.drop or (),
             )
+            check_learnable(table, taken(kind, kinds), learner)
         if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"
-            return replace(table, notes=(*table.notes, note))
+            return table.with_notes(*table.notes, note)
         return table
 
 

@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 
 from f2sl import _options
 from f2sl._estimator import Estimator
-from f2sl._memory import memory_limit
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
-from f2sl.errors import F2SLWarning, Interrupted
+from f2sl.errors import F2SLWarning, Interrupted, OptionError, unknown_name
 from f2sl.graph import PDAG
-from f2sl.reading import check_reading, kind_for
-from f2sl.reading.open import Table, check_engine, open_table
-from f2sl.reading.remarks import remarks, warn_of_identifiers
+from f2sl.reading import check_learnable, open_table
 from f2sl.stats.choose import settle
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
+from f2sl.table import NUMBER, STATES, Table
+from f2sl.table.column import HOLDS
 from f2sl.table.names import listing
+from f2sl.table.notes import remarks, warn_of_identifiers
 
 STRUCTURE = Registry("algorithm")
 STRUCTURE.add(
@@ -213,9 +213,6 @@ class StructureLearner(Estimator):
         kind_for(self.kind, self.kinds, type(self).__name__)
         resolve_jobs(self.n_jobs)
         _options.flag("verbose", self.verbose)
-        check_reading(self.bins, self.binning, self.missing)
-        check_engine(self.engine)
-        memory_limit(self.memory, self.engine)
         before = vars(self).copy()
         try:
             return self._fit(X, names)
@@ -236,7 +233,7 @@ class StructureLearner(Estimator):
             with self._timed("read"), stage("reading the table"):
                 table = self._read(X, names)
                 ordered = table.in_name_order()
-            self.kind_ = table.kind
+            self.kind_ = kind_of(table)
             self.options_in_use()
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
@@ -245,7 +242,7 @@ class StructureLearner(Estimator):
                 opened = self._open(ordered)
             self.complete_ = True
             interrupt = None
-            with opened as engine:
+            with nullcontext() if table is X else table, opened as engine:
                 try:
                     graph = self._learn(engine, ordered.names)
                 except Interrupted as error:
@@ -265,26 +262,31 @@ class StructureLearner(Estimator):
 
     def _read(self, X: Any, names: Sequence[str] | None) -> Table:
         """Read the table, as one of the kinds that the learner takes, and begin `notes_`."""
-        table = open_table(
-            X,
-            kind_for(self.kind, self.kinds, type(self).__name__),
-            engine=self.engine,
-            memory=memory_limit(self.memory),
-            scheduler=self.scheduler,
-            n_workers=resolve_jobs(self.n_jobs),
-            names=names,
-            bins=self.bins,
-            binning=self.binning,
-            missing=self.missing,
-            min_variables=2,
+        kind = kind_for(self.kind, self.kinds, type(self).__name__)
+        table = (
+            X
+            if isinstance(X, Table)
+            else open_table(
+                X,
+                kinds=KINDS[kind],
+                engine=self.engine,
+                memory=self.memory,
+                scheduler=self.scheduler,
+                n_jobs=self.n_jobs,
+                names=names,
+                bins=self.bins,
+                binning=self.binning,
+                missing=self.missing,
+            )
         )
+        check_learnable(table, taken(kind, self.kinds), type(self).__name__)
         self.notes_ = [*table.notes, *remarks(table)]
         warn_of_identifiers(table, stacklevel=5)
         return table
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
         """Open what `_learn` asks for the data that `_read` gave: counts of states, or moments of numbers."""
-        engine = open_engine(table, self.n_jobs)
+        engine: AbstractContextManager[Any] = open_engine(table, self.n_jobs)
         if isinstance(engine, Moments):
             self.notes_ += told_copies(engine)
         return engine
@@ -319,6 +321,31 @@ class StructureLearner(Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+KINDS = {"auto": "auto", "discrete": STATES, "gaussian": NUMBER}
+"""What the option `kind` of learners is called where tables are opened."""
+
+
+def kind_for(kind: str, kinds: tuple[str, ...], learner: str) -> str:
+    """Say what to read a table as for a learner that takes some kinds, or refuse what it cannot take."""
+    if kind not in KINDS:
+        raise OptionError(unknown_name("kind of table, kind =", kind, KINDS))
+    if kind == "auto":
+        return kinds[0] if len(kinds) == 1 else "auto"
+    if kind not in kinds:
+        raise OptionError(f'kind="{kind}": {learner} learns from {HOLDS[KINDS[kinds[0]]]} alone')
+    return kind
+
+
+def taken(kind: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """List the kinds of columns that a learner takes, asked to take `kind`."""
+    return tuple(KINDS[one] for one in (kinds if kind == "auto" else [kind]))
+
+
+def kind_of(table: Table) -> str:
+    """Say what learners call the kind of a table's columns; one with both is refused."""
+    return "gaussian" if table.one_kind() == NUMBER else "discrete"
 
 
 def told_copies(moments: Moments) -> list[str]:

@@ -38,7 +38,7 @@ class F2SLc(LocalToGlobal):
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
     bins, binning, missing
-        How to read real numbers and missing values: see :func:`f2sl.as_table`.
+        How to read real numbers and missing values: see :func:`f2sl.open_table`.
     engine : {"auto", "memory", "stream", "dask"}
         Where the table is held: in memory, on disk in blocks of rows that are counted one after another, or
         by the workers of a Dask cluster, who read files themselves. By default in memory, unless it comes
