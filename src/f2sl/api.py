@@ -12,7 +12,7 @@ from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.storage.engine import open_engine
-from f2sl.structure.base import KINDS, STRUCTURE, StructureLearner, kind_for, kind_of, taken
+from f2sl.structure.base import STRUCTURE, StructureLearner, kind_of, taken
 from f2sl.table import Table
 
 
@@ -186,32 +186,35 @@ def find_sets(
 ) -> FoundSet | FoundSets:
     """Make the learner, read the table, and find the set of one variable or of all."""
     from f2sl._progress import stage
-    from f2sl.reading import check_learnable, open_table
+    from f2sl.reading.open import opened
     from f2sl.table.notes import warn_of_identifiers
 
     learner: LocalLearner = registry.create(algorithm, options)
     learner.check_options()
     with stage("reading the table"):
-        options = dict(reading)
-        kind = kind_for(options.pop("kind", "auto"), learner.kinds, algorithm)
-        own = isinstance(data, Table)
-        table = data if own else open_table(data, kinds=KINDS[kind], n_jobs=n_jobs, **options)
-        check_learnable(table, taken(kind, learner.kinds), algorithm)
-        ordered = table.in_name_order()
-    learner = learner.settled(kind_of(table))
+        takes = taken(reading.get("kind", "auto"), learner.kinds, algorithm)
+        how = {name: value for name, value in reading.items() if name != "kind"}
+        table = opened(data, takes, algorithm, n_jobs=n_jobs, **how)
     warn_of_identifiers(table, stacklevel=4)
-    if target is not None and str(target) not in table.names:
-        raise DataError(unknown_name("column", str(target), table.names))
-    found: FoundSet | FoundSets
-    with nullcontext() if own else table, open_engine(ordered, n_jobs) as engine:
-        if target is None:
-            try:
-                found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
-            except Interrupted as error:
-                raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None
-        else:
-            place = ordered.names.index(str(target))
-            found = FoundSet.of(learner.learn_one(engine, place), place, ordered.names)
+    with nullcontext() if table is data else table:
+        found = _found(learner.settled(kind_of(table)), table, target, n_jobs)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
     return found
+
+
+def _found(
+    learner: LocalLearner, table: Table, target: str | None, n_jobs: int | None
+) -> FoundSet | FoundSets:
+    """Find the set of one variable, or of all, in a table."""
+    if target is not None and str(target) not in table.names:
+        raise DataError(unknown_name("column", str(target), table.names))
+    ordered = table.in_name_order()
+    with open_engine(ordered, n_jobs) as engine:
+        if target is not None:
+            place = ordered.names.index(str(target))
+            return FoundSet.of(learner.learn_one(engine, place), place, ordered.names)
+        try:
+            return FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+        except Interrupted as error:
+            raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None

@@ -71,14 +71,14 @@ class Reading:
     def read(self, learner: str, kinds: tuple[str, ...]) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
         from f2sl._progress import stage
-        from f2sl.reading import check_learnable, open_table
-        from f2sl.structure.base import KINDS, kind_for, taken
+        from f2sl.reading.open import opened
+        from f2sl.structure.base import taken
 
         with stage("reading the table"):
-            kind = kind_for(self.kind, kinds, learner)
-            table = open_table(
+            table = opened(
                 self.data,
-                kinds=KINDS[kind],
+                taken(self.kind, kinds, learner),
+                learner,
                 engine=self.engine,
                 memory=self.memory,
                 scheduler=self.scheduler,
@@ -90,7 +90,6 @@ class Reading:
                 header=not self.no_header,
                 drop=self.drop or (),
             )
-            check_learnable(table, taken(kind, kinds), learner)
         if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"
             return table.with_notes(*table.notes, note)

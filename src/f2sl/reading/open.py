@@ -160,17 +160,37 @@ def open_table(
     return _of_files(data, reading, engine, allowed) if are_files else _in_memory(data, reading)
 
 
-def opened(data: Any, takes: tuple[str, ...], learner: str, min_variables: int = 2) -> Table:
-    """Open data for one who takes columns of some kinds, `learner` by name; a table stays as it is.
+def opened(
+    data: Any, takes: tuple[str, ...], learner: str, *, min_variables: int = 2, **options: Any
+) -> Table:
+    """Open data for a learner that takes columns of some kinds; a table that is open already stays as it is.
+
+    Parameters
+    ----------
+    data : Table, or anything that :func:`open_table` takes
+        The samples.
+    takes : tuple of str
+        The kinds of columns. With a single one, all columns are read as that.
+    learner : str
+        What to call it in messages.
+    min_variables : int
+        The fewest columns that will do.
+    **options
+        How to open data that are not open yet, as for :func:`open_table`.
 
     Raises
     ------
     DataError
-        If there are columns of other kinds, or fewer than `min_variables`.
+        If there are columns of other kinds, or too few.
     """
     kinds = takes[0] if len(takes) == 1 else AUTO
-    table = data if isinstance(data, Table) else open_table(data, kinds=kinds)
-    check_learnable(table, takes, learner, min_variables)
+    table = data if isinstance(data, Table) else open_table(data, kinds=kinds, **options)
+    try:
+        check_learnable(table, takes, learner, min_variables)
+    except BaseException:
+        if table is not data:
+            table.close()
+        raise
     return table
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from f2sl._registry import Registry
 from f2sl._threads import resolve_jobs
 from f2sl.errors import F2SLWarning, Interrupted, OptionError, unknown_name
 from f2sl.graph import PDAG
-from f2sl.reading import check_learnable, open_table
+from f2sl.reading.open import opened
 from f2sl.stats.choose import settle
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
@@ -210,7 +210,7 @@ class StructureLearner(Estimator):
             On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
         """
         self.check_options()
-        kind_for(self.kind, self.kinds, type(self).__name__)
+        taken(self.kind, self.kinds, type(self).__name__)
         resolve_jobs(self.n_jobs)
         _options.flag("verbose", self.verbose)
         before = vars(self).copy()
@@ -229,9 +229,11 @@ class StructureLearner(Estimator):
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
         self.timings_ = {}
         started = time.perf_counter()
-        with _display(self.verbose):
+        with _display(self.verbose), ExitStack() as own:
             with self._timed("read"), stage("reading the table"):
                 table = self._read(X, names)
+                if table is not X:
+                    own.enter_context(table)
                 ordered = table.in_name_order()
             self.kind_ = kind_of(table)
             self.options_in_use()
@@ -239,10 +241,10 @@ class StructureLearner(Estimator):
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
             with self._timed("prepare"):
-                opened = self._open(ordered)
+                asked = self._open(ordered)
             self.complete_ = True
             interrupt = None
-            with nullcontext() if table is X else table, opened as engine:
+            with asked as engine:
                 try:
                     graph = self._learn(engine, ordered.names)
                 except Interrupted as error:
@@ -262,24 +264,19 @@ class StructureLearner(Estimator):
 
     def _read(self, X: Any, names: Sequence[str] | None) -> Table:
         """Read the table, as one of the kinds that the learner takes, and begin `notes_`."""
-        kind = kind_for(self.kind, self.kinds, type(self).__name__)
-        table = (
-            X
-            if isinstance(X, Table)
-            else open_table(
-                X,
-                kinds=KINDS[kind],
-                engine=self.engine,
-                memory=self.memory,
-                scheduler=self.scheduler,
-                n_jobs=self.n_jobs,
-                names=names,
-                bins=self.bins,
-                binning=self.binning,
-                missing=self.missing,
-            )
+        table = opened(
+            X,
+            taken(self.kind, self.kinds, type(self).__name__),
+            type(self).__name__,
+            engine=self.engine,
+            memory=self.memory,
+            scheduler=self.scheduler,
+            n_jobs=self.n_jobs,
+            names=names,
+            bins=self.bins,
+            binning=self.binning,
+            missing=self.missing,
         )
-        check_learnable(table, taken(kind, self.kinds), type(self).__name__)
         self.notes_ = [*table.notes, *remarks(table)]
         warn_of_identifiers(table, stacklevel=5)
         return table
@@ -324,22 +321,15 @@ class StructureLearner(Estimator):
 
 
 KINDS = {"auto": "auto", "discrete": STATES, "gaussian": NUMBER}
-"""What the option `kind` of learners is called where tables are opened."""
+"""What the values of the option `kind` are called where tables are opened."""
 
 
-def kind_for(kind: str, kinds: tuple[str, ...], learner: str) -> str:
-    """Say what to read a table as for a learner that takes some kinds, or refuse what it cannot take."""
+def taken(kind: str, kinds: tuple[str, ...], learner: str) -> tuple[str, ...]:
+    """List the kinds of columns that a learner of some kinds takes, asked for `kind`."""
     if kind not in KINDS:
         raise OptionError(unknown_name("kind of table, kind =", kind, KINDS))
-    if kind == "auto":
-        return kinds[0] if len(kinds) == 1 else "auto"
-    if kind not in kinds:
+    if kind != "auto" and kind not in kinds:
         raise OptionError(f'kind="{kind}": {learner} learns from {HOLDS[KINDS[kinds[0]]]} alone')
-    return kind
-
-
-def taken(kind: str, kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """List the kinds of columns that a learner takes, asked to take `kind`."""
     return tuple(KINDS[one] for one in (kinds if kind == "auto" else [kind]))
 
 
