@@ -14,7 +14,7 @@ import sys
 
 import f2sl
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.storage.memory.engine import MemoryEngine
 from machine import GRAM_PRODUCT, gram_product, timed
 
@@ -30,7 +30,7 @@ def main() -> int:
     options = parser.parse_args()
     network = f2sl.load_network("alarm")
     data = network.sample(ROWS, seed=1)
-    engine = MemoryEngine(as_table(data).in_name_order())
+    engine = MemoryEngine(open_table(data).in_name_order())
     tasks = {GRAM_PRODUCT: gram_product()}
     tasks |= {
         name: lambda name=name, registry=registry: registry.create(name, {}).learn_all(engine)

@@ -33,8 +33,9 @@ from f2sl.network.sampling import sample_table
 from f2sl.stats.information import Information
 from f2sl.storage.dask.engine import TileSplitEngine
 from f2sl.storage.dask.runtime import Cluster
-from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.memory.table import MemoryTable
 
 STATES, EDGES_PER_VARIABLE, DELTA = 3, 1.2, 0.05
 N_FILES = 4
@@ -98,7 +99,7 @@ def seconds_for_pairs(engine: Engine, client: Client | None) -> tuple[float, flo
     return wall, float((computed() - before).max())
 
 
-def compare_workers(table: f2sl.reading.DiscreteTable, rounds: int) -> None:
+def compare_workers(table: MemoryTable, rounds: int) -> None:
     """Measure one worker and two in turn."""
     best = dict.fromkeys((ONE, TWO, HERE), (np.inf, np.inf))
     with workers(1) as one, workers(2) as two, Client(one) as first, Client(two) as second:
@@ -106,7 +107,7 @@ def compare_workers(table: f2sl.reading.DiscreteTable, rounds: int) -> None:
         engines: dict[str, Engine] = {
             name: MemoryEngine(table, 1)
             if client is None
-            else TileSplitEngine(ClusteredTable.of_table(table, Cluster.connect(client, 1, MEMORY), MEMORY))
+            else TileSplitEngine(DaskTable.of_table(table, Cluster.connect(client, 1, MEMORY), MEMORY))
             for name, client in clients.items()
         }
         for round_ in range(rounds + 1):
@@ -124,13 +125,13 @@ def compare_workers(table: f2sl.reading.DiscreteTable, rounds: int) -> None:
     print(f"two workers are {wall:.2f} times as fast as one (aim: {AIM}); each computes 1/{busy:.2f} as long")
 
 
-def count_bytes(table: f2sl.reading.DiscreteTable, folder: Path) -> None:
+def count_bytes(table: MemoryTable, folder: Path) -> None:
     """Learn F2SL-c through a relay, from a table that is sent and from files."""
     columns = {name: pa.array(codes) for name, codes in zip(table.names, table.codes, strict=True)}
     step = -(-table.n_rows // N_FILES)
     for i in range(N_FILES):
         pq.write_table(pa.table(columns).slice(i * step, step), folder / f"{i}.parquet")
-    for what, data in (("a table that is sent", table), ("files that workers read", folder)):
+    for what, data in (("a table that is sent", pa.table(columns)), ("files that workers read", folder)):
         with workers(2) as address:
             relay = Relay(address)
             model = f2sl.learn(data, engine="dask", scheduler=relay.address)

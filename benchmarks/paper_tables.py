@@ -25,7 +25,7 @@ import f2sl
 from f2sl.experiments.paper import Figure, figures
 from f2sl.experiments.supplement import Supplement
 from f2sl.local.base import LOCAL
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.storage.memory.engine import MemoryEngine
 
 ERRORS = ("shd", "reverse", "miss", "extra")
@@ -58,7 +58,7 @@ def load(source: Supplement, rows: int, sets: int, shuffled: bool) -> list[DataS
 
 def of_pc_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float], float]:
     """The rates of one data set, and the seconds."""
-    ordered = as_table(data.table, names=data.names).in_name_order()
+    ordered = open_table(data.table, names=data.names).in_name_order()
     with MemoryEngine(ordered) as engine:
         started = time.perf_counter()
         sets = LOCAL.create(algorithm, PC_OPTIONS[algorithm]).learn_all(engine)

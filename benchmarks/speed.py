@@ -22,7 +22,7 @@ import numpy as np
 import f2sl
 from f2sl._jit import popcount
 from f2sl._threads import available_cores
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.stats.information import Information
 from f2sl.storage.memory.engine import MemoryEngine
 from machine import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, peak_megabytes, timed
@@ -48,7 +48,7 @@ def bare_loop(planes, first, last, n, k, out):
 def core_ratios(repeats: int) -> dict[str, float]:
     noise = independent(VARIABLES, ROWS, STATES)
     network = sparse_network(VARIABLES, ROWS, STATES)
-    engine = MemoryEngine(as_table(noise).in_name_order())
+    engine = MemoryEngine(open_table(noise).in_name_order())
     cores = available_cores()
     # The bare loop's rows are dealt out so that all threads have the same number of pairs.
     borders = (VARIABLES * (1 - np.sqrt(1 - np.arange(4 * cores + 1) / (4 * cores)))).astype(int)

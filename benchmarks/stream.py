@@ -88,7 +88,7 @@ def bare_passes(folder: Path, memory: int, n_jobs: int) -> None:
     table = open_table(folder, engine="stream", memory=memory)
     cells = table.n_rows * table.n_variables
     started = time.perf_counter()
-    for block in range(table.blocks.n_blocks):
+    for block in range(table.n_blocks):
         table.read(block)
     seconds = time.perf_counter() - started
     print(f"reading all blocks      {seconds:8.2f} s  {cells / seconds / MB:10,.0f} million codes a second")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import settings
 from numba import config
 
-from f2sl.reading import DiscreteTable, NumericTable
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.memory.table import MemoryTable
 
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 settings.register_profile("f2sl", deadline=None, max_examples=15 if config.DISABLE_JIT else 60)
@@ -23,7 +23,7 @@ def make_table(codes, cardinalities=None):
     if cardinalities is None:
         cardinalities = codes.max(axis=1) + 1
     names = tuple(f"v{i:04d}" for i in range(len(codes)))
-    return DiscreteTable(names, tuple(tuple(range(int(k))) for k in cardinalities), codes)
+    return MemoryTable.of_codes(names, tuple(tuple(range(int(k))) for k in cardinalities), codes)
 
 
 def make_engine(codes, cardinalities=None, n_jobs=1):
@@ -66,4 +66,4 @@ def related_numbers(seed, n_rows=200, n_variables=5):
         rows.append(rows[rng.integers(len(rows))] + rng.normal(size=n_rows))
     scales = 10.0 ** rng.integers(-4, 5, n_variables)
     names = tuple(f"v{i}" for i in range(n_variables))
-    return NumericTable(names, np.stack(rows) * scales[:, None] + 3.0)
+    return MemoryTable.of_numbers(names, np.stack(rows) * scales[:, None] + 3.0)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from f2sl.graph import DAG
-from f2sl.reading import NumericTable
 from f2sl.stats.gaussian.fisher_z import FisherZ
+from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.moments import Moments
 
 NEARLY_ALL_THERE_IS = 10**16
@@ -13,7 +13,7 @@ NEARLY_ALL_THERE_IS = 10**16
 
 def numeric(values):
     """Make a table, one row of `values` for each variable, names in the order of the rows."""
-    return NumericTable(tuple(f"v{i:04d}" for i in range(len(values))), np.asarray(values, float))
+    return MemoryTable.of_numbers(tuple(f"v{i:04d}" for i in range(len(values))), np.asarray(values, float))
 
 
 def moments(values, n_jobs=1):

@@ -252,9 +252,9 @@ def test_ten_runs_give_the_same_bytes(csv, tmp_path):
 @pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-s"])
 def test_neither_threads_nor_the_order_of_columns_matter(tmp_path, algorithm):
     from f2sl import example_path
-    from f2sl.reading import read_table
+    from f2sl.reading.files import data_files, read_files
 
-    table = read_table(example_path("alarm"))
+    table = read_files(data_files(example_path("alarm")))
     backwards = tmp_path / "backwards.parquet"
     pq.write_table(table.select(table.column_names[::-1]), backwards)
     one, two, turned = (tmp_path / f"{name}.json" for name in ("one", "two", "turned"))

@@ -67,7 +67,7 @@ def test_every_format_holds_the_same_rows(suffix, tmp_path, capsys):
     network, out = package.load_network("child"), tmp_path / f"child{suffix}"
     assert main(["sample", "child", "--rows", "40", "--seed", "3", "-o", str(out), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
-    expected, read = sample_table(network, 40, 3), package.as_table(out)
+    expected, read = sample_table(network, 40, 3), package.open_table(out)
     assert read.names == expected.names
     for i in range(expected.n_variables):
         labels = [str(read.states[i][code]) for code in read.codes[i]]
@@ -147,7 +147,7 @@ def test_names_with_commas_survive(tmp_path):
     network.save(tmp_path / "odd.bif")
     out = tmp_path / "odd.csv.gz"
     assert main(["sample", str(tmp_path / "odd.bif"), "--rows", "30", "--out", str(out), "-q"]) == 0
-    table = package.as_table(out)
+    table = package.open_table(out)
     assert table.names == ("a, b",)
     assert set(table.states[0]) == {'say "x"', "y,z"}
     assert gzip.decompress(out.read_bytes()).startswith(b'"a, b"\n')
@@ -184,7 +184,7 @@ def test_samples_that_cannot_be_written(tmp_path, capsys):
     assert main(["sample", "asia"]) == 2
     assert "nothing to write: give --out FILE.csv" in capsys.readouterr().err
     assert main(["sample", "asia", "--out", str(tmp_path / "x.json")]) == 2
-    assert "Known: .csv, .csv.gz, .parquet, .arrow" in capsys.readouterr().err
+    assert "Known: .csv, .parquet, .pq, .arrow, .feather, .ipc, and .gz after each" in capsys.readouterr().err
     assert main(["sample", "asia", "--out", str(tmp_path / "none" / "x.csv")]) == 2
     assert "there is no folder" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

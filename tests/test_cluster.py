@@ -26,7 +26,7 @@ from f2sl.stats.scores import SCORES, FamilyScore
 from f2sl.storage.dask import runtime as connecting
 from f2sl.storage.dask.engine import RowSplitEngine, TileSplitEngine, open_cluster_engine
 from f2sl.storage.dask.runtime import Cluster
-from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
@@ -42,7 +42,7 @@ def client(request):
 
 
 def clustered(table, client, n_blocks=2):
-    return ClusteredTable.of_table(table, Cluster.connect(client, 1, MEMORY), MEMORY, n_blocks)
+    return DaskTable.of_table(table, Cluster.connect(client, 1, MEMORY), MEMORY, n_blocks)
 
 
 def answers(engine, n):
@@ -112,9 +112,9 @@ def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):
 
     at_result(monkeypatch, 2, interrupt)
     with pytest.raises(KeyboardInterrupt):
-        f2sl.learn(make_table(related_codes(9, 300, 7)), engine="dask", scheduler=client)
+        f2sl.learn(related_codes(9, 300, 7).T, engine="dask", scheduler=client)
     monkeypatch.undo()
-    f2sl.learn(make_table(related_codes(9, 300, 7)), engine="dask", scheduler=client)
+    f2sl.learn(related_codes(9, 300, 7).T, engine="dask", scheduler=client)
 
 
 @pytest.mark.parametrize(

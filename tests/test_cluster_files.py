@@ -11,7 +11,7 @@ from cluster_tools import forgets_all, running
 from conftest import compiled_only, related_codes
 from f2sl.errors import DataError, F2SLError, FileError
 from f2sl.reading import into_dask as parts
-from f2sl.reading.open import open_table
+from f2sl.reading import open_table
 
 pytestmark = compiled_only
 
@@ -55,14 +55,12 @@ def learned(data, **options):
 
 def content(table):
     """Give all that a table holds."""
-    numbers = table.read_all() if hasattr(table, "read_all") else table.codes
-    return table.kind, table.names, table.states, table.notes, np.asarray(numbers).tolist()
+    return table.columns, table.notes, [table.column(i).tolist() for i in range(table.n_variables)]
 
 
 def test_workers_read_files(client, folder):
-    reading = {"memory": MEMORY, "drop": ["id"]}
-    table = open_table(folder, engine="dask", scheduler=client, **reading)
-    assert content(table) == content(open_table(folder, engine="memory", **reading))
+    table = open_table(folder, engine="dask", scheduler=client, memory=MEMORY, drop=["id"])
+    assert content(table) == content(open_table(folder, engine="memory", drop=["id"]))
     assert "entirely new" in table.states[0]
     assert learned(table) == learned(frame())
 
@@ -99,7 +97,7 @@ def test_gaps_and_numbers_that_are_cut(client, tmp_path, monkeypatch, missing):
     )
     for i in range(3):
         write(whole[30 * i : 30 * (i + 1)], tmp_path / f"{i}.parquet")
-    reading = {"memory": MEMORY, "bins": 3, "missing": missing}
+    reading = {"bins": 3, "missing": missing}
     expected = content(open_table(whole, engine="memory", **reading))
     assert content(open_table(tmp_path, engine="dask", scheduler=client, **reading)) == expected
     given = dd.from_pandas(whole, npartitions=2)

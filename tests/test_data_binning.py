@@ -1,6 +1,7 @@
 """Cutting numbers into intervals."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from f2sl.errors import DataError, OptionError
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.reading.binning import cut
+
+as_table = partial(open_table, kinds="states")
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 numbers = st.one_of(

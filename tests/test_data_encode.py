@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from f2sl.errors import OptionError
-from f2sl.reading import DiscreteTable, as_table
+from f2sl.reading import open_table
+from f2sl.storage.memory.table import MemoryTable
+
+as_table = partial(open_table, kinds="states")
 
 BACKENDS = {
     "pandas": pd.DataFrame,
@@ -284,9 +288,9 @@ def test_a_structured_array_has_columns():
 
 def test_a_table_is_returned_as_it_is():
     table = as_table({"a": [1, 2]})
-    assert as_table(table) is table
-    with pytest.raises(OptionError, match="names"):
-        as_table(table, names=["b"])
+    assert open_table(table) is table
+    with pytest.raises(OptionError, match="names, bins: a table was handed over that is open already"):
+        open_table(table, names=["b"], bins=3)
 
 
 def test_anything_with_an_arrow_stream():
@@ -299,7 +303,7 @@ def test_a_path_is_read(tmp_path):
     path.write_text("a,b\n1,x\n2,y\n")
     for way in (path, str(path)):
         table = as_table(way)
-        assert isinstance(table, DiscreteTable)
+        assert isinstance(table, MemoryTable)
         assert table.states == ((1, 2), ("x", "y"))
 
 

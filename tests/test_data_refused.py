@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,9 @@ import pytest
 import scipy.sparse
 
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
-from f2sl.reading import as_table
+from f2sl.reading import check_learnable, open_table
+
+as_table = partial(open_table, kinds="states")
 
 
 def refusal(data, error=DataError, **options):
@@ -175,11 +178,15 @@ class TestShape:
         assert expected in refusal(pd.DataFrame(columns=list("abcde")))
 
     def test_one_column_where_two_are_needed(self):
-        assert as_table({"a": [1, 2]}).n_variables == 1
-        message = refusal({"a": [1, 2]}, min_variables=2)
-        assert message.startswith("one column only ('a'): there is nothing to learn a structure from")
-        assert "one column only" in refusal(as_table({"a": [1, 2]}), min_variables=2)
-        assert "2 where at least 3" in refusal({"a": [1], "b": [1]}, min_variables=3)
+        table = open_table({"a": [1, 2]})
+        with pytest.raises(
+            DataError, match=r"^one column only \('a'\): there is nothing to learn a structure"
+        ):
+            check_learnable(table, ("states",), "mmhc")
+        check_learnable(table, ("states",), "a network", min_variables=1)
+        two = open_table({"a": [1], "b": [1]})
+        with pytest.raises(DataError, match="2 where at least 3"):
+            check_learnable(two, ("states",), "mmhc", min_variables=3)
 
     def test_columns_of_different_lengths(self):
         assert "'a' has 2 values, 'c' has 3" in refusal({"a": [1, 2], "b": [1, 2], "c": [1, 2, 3]})

@@ -4,28 +4,28 @@ import numpy as np
 import pytest
 
 from f2sl.errors import DataError
-from f2sl.reading import DiscreteTable
+from f2sl.storage.memory.table import MemoryTable
 
 
 def test_counts_and_code_type():
-    table = DiscreteTable(("a", "b"), (("no", "yes"), (1, 2, 3)), np.array([[0, 1, 1], [2, 2, 0]]))
+    table = MemoryTable.of_codes(("a", "b"), (("no", "yes"), (1, 2, 3)), np.array([[0, 1, 1], [2, 2, 0]]))
     assert (table.n_variables, table.n_rows) == (2, 3)
     assert table.cardinalities.dtype == np.int64
     assert table.cardinalities.tolist() == [2, 3]
     assert table.codes.dtype == np.uint8
     assert table.codes.flags.c_contiguous
-    assert repr(table) == "DiscreteTable(2 variables, 3 rows)"
+    assert repr(table) == "Table(2 columns of states, 3 rows, in memory)"
 
 
 @pytest.mark.parametrize(("n_states", "expected"), [(256, np.uint8), (257, np.uint16)])
 def test_codes_are_as_narrow_as_the_states_allow(n_states, expected):
-    table = DiscreteTable(("a",), (tuple(range(n_states)),), np.array([[0, n_states - 1]]))
+    table = MemoryTable.of_codes(("a",), (tuple(range(n_states)),), np.array([[0, n_states - 1]]))
     assert table.codes.dtype == expected
     assert table.codes[0, 1] == n_states - 1
 
 
 def test_name_order_moves_states_and_codes_along():
-    table = DiscreteTable(
+    table = MemoryTable.of_codes(
         ("b", "B", "a"), ((0, 1), ("x",), (True, False)), np.array([[0, 1], [0, 0], [1, 0]]), ("n",)
     )
     ordered = table.in_name_order()
@@ -48,9 +48,9 @@ def test_name_order_moves_states_and_codes_along():
 )
 def test_a_malformed_table_is_refused(names, states, codes, message):
     with pytest.raises(DataError, match=message):
-        DiscreteTable(names, states, np.array(codes))
+        MemoryTable.of_codes(names, states, np.array(codes))
 
 
 def test_more_states_than_a_code_can_hold_are_refused():
     with pytest.raises(DataError, match="65,537"):
-        DiscreteTable(("a",), (tuple(range(65_537)),), np.array([[0]]))
+        MemoryTable.of_codes(("a",), (tuple(range(65_537)),), np.array([[0]]))

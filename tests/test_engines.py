@@ -10,8 +10,8 @@ from f2sl.api import find_sets
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.storage.dask import engine as counting
 from f2sl.storage.dask.runtime import Cluster
-from f2sl.storage.dask.table import ClusteredTable
-from f2sl.storage.stream.table import StreamedTable
+from f2sl.storage.dask.table import DaskTable
+from f2sl.storage.stream.table import StreamTable
 from f2sl.structure.base import STRUCTURE
 
 pytestmark = compiled_only
@@ -30,7 +30,7 @@ class Disk:
     examples = 3
 
     def holding(self, table, rows_per_block):
-        yield StreamedTable.of_table(table, rows_per_block)
+        yield StreamTable.of_table(table, rows_per_block)
 
 
 class Workers:
@@ -45,7 +45,7 @@ class Workers:
         cluster = Cluster.connect(self._client, 1, MEMORY)
         for n_blocks, rows_per_variable in ((1, 1e9), (2, 1e9), (1, 0), (2, 0)):
             counting.ROWS_PER_VARIABLE = rows_per_variable
-            yield ClusteredTable.of_table(table, cluster, MEMORY, n_blocks)
+            yield DaskTable.of_table(table, cluster, MEMORY, n_blocks)
 
 
 @pytest.fixture(scope="module", params=["stream", 1, 3], ids=["stream", "1 worker", "3 workers"])

@@ -161,7 +161,7 @@ def all_families(engine, score):
 @compiled_only
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_worse_than_hill_climbing_from_100_starts(name):
-    table = f2sl.as_table(f2sl.load_network(name).sample(5000, seed=1)).in_name_order()
+    table = f2sl.open_table(f2sl.load_network(name).sample(5000, seed=1)).in_name_order()
     engine = make_engine(table.codes, table.cardinalities)
     known = all_families(engine, "bdeu")
     n, rng = table.n_variables, np.random.default_rng(0)

@@ -10,7 +10,7 @@ from f2sl.orient.by_score import orient_by_score
 import f2sl
 from conftest import compiled_only
 from f2sl.errors import OptionError
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.search.orders import search_orders
 from f2sl.stats.scores import FamilyScore
 from f2sl.storage.memory.engine import MemoryEngine
@@ -31,7 +31,7 @@ def model(alarm):
 
 
 def score_of(frame, graph, cost):
-    table = as_table(frame).in_name_order()
+    table = open_table(frame).in_name_order()
     place = {name: v for v, name in enumerate(table.names)}
     families = [
         (place[name], tuple(sorted(place[parent] for parent in graph.parents(name)))) for name in table.names

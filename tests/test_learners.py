@@ -119,7 +119,7 @@ class TestWhatIsLearned:
         from f2sl.storage.memory.engine import MemoryEngine
 
         model = f2sl.F2SLs().fit(alarm)
-        table = f2sl.as_table(alarm)
+        table = f2sl.open_table(alarm)
         families = FamilyScore(MemoryEngine(table, 1), "bdeu", 10.0)
         number = {name: i for i, name in enumerate(table.names)}
         total = sum(

@@ -101,7 +101,7 @@ def test_in_the_order_of_strength_names_do_not_matter(name, alarm):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_sets_of_a_large_sample_are_the_true_ones(network, name):
     truth = f2sl.load_network(network)
-    table = f2sl.as_table(truth.sample(50_000, seed=1)).in_name_order()
+    table = f2sl.open_table(truth.sample(50_000, seed=1)).in_name_order()
     found = learner_of(name).learn_all(make_engine(table.codes, table.cardinalities, n_jobs=None))
     for v, members in enumerate(as_dicts(found)):
         target = table.names[v]
@@ -163,7 +163,7 @@ def test_hill_climbing_takes_over_above_max_exact_and_says_so(alarm):
 @compiled_only
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_time_limit_ends_with_what_is_finished(name, alarm):
-    table = f2sl.as_table(alarm).in_name_order()
+    table = f2sl.open_table(alarm).in_name_order()
     engine = make_engine(table.codes, table.cardinalities)
     found = learner_of(name, time_limit=0.001).learn_all(engine)
     assert not found.complete
@@ -178,7 +178,7 @@ def test_a_time_limit_ends_with_what_is_finished(name, alarm):
 @compiled_only
 @pytest.mark.parametrize("name", LEARNERS)
 def test_an_interrupt_keeps_what_is_finished(name, alarm, monkeypatch):
-    table = f2sl.as_table(alarm).in_name_order()
+    table = f2sl.open_table(alarm).in_name_order()
     options = {"symmetry": "none"} if name == "sll-pc" else {}
     whole = learner_of(name, **options).learn_all(make_engine(table.codes, table.cardinalities))
     answer, calls = Grower.answer, []

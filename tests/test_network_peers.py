@@ -119,7 +119,7 @@ class Sampled:
     def __init__(self, name):
         self.network = bundled(name)
         self.frame = self.network.sample(1000, seed=1)
-        self.table = f2sl.as_table(self.frame).in_name_order()
+        self.table = f2sl.open_table(self.frame).in_name_order()
         number = {variable: i for i, variable in enumerate(self.table.names)}
         self.families = [
             (number[variable], tuple(sorted(number[p] for p in self.network.parents(variable))))

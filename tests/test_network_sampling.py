@@ -103,7 +103,7 @@ def test_a_sample_is_a_frame_of_all_declared_states():
     frame = network.sample(3, seed=1)
     assert list(frame.columns) == ["wet", "rain", "sprinkler"]
     assert {name: tuple(frame[name].cat.categories) for name in frame} == network.states
-    assert f2sl.as_table(frame).states == tuple(network.states.values())
+    assert f2sl.open_table(frame).states == tuple(network.states.values())
 
 
 def test_without_pandas_a_sample_is_a_pyarrow_table(monkeypatch):
@@ -113,7 +113,7 @@ def test_without_pandas_a_sample_is_a_pyarrow_table(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     table = build(SPRINKLER).sample(50, seed=1)
     assert isinstance(table, pa.Table)
-    assert f2sl.as_table(table).states == tuple(build(SPRINKLER).states.values())
+    assert f2sl.open_table(table).states == tuple(build(SPRINKLER).states.values())
     assert table.to_pydict() == {name: frame[name].tolist() for name in frame}
 
 

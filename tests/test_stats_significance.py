@@ -20,7 +20,7 @@ from f2sl.stats.significance import CORRECTIONS, SignificantPairs
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.protocol import FoundPairs
 from f2sl.storage.stream.engine import StreamEngine
-from f2sl.storage.stream.table import StreamedTable
+from f2sl.storage.stream.table import StreamTable
 from gaussian_tools import moments, related_values
 
 corrections = st.sampled_from(CORRECTIONS)
@@ -175,7 +175,7 @@ def test_every_engine_finds_the_same_bits(kept, monkeypatch):
         if rows_per_block is None:
             engine = MemoryEngine(table, jobs)
         else:
-            engine = StreamEngine(StreamedTable.of_table(table, rows_per_block, memory), jobs)
+            engine = StreamEngine(StreamTable.of_table(table, rows_per_block, memory), jobs)
         with engine:
             shares = []
             found.append(listed(significant_pairs(engine)(advance=shares.append)))

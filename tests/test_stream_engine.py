@@ -18,13 +18,13 @@ from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
 from f2sl.storage.stream.engine import StreamEngine
-from f2sl.storage.stream.table import BlockFile, StreamedTable
+from f2sl.storage.stream.table import BlockFile, StreamTable
 
 block_sizes = st.integers(1, 300)
 
 
 def streamed_engine(table, rows_per_block, memory=1 << 28, n_jobs=1):
-    return StreamEngine(StreamedTable.of_table(table, rows_per_block, memory), n_jobs)
+    return StreamEngine(StreamTable.of_table(table, rows_per_block, memory), n_jobs)
 
 
 # Counting
@@ -132,7 +132,7 @@ def test_no_pairs_and_no_queries():
 @given(st.integers(0, 100), block_sizes)
 def test_moments_are_the_same_to_the_last_bit(seed, rows_per_block):
     table = related_numbers(seed)
-    one, other = Moments.of_table(table), Moments.of_table(StreamedTable.of_table(table, rows_per_block))
+    one, other = Moments.of_table(table), Moments.of_table(StreamTable.of_table(table, rows_per_block))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.variances.tolist() == other.variances.tolist()
 
@@ -162,14 +162,14 @@ def test_all_entries_are_the_terms():
 
 
 def test_a_training_that_needs_all_rows_says_so():
-    streamed = StreamedTable.of_table(related_numbers(0), 50, memory=1000)
+    streamed = StreamTable.of_table(related_numbers(0), 50, memory=1000)
     with pytest.raises(DataError, match=r"needs all rows in memory.*--memory"):
         f2sl.DAGGNN(epochs=1).fit(streamed)
 
 
 def test_correlations_that_do_not_fit():
     with pytest.raises(DataError, match="correlations"):
-        f2sl.F2SLc().fit(StreamedTable.of_table(related_numbers(0), 50, memory=100))
+        f2sl.F2SLc().fit(StreamTable.of_table(related_numbers(0), 50, memory=100))
 
 
 # Blocks on disk

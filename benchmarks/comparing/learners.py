@@ -14,7 +14,7 @@ from comparing.parts import PARTS, with_parts
 from f2sl.errors import OptionError
 from f2sl.experiments.settings import LEARNERS, PAPER, options_of
 from f2sl.graph import DAG
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.scores import FamilyScore
 from f2sl.storage.memory.engine import MemoryEngine
@@ -34,7 +34,7 @@ class HillClimbing:
 
     def fit(self, frame: Any) -> Self:
         """Learn `graph_`, a DAG."""
-        table = as_table(frame).in_name_order()
+        table = open_table(frame).in_name_order()
         pairs = np.stack(np.triu_indices(table.n_variables, 1), axis=1)
         with MemoryEngine(table) as engine:
             climbed = hill_climb(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import f2sl
 from comparing.data import DataSet, draw, network_of
 from comparing.learners import EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
-from f2sl.reading import as_table
+from f2sl.reading import open_table
 from f2sl.stats.scores import FamilyScore
 from f2sl.storage.memory.engine import MemoryEngine
 
@@ -143,7 +143,7 @@ def measures(data: DataSet, learned: f2sl.DAG) -> dict[str, float]:
 
 def bdeu(frame: Any, graph: f2sl.DAG) -> float:
     """Score a DAG by BDeu alone, without a prior for edges: the same for all learners."""
-    table = as_table(frame).in_name_order()
+    table = open_table(frame).in_name_order()
     number = {name: place for place, name in enumerate(table.names)}
     families = [
         (number[name], tuple(sorted(number[parent] for parent in graph.parents(name))))

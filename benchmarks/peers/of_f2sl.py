@@ -27,7 +27,7 @@ def hill_climbing(frame: Any) -> Learn:
     """Hill climbing over all pairs by BIC: no skeleton, and no tabu list."""
 
     def learn() -> f2sl.PDAG:
-        table = f2sl.as_table(frame).in_name_order()
+        table = f2sl.open_table(frame).in_name_order()
         edges = np.array(list(combinations(range(table.n_variables), 2)))
         with MemoryEngine(table) as engine:
             found = hill_climb(FamilyScore(engine, "bic"), table.n_variables, edges, max_stall=1)

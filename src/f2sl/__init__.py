@@ -38,10 +38,7 @@ if TYPE_CHECKING:
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
-    from f2sl.reading import DiscreteTable as DiscreteTable
-    from f2sl.reading import NumericTable as NumericTable
-    from f2sl.reading import as_numeric as as_numeric
-    from f2sl.reading import as_table as as_table
+    from f2sl.reading import open_table as open_table
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
@@ -58,13 +55,13 @@ if TYPE_CHECKING:
     from f2sl.structure.sll_c import SLLc as SLLc
     from f2sl.structure.sll_g import SLLg as SLLg
     from f2sl.structure.tc import TC as TC
+    from f2sl.table import Table as Table
 
 _HOMES = {
     "BayesianNetwork": "network",
     "DAG": "graph",
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
-    "DiscreteTable": "reading",
     "ExactSearch": "structure.exact_search",
     "F2SLError": "errors",
     "F2SLc": "structure.f2sl_c",
@@ -80,14 +77,12 @@ _HOMES = {
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
     "NOTEARS": "structure.notears",
-    "NumericTable": "reading",
     "OptionError": "errors",
     "PDAG": "graph",
     "SLLc": "structure.sll_c",
     "SLLg": "structure.sll_g",
     "TC": "structure.tc",
-    "as_numeric": "reading",
-    "as_table": "reading",
+    "Table": "table",
     "compare": "graph",
     "compare_pc": "graph",
     "example_path": "examples",
@@ -98,6 +93,7 @@ _HOMES = {
     "load_example_graph": "examples",
     "load_graph": "graph",
     "load_network": "network",
+    "open_table": "reading",
     "plot": "graph.plot",
     "random_network": "network",
     "tile": "network",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
 from f2sl._options import READING_OPTIONS, refuse, unknown_option
@@ -16,9 +17,11 @@ from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
-from f2sl.reading.remarks import warn_of_identifiers
+from f2sl.reading.open import open_for
 from f2sl.storage.engine import open_engine
-from f2sl.structure.base import STRUCTURE, StructureLearner, open_for
+from f2sl.structure.base import STRUCTURE, StructureLearner
+from f2sl.table import Table
+from f2sl.table.notes import warn_of_identifiers
 
 
 class Handed(NamedTuple):
@@ -205,21 +208,26 @@ def find_sets(
     learner.check_options()
     with stage("reading the table"):
         table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
-        ordered = table.in_name_order()
-    learner = learner.settled(table.kind)
     warn_of_identifiers(table, stacklevel=4)
-    if target is not None and str(target) not in table.names:
-        raise DataError(unknown_name("column", str(target), table.names))
-    found: FoundSet | FoundSets
-    with open_engine(ordered, n_jobs) as engine:
-        if target is None:
-            try:
-                found = FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
-            except Interrupted as error:
-                raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None
-        else:
-            place = ordered.names.index(str(target))
-            found = FoundSet.of(learner.learn_one(engine, place), place, ordered.names)
+    with nullcontext() if table is data else table:
+        found = _found(learner.settled(table.one_kind()), table, target, n_jobs)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
     return found
+
+
+def _found(
+    learner: LocalLearner, table: Table, target: str | None, n_jobs: int | None
+) -> FoundSet | FoundSets:
+    """Find the set of one variable, or of all, in a table."""
+    if target is not None and str(target) not in table.names:
+        raise DataError(unknown_name("column", str(target), table.names))
+    ordered = table.in_name_order()
+    with open_engine(ordered, n_jobs) as engine:
+        if target is not None:
+            place = ordered.names.index(str(target))
+            return FoundSet.of(learner.learn_one(engine, place), place, ordered.names)
+        try:
+            return FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+        except Interrupted as error:
+            raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None

@@ -101,7 +101,8 @@ def learn(
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
             try:
-                learner.fit(table)
+                with table:
+                    learner.fit(table)
             except Interrupted:
                 interrupts.put_off()
     for stage in ("read", "total"):

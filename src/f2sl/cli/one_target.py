@@ -33,7 +33,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
         asked.reading.check()
-        from f2sl.reading.remarks import remarks
+        from f2sl.table.notes import remarks
 
         registry, noun = _kind(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
@@ -41,9 +41,10 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         with progress(quiet):
             table = asked.reading.read(asked.algorithm, learner)
-            learner = learner.settled(table.kind)
+            learner = learner.settled(table.one_kind())
             try:
-                found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
+                with table:
+                    found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
             except Interrupted as error:
                 found = error.finished
                 interrupts.put_off()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.options import (
@@ -26,7 +26,7 @@ from f2sl.cli.options import (
 from f2sl.errors import FileError
 
 if TYPE_CHECKING:
-    from f2sl.reading.open import Table
+    from f2sl.table import Table
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,13 @@ class Reading:
     def read(self, algorithm: str, learner: Any) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
         from f2sl._progress import stage
-        from f2sl.structure.base import open_for
+        from f2sl.reading.open import open_for
 
         with stage("reading the table"):
             table = open_for(learner.takes, algorithm, self.data, self.jobs, **self.options())
         if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say --no-header"
-            return replace(table, notes=(*table.notes, note))
+            return table.with_notes(*table.notes, note)
         return table
 
 

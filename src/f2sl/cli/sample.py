@@ -15,7 +15,7 @@ from f2sl.cli.output import count
 from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
-    from f2sl.reading import DiscreteTable
+    from f2sl.table import Table
 
 EXAMPLES = examples(
     "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
@@ -48,16 +48,18 @@ def sample(
         whole("seed", seed)
         if out is None:
             raise OptionError("nothing to write: give --out FILE.csv")
-        from f2sl.cli.table_files import check_table_file, table_bytes
+        from f2sl.graph.atomic import check_can_write
         from f2sl.network.bundled import load_network
         from f2sl.network.random import REMARKS
-        from f2sl.network.sampling import sample_table
+        from f2sl.network.sampling import sample_table, to_arrow
+        from f2sl.reading.formats import table_bytes, writer_for
 
-        check_table_file(out)
+        writer_for(out)
+        check_can_write(out)
         check_distinct(out, [Path(network)])
         drawn_from = load_network(network)
         table = sample_table(drawn_from, rows, seed)
-    save_bytes(table_bytes(table, out), out)
+    save_bytes(table_bytes(to_arrow(table), out), out)
     if not quiet:
         told = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
         print(f"wrote {output.printable(out)}: {told}")
@@ -66,9 +68,9 @@ def sample(
         _warn_of_missing(table, out)
 
 
-def _warn_of_missing(table: DiscreteTable, out: Path) -> None:
+def _warn_of_missing(table: Table, out: Path) -> None:
     """Say which states a CSV reader takes for missing values."""
-    from f2sl.reading.io import MISSING_SPELLINGS
+    from f2sl.reading.formats import MISSING_SPELLINGS
 
     if not out.name.lower().endswith((".csv", ".csv.gz")):
         return

@@ -13,7 +13,7 @@ from f2sl.cli.output import count, printable
 if TYPE_CHECKING:
     from f2sl.cli.reading import Reading
     from f2sl.graph import PDAG, Comparison
-    from f2sl.reading.open import Table
+    from f2sl.table import Table
 
 STRONGEST = 10
 LEAST_REST = 0.05
@@ -169,9 +169,9 @@ class Learned:
 
     def _states(self) -> dict[str, int] | None:
         """Give the least and the greatest number of states of a variable; real numbers have none."""
-        from f2sl.reading.open import has_states  # here, so that showing help does not load NumPy
+        from f2sl.table import NUMBER  # here, so that showing help does not load NumPy
 
-        if not has_states(self.table):
+        if NUMBER in self.table.kinds:
             return None
         numbers = self.table.cardinalities
         return {"least": int(numbers.min()), "most": int(numbers.max())}

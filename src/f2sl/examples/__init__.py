@@ -48,9 +48,9 @@ def load_example(name: str) -> Any:
     >>> load_example("asia").shape
     (5000, 8)
     """
-    from f2sl.reading import read_table
+    from f2sl.reading.files import data_files, read_files
 
-    table = read_table(example_path(name))
+    table = read_files(data_files(example_path(name)))
     try:
         return table.to_pandas()
     except ImportError:

@@ -27,7 +27,7 @@ from f2sl.experiments.messages import Begun, Ended, Order, Ready, Stage
 from f2sl.experiments.sources import Source, open_source
 from f2sl.experiments.store import FAILED, OVER_MEMORY, OVER_TIME, Unit
 from f2sl.experiments.worker import run_unit, warm_up
-from f2sl.reading import DiscreteTable
+from f2sl.table import Table
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Server:
         self._control = control
         self._order: Order = control.recv()
         self._sources: dict[str, Source] = {}
-        self._tables: dict[tuple[str, int, int], DiscreteTable] = {}
+        self._tables: dict[tuple[str, int, int], Table] = {}
         self._children: dict[Connection, Child] = {}
 
     def serve(self) -> None:

@@ -23,7 +23,8 @@ from f2sl.graph import DAG
 from f2sl.network import BayesianNetwork
 from f2sl.network.bundled import load_network
 from f2sl.network.sampling import sample_table
-from f2sl.reading import DiscreteTable, as_table
+from f2sl.reading import open_table
+from f2sl.table import Table
 
 VARIABLE = "F2SL_MMHC_DATA"
 """The environment variable that names the folder of the supplement."""
@@ -37,7 +38,7 @@ class Source(Protocol):
     """Whether they are the paper's own."""
     truth: DAG
 
-    def table(self, rows: int, data_set: int) -> DiscreteTable:
+    def table(self, rows: int, data_set: int) -> Table:
         """Give a data set by its number, from 1."""
 
     def facts(self) -> NetworkFacts:
@@ -53,9 +54,9 @@ class PaperSource:
         self._supplement = Supplement(folder, network)
         self.truth = self._supplement.truth
 
-    def table(self, rows: int, data_set: int) -> DiscreteTable:
+    def table(self, rows: int, data_set: int) -> Table:
         """Read a data set."""
-        return as_table(self._supplement.table(rows, data_set), names=self._supplement.names)
+        return open_table(self._supplement.table(rows, data_set), names=self._supplement.names)
 
     def facts(self) -> NetworkFacts:
         """Measure the graph, and count the states that occur in any of the data sets."""
@@ -74,7 +75,7 @@ class SampledSource:
         self._drawn_from = load_network(NETWORKS[network].bundled)
         self.truth = self._drawn_from.graph
 
-    def table(self, rows: int, data_set: int) -> DiscreteTable:
+    def table(self, rows: int, data_set: int) -> Table:
         """Draw a data set."""
         return sampled_table(self._drawn_from, rows, seed_of(rows, data_set))
 
@@ -123,10 +124,10 @@ def open_source(network: str, folder: Path | None) -> Source:
     return SampledSource(network)
 
 
-def sampled_table(network: BayesianNetwork, rows: int, seed: int) -> DiscreteTable:
+def sampled_table(network: BayesianNetwork, rows: int, seed: int) -> Table:
     """Draw rows as somebody has them who does not know the network: with the states that occur."""
     drawn = sample_table(network, rows, seed)
-    return as_table(drawn.codes.T, names=drawn.names)
+    return open_table(drawn.codes.T, names=drawn.names)
 
 
 def _facts(network: str, source: str, truth: DAG, states: list[int]) -> NetworkFacts:

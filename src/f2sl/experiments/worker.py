@@ -19,9 +19,9 @@ from f2sl.experiments.store import DONE, FAILED, OVER_MEMORY, Unit
 from f2sl.graph import DAG, compare, compare_pc
 from f2sl.local.base import LOCAL
 from f2sl.local.found import FoundSets
-from f2sl.reading import DiscreteTable
 from f2sl.storage.engine import open_engine
 from f2sl.structure.base import STRUCTURE
+from f2sl.table import Table
 
 NO_MEMORY = ("can't allocate memory", "not enough memory", "can't start new thread")
 """What errors other than MemoryError say when a process is at its limit: PyTorch's, and a new thread's."""
@@ -44,7 +44,7 @@ class Measured(NamedTuple):
 
 
 def run_unit(
-    unit: Unit, table: DiscreteTable, truth: DAG, threads: int, memory_limit: int, parent: Connection
+    unit: Unit, table: Table, truth: DAG, threads: int, memory_limit: int, parent: Connection
 ) -> None:
     """Run a unit in this process, which is its own, and tell its parent when it begins and how it ended."""
     _silence()
@@ -59,7 +59,7 @@ def run_unit(
 
 
 def measure(
-    unit: Unit, table: DiscreteTable, truth: DAG, threads: int, begin: Callable[[], None] = lambda: None
+    unit: Unit, table: Table, truth: DAG, threads: int, begin: Callable[[], None] = lambda: None
 ) -> Measured:
     """Learn from a table, and compare with the truth.
 
@@ -94,7 +94,7 @@ def warm_up(learners: Iterable[tuple[str, str]]) -> None:
             measure(Unit(network, rows, 1, learner, setting), table, source.truth, threads=1)
 
 
-def _of_structure(learner: Any, table: DiscreteTable, truth: DAG, threads: int) -> Measured:
+def _of_structure(learner: Any, table: Table, truth: DAG, threads: int) -> Measured:
     if "n_jobs" in learner.option_defaults():
         learner.set_params(n_jobs=threads)
     model = learner.fit(table)
@@ -103,10 +103,10 @@ def _of_structure(learner: Any, table: DiscreteTable, truth: DAG, threads: int) 
     return Measured(seconds, compare(truth, model.graph_.to_dag()).as_dict(), said)
 
 
-def _of_sets(learner: Any, table: DiscreteTable, truth: DAG, threads: int) -> Measured:
+def _of_sets(learner: Any, table: Table, truth: DAG, threads: int) -> Measured:
     started = time.perf_counter()
     with open_engine(table, threads) as engine:
-        sets = learner.settled(table.kind).learn_all(engine)
+        sets = learner.settled(table.one_kind()).learn_all(engine)
     seconds = time.perf_counter() - started
     found = FoundSets.of(sets, table.names, table.names)
     return Measured(seconds, compare_pc(truth, found).as_dict())

@@ -14,10 +14,10 @@ Examples
 ...     [answers] = yield [Questions(np.array([target]), np.array([other]), np.empty((1, 0), np.int64))]
 ...     return bool(answers.answer[0] == INDEPENDENT)
 >>> from f2sl.storage.memory.engine import MemoryEngine
->>> from f2sl.reading.encode import as_table
+>>> from f2sl.reading import open_table
 >>> from f2sl.stats.answers import INDEPENDENT
 >>> from f2sl.stats.independence import TableTest
->>> table = as_table({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [1, 1, 0, 0] * 9})
+>>> table = open_table({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [1, 1, 0, 0] * 9})
 >>> with MemoryEngine(table, n_jobs=1) as engine:
 ...     answer_all(together([independent_of(0, 1), independent_of(0, 2)]), TableTest(engine))
 [True, False]

@@ -248,7 +248,7 @@ class BayesianNetwork:
         graph : DAG
             The structure.
         data : data frame, dictionary of columns, or path
-            One column for each node of the graph, in any order; see :func:`f2sl.as_table`.
+            One column for each node of the graph, in any order; see :func:`f2sl.open_table`.
         equivalent_sample_size : float
             The weight of the prior in rows. With 0 the estimate is that of maximum likelihood, and
             uniform for configurations of the parents that do not occur, of which the data say nothing.

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl.errors import DataError, shown, unknown_name
-from f2sl.reading import DiscreteTable
+from f2sl.reading.open import open_for
+from f2sl.table import STATES, Table
 
 Integers = NDArray[np.int64]
 
@@ -20,7 +21,9 @@ TRUTH_VALUES = ("true", "false")
 """What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
 
 
-def cell_numbers(codes: NDArray[Any], variables: Sequence[int], sizes: Sequence[int]) -> Integers:
+def cell_numbers(
+    codes: Sequence[NDArray[Any]] | NDArray[Any], variables: Sequence[int], sizes: Sequence[int]
+) -> Integers:
     """Number the cell of each sample in the table of some variables, one row of `codes` for each variable.
 
     Examples
@@ -28,11 +31,16 @@ def cell_numbers(codes: NDArray[Any], variables: Sequence[int], sizes: Sequence[
     >>> cell_numbers(np.array([[0, 1, 1], [2, 0, 2]]), [0, 1], [2, 3]).tolist()
     [2, 3, 5]
     """
-    number = np.zeros(codes.shape[1], np.int64)
+    number = np.zeros(len(codes[0]), np.int64)
     for variable in variables:
         number *= sizes[variable]
         number += codes[variable]
     return number
+
+
+def states_of(data: Any) -> Table:
+    """Open a table of states, as the parameters of a network need it."""
+    return open_for((STATES,), "a Bayesian network", data, min_variables=1)
 
 
 class FamilyCounts:
@@ -40,7 +48,7 @@ class FamilyCounts:
 
     Parameters
     ----------
-    table : DiscreteTable
+    table : Table
         The samples.
     states : mapping of str to tuple of str
         The states of each variable of the network. Variables are numbered in this order.
@@ -52,14 +60,13 @@ class FamilyCounts:
 
     Examples
     --------
-    >>> from f2sl.reading import as_table
-    >>> table = as_table({"b": ["u", "u", "v"], "a": ["x", "y", "y"]})
+    >>> table = states_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]})
     >>> FamilyCounts(table, {"a": ("y", "x"), "b": ("u", "v")}).count([0, 1]).tolist()
     [[1, 1], [1, 0]]
     """
 
-    def __init__(self, table: DiscreteTable, states: Mapping[str, tuple[str, ...]]) -> None:
-        self._codes = table.codes
+    def __init__(self, table: Table, states: Mapping[str, tuple[str, ...]]) -> None:
+        self._codes = [table.column(i) for i in range(table.n_variables)]
         self._sizes = table.cardinalities.tolist()
         self._columns = columns_of(table, tuple(states))
         self._shape = [len(listed) for listed in states.values()]
@@ -79,7 +86,7 @@ class FamilyCounts:
         return counts
 
 
-def columns_of(table: DiscreteTable, names: Sequence[str]) -> list[int]:
+def columns_of(table: Table, names: Sequence[str]) -> list[int]:
     """Return where each variable stands in a table; the table has these variables and no others."""
     place = {name: i for i, name in enumerate(table.names)}
     for name in names:

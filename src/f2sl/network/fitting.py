@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from f2sl._options import not_negative
 from f2sl.graph import DAG
 from f2sl.network.checks import FloatArray, check_dag, check_nodes, check_size, checked_states
-from f2sl.network.counts import FamilyCounts, columns_of
-from f2sl.reading import as_table
+from f2sl.network.counts import FamilyCounts, columns_of, states_of
 
 
 def fit(
@@ -22,7 +21,7 @@ def fit(
     check_dag(graph)
     check_nodes("states", states, graph)
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
-    table = as_table(data)
+    table = states_of(data)
     listed = {
         name: checked_states(name, states.get(name, table.states[column]))
         for name, column in zip(graph.nodes, columns_of(table, graph.nodes), strict=True)

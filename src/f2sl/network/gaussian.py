@@ -23,7 +23,9 @@ from f2sl.errors import DataError, shown, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.checks import FloatArray, check_covers, check_dag, checked_name
 from f2sl.network.normal import normal_deviates
-from f2sl.reading import NumericTable, as_numeric
+from f2sl.reading.open import open_for
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.table import NUMBER
 
 Edge = tuple[str, str]
 
@@ -172,7 +174,7 @@ class GaussianNetwork:
             variable.
         """
         table = self.sample_table(rows, seed)
-        columns = dict(zip(table.names, table.values, strict=True))
+        columns = dict(zip(table.names, table.numbers, strict=True))
         try:
             import pandas as pd
         except ImportError:
@@ -181,7 +183,7 @@ class GaussianNetwork:
             return pa.table(columns)
         return pd.DataFrame(columns)
 
-    def sample_table(self, rows: int, seed: int = 0) -> NumericTable:
+    def sample_table(self, rows: int, seed: int = 0) -> MemoryTable:
         """Draw rows as a table of numbers, what learners work on.
 
         Each variable's noise comes from a generator of its own, seeded with the seed and its number.
@@ -195,7 +197,7 @@ class GaussianNetwork:
             for parent, coefficient in zip(parents, coefficients, strict=True):
                 total = total + coefficient * values[parent]
             values[child] = total
-        return NumericTable(self.variables, values)
+        return MemoryTable.of_numbers(self.variables, values)
 
     def log_likelihood(self, data: Any) -> float:
         """Return the natural logarithm of the density of a table's rows, summed over them.
@@ -203,13 +205,13 @@ class GaussianNetwork:
         Parameters
         ----------
         data : data frame, dictionary of columns, or path
-            One column of numbers for each variable, in any order; see :func:`f2sl.as_numeric`.
+            One column of numbers for each variable, in any order; see :func:`f2sl.open_table`.
         """
-        table = as_numeric(data)
+        table = open_for((NUMBER,), "a Gaussian network", data, min_variables=1)
         for name in self.variables:
             if name not in table.names:
                 raise DataError(unknown_name("column", name, table.names))
-        values = table.values[[table.names.index(name) for name in self.variables]]
+        values = table.all_numbers()[[table.names.index(name) for name in self.variables]]
         variances = np.array(list(self._variances.values()))[:, None]
         noise = values - self.weights().T @ values
         return float(-0.5 * (noise * noise / variances + np.log(2 * np.pi * variances)).sum())

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from f2sl.network.counts import FamilyCounts
-from f2sl.reading import as_table
+from f2sl.network.counts import FamilyCounts, states_of
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     """Return the natural logarithm of the probability of all rows; see ``BayesianNetwork.log_likelihood``."""
-    counts = FamilyCounts(as_table(data), network.states)
+    counts = FamilyCounts(states_of(data), network.states)
     names = network.variables
     total = 0.0
     for child, parents in network._families:

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from f2sl._options import whole
 from f2sl.network.counts import cell_numbers
-from f2sl.storage.memory.table import DiscreteTable, code_type
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.table.column import code_type
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
@@ -45,7 +46,7 @@ def sample(network: BayesianNetwork, rows: int, seed: int = 0) -> Any:
     return pd.DataFrame(columns)
 
 
-def to_arrow(table: DiscreteTable) -> Any:
+def to_arrow(table: MemoryTable) -> Any:
     """Make a PyArrow table of dictionaries, with all declared states."""
     import pyarrow as pa
 
@@ -56,14 +57,14 @@ def to_arrow(table: DiscreteTable) -> Any:
     return pa.table(columns, names=list(table.names))
 
 
-def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> DiscreteTable:
+def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTable:
     """Draw rows as a table of codes, what learners work on.
 
     Examples
     --------
     >>> import f2sl
     >>> sample_table(f2sl.load_network("asia"), 1000, seed=1)
-    DiscreteTable(8 variables, 1000 rows)
+    Table(8 columns of states, 1,000 rows, in memory)
     """
     rows, seed = whole("rows", rows, least=1), whole("seed", seed)
     names, states = network.variables, tuple(network.states.values())
@@ -78,7 +79,7 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> Discrete
         block = codes[:, first : first + BLOCK]
         for step in steps:
             step.draw(block, generators[step.child])
-    return DiscreteTable(names, states, codes)
+    return MemoryTable.of_codes(names, states, codes)
 
 
 class _Step:

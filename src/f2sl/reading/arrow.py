@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from f2sl.reading.values import Column, Mask, Refused, numpy_column, reals
-from f2sl.storage.memory.table import MAX_STATES
+from f2sl.reading.values import Mask, RawColumn, Refused, numpy_column, reals
+from f2sl.table.column import MAX_STATES
 
 
-def arrow_column(array: Any) -> Column:
+def arrow_column(array: Any) -> RawColumn:
     """Make a column of an Arrow array or chunked array.
 
     Examples
@@ -28,39 +28,39 @@ def arrow_column(array: Any) -> Column:
     (('a', 'b'), [1, 0, 1], 1)
     """
     chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    kind = chunked.type
-    if pt.is_dictionary(kind):
+    dtype = chunked.type
+    if pt.is_dictionary(dtype):
         return _categories(chunked)
-    if pt.is_integer(kind):
-        return Column("integers", _numbers(chunked), _missing(chunked))
-    if pt.is_floating(kind):
+    if pt.is_integer(dtype):
+        return RawColumn("integers", _numbers(chunked), _missing(chunked))
+    if pt.is_floating(dtype):
         return reals(_numbers(chunked), _missing(chunked))
-    if pt.is_decimal(kind):
+    if pt.is_decimal(dtype):
         as_floats = chunked.cast(pa.float64())
         return reals(_numbers(as_floats), _missing(as_floats))
-    if pt.is_boolean(kind):
+    if pt.is_boolean(dtype):
         return numpy_column(_numbers(chunked), _missing(chunked))
-    if pt.is_null(kind):
+    if pt.is_null(dtype):
         n = len(chunked)
-        return Column("integers", np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_))
-    if pt.is_string(kind) or pt.is_large_string(kind):
+        return RawColumn("integers", np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_))
+    if pt.is_string(dtype) or pt.is_large_string(dtype):
         return _strings(chunked)
-    if pt.is_temporal(kind):
-        raise Refused("time", str(kind))
-    if str(kind) in ("string_view", "binary", "large_binary", "binary_view"):
+    if pt.is_temporal(dtype):
+        raise Refused("time", str(dtype))
+    if str(dtype) in ("string_view", "binary", "large_binary", "binary_view"):
         try:
             return _strings(chunked.cast(pa.large_string()))
         except pa.ArrowException:
-            raise Refused("type", f"{kind}, not UTF-8 text") from None
-    raise Refused("type", str(kind))
+            raise Refused("type", f"{dtype}, not UTF-8 text") from None
+    raise Refused("type", str(dtype))
 
 
-def object_column(values: Any, missing: Mask | None = None) -> Column:
+def object_column(values: Any, missing: Mask | None = None) -> RawColumn:
     """Make a column of Python objects, going by what they are and not by how they are stored.
 
     Examples
     --------
-    >>> object_column([3, None, 5]).kind, object_column(["x", float("nan")]).n_missing
+    >>> object_column([3, None, 5]).form, object_column(["x", float("nan")]).n_missing
     ('integers', 1)
     """
     if isinstance(values, np.ndarray) and values.dtype.kind == "T":
@@ -69,9 +69,9 @@ def object_column(values: Any, missing: Mask | None = None) -> Column:
         return arrow_column(pa.array(values, from_pandas=True, mask=missing))
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         pass
-    kinds = {type(value) for value in values if not _is_gap(value)}
-    names = sorted({kind.__name__ for kind in kinds})
-    if any(issubclass(kind, (complex, np.complexfloating)) for kind in kinds):
+    types = {type(value) for value in values if not _is_gap(value)}
+    names = sorted({one.__name__ for one in types})
+    if any(issubclass(one, (complex, np.complexfloating)) for one in types):
         raise Refused("complex")
     if names == ["int"]:
         raise Refused("type", "integers of more than 64 bits")
@@ -103,18 +103,18 @@ def _numbers(chunked: Any) -> npt.NDArray[Any]:
 
 def _as_numpy(chunked: Any) -> npt.NDArray[Any]:
     """Read the values of numbers or booleans without gaps; Arrow's own `to_numpy` would import pandas."""
-    kind = np.bool_ if pt.is_boolean(chunked.type) else chunked.type.to_pandas_dtype()
-    parts = [np.empty(0, kind)]
+    dtype = np.bool_ if pt.is_boolean(chunked.type) else chunked.type.to_pandas_dtype()
+    parts = [np.empty(0, dtype)]
     for chunk in chunked.chunks:
         if not len(chunk):
             continue
         window = slice(chunk.offset, chunk.offset + len(chunk))
         buffer = chunk.buffers()[1]
-        if kind is np.bool_:
+        if dtype is np.bool_:
             bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
             parts.append(bits[window].astype(np.bool_))
         else:
-            parts.append(np.frombuffer(buffer, kind)[window])
+            parts.append(np.frombuffer(buffer, dtype)[window])
     return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
 
@@ -126,7 +126,7 @@ def _numbered(chunked: Any) -> tuple[npt.NDArray[Any], Any]:
     return _numbers(positions), dictionary
 
 
-def _strings(chunked: Any) -> Column:
+def _strings(chunked: Any) -> RawColumn:
     """Number the strings that occur in ascending order."""
     positions, dictionary = _numbered(chunked.dictionary_encode())
     if len(dictionary) > MAX_STATES:
@@ -135,10 +135,10 @@ def _strings(chunked: Any) -> Column:
     order = sorted(range(len(found)), key=found.__getitem__)
     rank = np.empty(max(len(order), 1), dtype=np.uint16)
     rank[order] = np.arange(len(order), dtype=np.uint16)
-    return Column("labels", rank[positions], _missing(chunked), tuple(found[i] for i in order))
+    return RawColumn("labels", rank[positions], _missing(chunked), tuple(found[i] for i in order))
 
 
-def _categories(chunked: Any) -> Column:
+def _categories(chunked: Any) -> RawColumn:
     """Take the categories as declared; a null or a repeated entry in the dictionary is allowed by Arrow."""
     positions, dictionary = _numbered(chunked)
     missing = _missing(chunked)
@@ -153,4 +153,4 @@ def _categories(chunked: Any) -> Column:
             missing = None
     if len(labels) > MAX_STATES:
         raise Refused("many", f"{len(labels):,}")
-    return Column("labels", positions, missing, labels, declared=True)
+    return RawColumn("labels", positions, missing, labels, declared=True)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-KINDS = {"quantile": "equal-frequency", "width": "equal-width"}
+BINNINGS = {"quantile": "equal-frequency", "width": "equal-width"}
 """The ways of binning, and what they are called."""
 
 SHORT_DIGITS = 3
@@ -32,7 +32,7 @@ OUTER_DIGITS = 6
 
 
 def cut(
-    values: npt.ArrayLike, k: int, kind: str, weights: npt.NDArray[np.int64] | None = None
+    values: npt.ArrayLike, k: int, binning: str, weights: npt.NDArray[np.int64] | None = None
 ) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Cut numbers into at most `k` bins.
 
@@ -43,7 +43,7 @@ def cut(
     k : int
         How many bins are wanted. There are fewer if there are fewer distinct values, if
         ties leave no place for a cut, or if an equal-width bin would be empty.
-    kind : {"quantile", "width"}
+    binning : {"quantile", "width"}
         Equal frequency or equal width.
     weights : array of int64, optional
         How many rows each value stands for; one by default.
@@ -68,7 +68,7 @@ def cut(
         counts = np.zeros(len(distinct), np.int64)
         np.add.at(counts, np.searchsorted(distinct, numbers), weights)
     whole = numbers.dtype.kind in "iu"
-    if kind == "quantile":
+    if binning == "quantile":
         cuts = _equal_frequency(distinct, counts, k)
     else:
         cuts = _equal_width_integers(distinct, k) if whole else _equal_width_reals(distinct, k)

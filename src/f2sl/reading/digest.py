@@ -1,11 +1,13 @@
 """What must be known of a column to give its values codes: which there are, and how often each occurs.
 
 Reading gathers a :class:`Digest` of each column, batch by batch. States depend on nothing else: encoding the
-distinct values as if each were a row gives the states, and the refusals, of the whole table.
+distinct values as if each were a row (:class:`DigestEncoder`) gives the states, and the refusals, of the
+whole table. A :class:`Coder` then finds the codes of a column's values, batch by batch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
+from f2sl.reading.encode import Encoder, Labels
 from f2sl.reading.integers import offsets
-from f2sl.reading.kinds import LAST_EXACT
-from f2sl.reading.values import Column, Mask, Refused
-from f2sl.storage.memory.table import MAX_STATES
+from f2sl.reading.values import LAST_EXACT, Mask, RawColumn, Refused
+from f2sl.table.column import MAX_STATES, STATES, Column
 
 MOST_DISTINCT = MAX_STATES
 """Different numbers of a column that are kept account of; with more it has no states, unless it is cut."""
@@ -25,6 +27,8 @@ NARROW = 1 << 16
 """Integers that span less than this are counted, and not sorted."""
 
 Counts = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.uint16]
+Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 class Digest:
@@ -53,21 +57,21 @@ class Digest:
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
         self._counts: Counts = np.empty(0, np.int64)
 
-    def add(self, column: Column, kind: pa.DataType, keep: Mask | None) -> None:
+    def add(self, column: RawColumn, dtype: pa.DataType, keep: Mask | None) -> None:
         """Add the values of some rows, of an Arrow type; of those not kept, only that there are such."""
         self.n_missing += column.n_missing
         present = np.ones(len(column.values), np.bool_) if column.missing is None else ~column.missing
         values = column.values[present]
-        if column.kind == "labels":
+        if column.form == "labels":
             self._add_labels(column, present if keep is None else present & keep)
             return
-        if pt.is_floating(kind) or pt.is_decimal(kind):
+        if pt.is_floating(dtype) or pt.is_decimal(dtype):
             self._add_reals(values)
         if keep is not None:
             values = column.values[present & keep]
         self._add_numbers(values)
 
-    def _add_labels(self, column: Column, present: Mask) -> None:
+    def _add_labels(self, column: RawColumn, present: Mask) -> None:
         self._is_labels = True
         self._declared = column.declared
         counts = np.bincount(column.values[present], minlength=len(column.labels))
@@ -135,7 +139,7 @@ class Digest:
         else:
             self._add_distinct(later._values, later._counts)
 
-    def column(self, with_dropped: bool = False) -> Column:
+    def column(self, with_dropped: bool = False) -> RawColumn:
         """Give the distinct values as a column, a missing one last.
 
         Those of rows that are not kept are left out; one that is not whole is there all the same
@@ -148,7 +152,7 @@ class Digest:
             labels = tuple(self._labels) if self._declared else tuple(sorted(self._labels))  # type: ignore[type-var]
             weights = np.array([*(self._labels[label] for label in labels), *gap], np.int64)
             values = np.arange(len(weights))
-            return Column("labels", values, _last(values, gap), labels, self._declared, weights=weights)
+            return RawColumn("labels", values, _last(values, gap), labels, self._declared, weights=weights)
         values, counts = self._values, self._counts
         if (self.too_many or with_dropped) and self._not_whole is not None:
             values = np.unique(np.append(values, self._not_whole))
@@ -157,17 +161,139 @@ class Digest:
         weights = np.concatenate([counts, np.array(gap, np.int64)])
         missing = _last(values, gap)
         if not self._real:
-            return Column("integers", values, missing, weights=weights)
+            return RawColumn("integers", values, missing, weights=weights)
         values = values.astype(np.float64)
         whole = self._not_whole is None and bool((np.abs(values) <= LAST_EXACT).all())
         if self.n_missing and whole:
-            return Column("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
-        return Column("reals", values, missing, weights=weights)
+            return RawColumn("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
+        return RawColumn("reals", values, missing, weights=weights)
 
     @property
     def may_be_real(self) -> bool:
         """Whether the column came as floats."""
         return self._real
+
+
+class DigestSource:
+    """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
+
+    def __init__(
+        self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest], with_dropped: bool = False
+    ) -> None:
+        self.names = names
+        self.n_rows = n_rows
+        self.digests = digests
+        self._with_dropped = with_dropped
+
+    def column(self, i: int) -> RawColumn:
+        """Return the distinct values of column `i`."""
+        return self.digests[i].column(self._with_dropped)
+
+    def block(self, first: int, last: int) -> None:
+        """Return None: the columns are not equally long."""
+        return
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at what the column came as."""
+        return self.digests[i].may_be_real
+
+
+class DigestEncoder(Encoder):
+    """Reads the distinct values of each column as if each were a row.
+
+    Of a column with more of them than a digest keeps account of, `whole_column` gives all values, which is
+    what cutting them into intervals needs.
+    """
+
+    source: DigestSource
+    whole_column: Callable[[int], RawColumn]
+
+    def prepare(
+        self, n_kept: int, whole_column: Callable[[int], RawColumn]
+    ) -> tuple[tuple[Column, ...], list[Coder | None], Ends, tuple[str, ...]]:
+        """Return the columns, what finds their codes, the ends of the numbers, and the notes.
+
+        `n_kept` is how many rows of the table are kept. All that is wrong is raised as one error.
+        """
+        self.whole_column = whole_column
+        self.check_shape()
+        self.check_kept(n_kept)
+        self._coders: list[Coder | None] = [None] * len(self.kinds)
+        self._low, self._high = np.zeros(len(self.kinds)), np.zeros(len(self.kinds))
+        for i in range(len(self.kinds)):
+            self.encode_column(i, None)
+        self.raise_problems(n_kept)
+        return self.columns, self._coders, (self._low, self._high), self.notes(self.source.n_rows - n_kept)
+
+    def read_column(self, i: int) -> RawColumn:
+        """Give the distinct values of a column, or all values of one that has very many and is cut."""
+        self._current = self.source.column(i)
+        if self.kinds[i] == STATES and self.source.digests[i].too_many:
+            if isinstance(self.bins, int) or self.bins_for(self.source.names[i]) is not None:
+                self._current = self.whole_column(i)
+            elif self._current.form == "integers":
+                raise Refused("integers", f"more than {MOST_DISTINCT:,}")
+        return self._current
+
+    def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
+        """Keep what finds the codes of a column."""
+        self._coders[i] = Coder.of(self._current, codes[0].astype(np.uint16))
+
+    def store_numbers(self, i: int, numbers: npt.NDArray[np.float64]) -> None:
+        """Keep the least and the greatest number of a column."""
+        self._low[i], self._high[i] = numbers.min(), numbers.max()
+
+
+class Coder:
+    """Finds the codes of one column's values.
+
+    Examples
+    --------
+    >>> coder = Coder.of(RawColumn("integers", np.array([5, 7])), np.array([0, 1], np.uint16))
+    >>> coder.codes(RawColumn("integers", np.array([7, 5, 7]))).tolist()
+    [1, 0, 1]
+    """
+
+    def __init__(self, labels: Labels, values: npt.NDArray[Any], codes: CodeArray, gap: int) -> None:
+        self._of_label = dict(zip(labels, codes.tolist(), strict=True)) if labels else {}
+        self._values, self._codes, self._gap = values, codes, gap
+        self._lookup: CodeArray | None = None
+        if values.dtype.kind in "iu" and len(codes) and int(values[-1]) - int(values[0]) < NARROW:
+            # Between two values that begin a stretch of codes lie others of the first's.
+            steps = np.arange(int(values[-1]) - int(values[0]) + 1, dtype=values.dtype)
+            self._lookup = codes[np.searchsorted(values, values[0] + steps, side="right") - 1]
+
+    @classmethod
+    def of(cls, column: RawColumn, codes: CodeArray) -> Coder:
+        """Learn from values that have their codes, all that there are, in any order."""
+        gap = 0
+        if column.missing is not None:
+            gap = int(codes[column.missing.argmax()])
+            codes, column = codes[~column.missing], column.rows(~column.missing)
+        if column.form == "labels":
+            return cls(column.labels, column.values, codes, gap)
+        values, first = np.unique(column.values, return_index=True)
+        codes = codes[first]
+        # Equal codes side by side, as intervals have them, are known by the first of their values.
+        begins = np.diff(codes.astype(np.int64), prepend=-1) != 0
+        return cls((), values[begins], codes[begins], gap)
+
+    def codes(self, column: RawColumn) -> CodeArray:
+        """Give the codes of some rows."""
+        if column.missing is not None:
+            codes = np.full(len(column.values), self._gap, np.uint16)
+            codes[~column.missing] = self.codes(column.rows(~column.missing))
+            return codes
+        if column.form == "labels":
+            codes = np.array([self._of_label.get(label, 0) for label in column.labels], np.uint16)
+            return codes[column.values] if len(codes) else codes
+        values = column.values
+        if np.uint64 in (values.dtype, self._values.dtype):
+            values = values.astype(self._values.dtype)  # with a signed type NumPy would make floats of them
+        if self._lookup is not None and values.dtype.kind in "iu":
+            places = offsets(values, self._values[0])
+            return np.asarray(self._lookup[np.minimum(places, len(self._lookup) - 1)])
+        return np.asarray(self._codes[np.searchsorted(self._values, values, side="right") - 1])
 
 
 def _last(values: npt.NDArray[Any], gap: list[int]) -> Mask | None:

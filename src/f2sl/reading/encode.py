@@ -1,123 +1,75 @@
-"""From whatever a user has to a table of codes.
+"""From the columns that a user has to a table of codes and numbers.
 
-:func:`as_table` is the one entrance to f2sl for data. What counts as discrete:
+What is a state:
 
 - strings and booleans: the values that occur, ascending;
 - integers with at most 1,000 distinct values: likewise;
 - categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in
   the declared order, whether they occur or not.
 
-Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for
-it, and missing values become a state, or cost their row, only if `missing` says so.
+Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for it, and missing values
+become a state, or cost their row, only if `missing` says so.
 
->>> table = as_table({"a": [0.5, 1.5, 9.0, 9.5], "b": ["x", None, "x", "y"]}, bins=2, missing="state")
->>> table.states
-(('[0.5, 9)', '[9, 9.5]'), ('x', 'y', '<missing>'))
->>> table.codes.tolist()
-[[0, 0, 1, 1], [0, 2, 0, 1]]
+Columns of integers that come in blocks are numbered a block at a time; all others one by one. What was done
+to them is kept for the table's notes, and what is wrong with them for one error at the end.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
-from f2sl.errors import OptionError, unknown_name
-from f2sl.reading.binning import KINDS
-from f2sl.reading.encoder import Encoder
-from f2sl.reading.shape import check_size
-from f2sl.reading.sources import open_source
-from f2sl.storage.memory.table import DiscreteTable
+import numpy as np
+import numpy.typing as npt
 
-MISSING_WAYS = ("error", "state", "drop")
+from f2sl.errors import DataError, OptionError
+from f2sl.reading.binning import BINNINGS, cut
+from f2sl.reading.check import MAX_INTEGERS, Problems, check_numbers, check_size
+from f2sl.reading.frames import Source
+from f2sl.reading.integers import block_width, encode_integers
+from f2sl.reading.kinds import AUTO, Bins, Kinds, column_kinds
+from f2sl.reading.values import Mask, RawColumn, Refused
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type, places_of
+from f2sl.table.names import listing
+
+MISSING_LABEL = "<missing>"
+
+STATE_OF_NUMBERS = 'missing="state" makes missing values a state, and real numbers have none; say "drop"'
+
+Labels = tuple[object, ...]
 
 
-def as_table(
-    data: Any,
-    *,
-    names: Sequence[str] | None = None,
-    bins: int | Mapping[str, int] | None = None,
+def encode(
+    source: Source,
+    kinds: Kinds = AUTO,
+    bins: Bins = None,
     binning: str = "quantile",
     missing: str = "error",
-    min_variables: int = 1,
-) -> DiscreteTable:
-    """Encode a table of discrete variables.
+    whole: str = STATES,
+) -> MemoryTable:
+    """Read columns into memory; the options are those of :func:`f2sl.open_table`, checked.
 
-    Parameters
-    ----------
-    data : DiscreteTable, data frame, array, dictionary of columns, list of rows, or path
-        Data frames may come from pandas, Polars, PyArrow or any other library that
-        Narwhals knows. The rows of an array are samples. A path, of a file or of a folder of
-        files, is read by :func:`f2sl.reading.read_table`, and so is a list of paths. A `DiscreteTable` is returned as it is.
-    names : sequence of str, optional
-        Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it
-        has none.
-    bins : int or dict, optional
-        Into how many intervals to cut numeric columns. A number is meant for all columns
-        of real numbers and all integer columns with more than 1,000 distinct values; a
-        dictionary for the columns it names.
-    binning : {"quantile", "width"}
-        Intervals with equally many rows, or equally long ones.
-    missing : {"error", "state", "drop"}
-        Refuse missing values, make them a state labelled ``"<missing>"`` of their column,
-        or drop the rows that have any.
-    min_variables : int
-        The fewest columns that will do.
-
-    Returns
-    -------
-    DiscreteTable
-        Its `notes` say what was cut, dropped or replaced.
-
-    Raises
-    ------
-    DataError
-        If the data cannot be learned from; names all the columns at fault.
-    OptionError
-        If an option has a value that it cannot have.
-    FileError
-        If a path cannot be read.
+    `whole` is what to take real numbers for that are all whole: see :func:`f2sl.reading.kinds.column_kinds`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> as_table(np.array([[7, 0], [5, 1], [7, 1]])).states
-    ((5, 7), (0, 1))
-    >>> as_table([[0.5, 1], [0.7, 2]])
-    Traceback (most recent call last):
-        ...
-    f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
-    """  # noqa: E501
-    check_reading(bins, binning, missing)
-    if isinstance(data, DiscreteTable):
-        if names is not None and tuple(names) != data.names:
-            raise OptionError("names cannot be changed: a DiscreteTable has its own")
-        check_size(data.names, data.n_rows, min_variables)
-        return data
-    source = open_source(data, names)
-    check_size(source.names, source.n_rows, min_variables)
-    return Encoder(source, bins_for(bins, source.names), binning, missing).run()
+    >>> from f2sl.reading.frames import open_source
+    >>> columns = {"a": [0.5, 1.5, 9.0, 9.5], "b": ["x", None, "x", "y"]}
+    >>> table = encode(open_source(columns), bins=2, missing="state")
+    >>> table.states
+    (('[0.5, 9)', '[9, 9.5]'), ('x', 'y', '<missing>'))
+    >>> table.codes.tolist()
+    [[0, 0, 1, 1], [0, 2, 0, 1]]
+    """
+    found = column_kinds(source, kinds, bins, whole)
+    return Encoder(source, found, bins, binning, missing, unasked=kinds == AUTO).run()
 
 
-def check_reading(bins: Any, binning: Any, missing: Any) -> None:
-    """Refuse ways of reading that there are not; which columns `bins` may name is seen with the table."""
-    if binning not in KINDS:
-        raise OptionError(unknown_name("binning", binning, KINDS))
-    if missing not in MISSING_WAYS:
-        raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING_WAYS))
-    for k in bins.values() if isinstance(bins, Mapping) else [] if bins is None else [bins]:
-        _bin_count(k)
-
-
-def bins_for(bins: int | Mapping[str, int] | None, names: tuple[str, ...]) -> int | dict[str, int] | None:
-    """Check what `bins` asks for against the columns there are."""
-    if isinstance(bins, Mapping):
-        return _bins_by_name(bins, names)
-    return None if bins is None else _bin_count(bins)
-
-
-def _bin_count(k: Any, column: str | None = None) -> int:
+def bin_count(k: Any, column: str | None = None) -> int:
+    """Check one number of bins."""
     where = "" if column is None else f" for column {column!r}"
     try:
         count = operator.index(k)
@@ -128,9 +80,262 @@ def _bin_count(k: Any, column: str | None = None) -> int:
     return count
 
 
-def _bins_by_name(bins: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, int]:
-    known = set(names)
-    for column in bins:
-        if str(column) not in known:
-            raise OptionError(f"bins: {unknown_name('column', column, names)}")
-    return {str(column): _bin_count(k, str(column)) for column, k in bins.items()}
+class Encoder:
+    """The work of one call: reads the source column by column and gathers codes, numbers and problems."""
+
+    def __init__(
+        self,
+        source: Source,
+        kinds: tuple[str, ...],
+        bins: Bins,
+        binning: str,
+        missing: str,
+        unasked: bool,
+    ) -> None:
+        self.source = source
+        self.kinds = kinds
+        self.bins = bins
+        self.binning = binning
+        self.missing = missing
+        self.unasked = unasked
+        """Whether nobody has said which kinds the columns have."""
+        self.problems = Problems()
+        self.cut_columns: dict[int, list[str]] = defaultdict(list)
+        self.gap_columns: list[str] = []
+        self.missing_columns: list[str] = []
+        self.states: list[Labels] = [()] * len(kinds)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table, once they are encoded."""
+        return tuple(map(Column, self.source.names, self.kinds, self.states))
+
+    def run(self) -> MemoryTable:
+        """Encode all columns, or raise one error about those that cannot be."""
+        names, n_rows = self.source.names, self.source.n_rows
+        self.check_shape()
+        keep = complete_rows(self.source) if self.missing == "drop" else None
+        n_kept = n_rows if keep is None else int(keep.sum())
+        self.check_kept(n_kept)
+        self.places = places_of(self.columns)
+        self.codes: npt.NDArray[Any] = np.empty((self.kinds.count(STATES), n_kept), dtype=np.uint8)
+        self.numbers = np.empty((self.kinds.count(NUMBER), n_kept))
+        in_blocks = keep is None and NUMBER not in self.kinds
+        for i in self._encode_blocks() if in_blocks else range(len(names)):
+            self.encode_column(i, keep)
+        self.raise_problems(n_kept)
+        return MemoryTable(self.columns, self.codes, self.numbers, self.notes(n_rows - n_kept))
+
+    def check_shape(self) -> None:
+        """Refuse what is wrong with a table before its columns are looked at."""
+        numeric = NUMBER in self.kinds
+        if self.missing == "state" and numeric and STATES not in self.kinds:
+            raise OptionError(STATE_OF_NUMBERS)
+        check_size(self.source.names, self.source.n_rows, min_rows=2 if numeric else 1)
+
+    def check_kept(self, n_kept: int) -> None:
+        """Refuse numbers of which too few rows are complete."""
+        n_dropped = self.source.n_rows - n_kept
+        if NUMBER in self.kinds and n_dropped and n_kept < 2:
+            raise DataError(
+                f'missing="drop" would drop {n_dropped} of {self.source.n_rows} rows, and at least 2 are '
+                "needed; leave out the columns that miss most"
+            )
+
+    def raise_problems(self, n_kept: int) -> None:
+        """Raise one error about all columns that cannot be read, or about a table without complete rows."""
+        self.problems.raise_any()
+        if n_kept == 0:
+            raise DataError(
+                f'no row is complete: missing="drop" would drop all {self.source.n_rows} rows; '
+                'make missing values a state with missing="state", or leave out the columns that have most'
+            )
+
+    def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
+        """Keep the codes of some columns, from `i` on, all of them states."""
+        wanted = code_type(most_states)
+        if np.dtype(wanted).itemsize > self.codes.itemsize:
+            self.codes = self.codes.astype(wanted)
+        self.codes[self.places[i] : self.places[i] + len(codes)] = codes
+
+    def store_numbers(self, i: int, numbers: npt.NDArray[np.float64]) -> None:
+        """Keep the numbers of a column."""
+        self.numbers[self.places[i]] = numbers
+
+    def bins_for(self, name: str) -> int | None:
+        """Return into how many intervals a column is to be cut that is named for it."""
+        return self.bins.get(name) if isinstance(self.bins, Mapping) else None
+
+    def _encode_blocks(self) -> list[int]:
+        """Encode the columns that come in blocks of integers; return those left to do one by one."""
+        names = self.source.names
+        left: list[int] = []
+        width = block_width(self.source.n_rows)
+        for first in range(0, len(names), width):
+            last = min(first + width, len(names))
+            block = self.source.block(first, last)
+            if block is None:
+                left.extend(range(first, last))
+                continue
+            boolean = block.dtype.kind == "b"
+            states, codes = encode_integers(block.view(np.uint8) if boolean else block)
+            most = max(map(len, states))
+            if most > MAX_STATES:
+                left.extend(range(first, last))
+                continue
+            self.store_codes(first, codes, most)
+            for i, values in enumerate(states, start=first):
+                if len(values) > MAX_INTEGERS or self.bins_for(names[i]) is not None:
+                    left.append(i)
+                elif boolean:
+                    self.states[i] = tuple(values.astype(np.bool_).tolist())
+                else:
+                    self.states[i] = tuple(values.tolist())
+        return left
+
+    def encode_column(self, i: int, keep: Mask | None) -> None:
+        """Encode one column, or note why it cannot be."""
+        name = self.source.names[i]
+        try:
+            column = self.read_column(i)
+            if keep is not None:
+                column = column.rows(keep)
+            if self.kinds[i] == NUMBER:
+                self.store_numbers(i, self._numbers(column))
+                return
+            if column.missing is not None and self.missing == "error":
+                self.problems.add("missing", name, self._share(column))
+            if column.from_reals:
+                self.gap_columns.append(name)
+            codes, labels = self._codes(name, column)
+        except Refused as refused:
+            self.problems.add(refused.reason, name, refused.detail)
+            return
+        self.states[i] = labels
+        self.store_codes(i, codes[np.newaxis], len(labels))
+
+    def read_column(self, i: int) -> RawColumn:
+        """Read a column as it comes."""
+        return self.source.column(i)
+
+    def _share(self, column: RawColumn) -> str:
+        return f"{column.n_missing} of {self.source.n_rows} rows"
+
+    def _numbers(self, column: RawColumn) -> npt.NDArray[np.float64]:
+        """Take a column for numbers, or refuse it."""
+        if column.form == "labels":
+            raise Refused("labels")
+        if column.missing is not None:
+            raise Refused("missing numbers", self._share(column))
+        numbers = column.values.astype(np.float64)
+        check_numbers(numbers)
+        return numbers
+
+    def _codes(self, name: str, column: RawColumn) -> tuple[npt.NDArray[Any], Labels]:
+        """Number the states of one column, a missing value last."""
+        gaps = column.missing
+        if gaps is None:
+            codes, labels = self._codes_without_gaps(name, column)
+        else:
+            some_codes, labels = self._codes_without_gaps(name, column.rows(~gaps))
+            codes = np.full(len(gaps), len(labels), dtype=np.int64)
+            codes[~gaps] = some_codes
+            label = MISSING_LABEL
+            while label in labels:
+                label += "_"
+            labels = (*labels, label)
+            self.missing_columns.append(name)
+        if len(labels) > MAX_STATES:
+            raise Refused("many", f"{len(labels):,}")
+        return codes, labels
+
+    def _codes_without_gaps(self, name: str, column: RawColumn) -> tuple[npt.NDArray[Any], Labels]:
+        values, k = column.values, self.bins_for(name)
+        if column.form == "labels":
+            if k is not None:
+                raise OptionError(
+                    f"bins: column {name!r} holds labels, and only numbers can be cut into intervals"
+                )
+            return (values, column.labels) if column.declared else _occurring(values, column.labels)
+        if column.form == "reals":
+            return self._cut_reals(name, column, k)
+        if values.size == 0:
+            return values, ()
+        if k is None:
+            (states,), (codes,) = encode_integers(values.reshape(-1, 1))
+            if len(states) <= MAX_INTEGERS:
+                return codes, tuple(states.tolist())
+            if not isinstance(self.bins, int):
+                raise Refused("integers", f"{len(states):,}")
+            k = self.bins
+        return self._cut(name, column, k)
+
+    def _cut_reals(self, name: str, column: RawColumn, k: int | None) -> tuple[npt.NDArray[Any], Labels]:
+        values = column.values
+        if np.isinf(values).any():
+            raise Refused("infinite")
+        if k is None and isinstance(self.bins, int):
+            k = self.bins
+        if k is None:
+            raise Refused("whole" if (values == np.floor(values)).all() else "reals")
+        return self._cut(name, column, k)
+
+    def _cut(self, name: str, column: RawColumn, k: int) -> tuple[npt.NDArray[Any], Labels]:
+        codes, labels = cut(column.values, k, self.binning, column.weights)
+        self.cut_columns[len(labels)].append(name)
+        return codes, labels
+
+    def notes(self, n_dropped: int) -> tuple[str, ...]:
+        """Say what was assumed, dropped, replaced and cut."""
+        notes = []
+        numbers = [name for name, kind in zip(self.source.names, self.kinds, strict=True) if kind == NUMBER]
+        if numbers and self.unasked:
+            if len(numbers) == len(self.kinds):
+                notes.append(
+                    f"all {len(numbers)} columns read as real numbers (bins= would cut them into states)"
+                )
+            else:
+                notes.append(f"{_columns(numbers)} read as real numbers, and the others as states")
+        if n_dropped:
+            notes.append(f"dropped {n_dropped} of {self.source.n_rows} rows with missing values")
+        if self.missing_columns:
+            notes.append(f"{_columns(self.missing_columns)}: missing values became a state")
+        if self.gap_columns:
+            notes.append(f"{_columns(self.gap_columns)}: whole floats with missing values read as integers")
+        for n, columns in sorted(self.cut_columns.items()):
+            bins = "bin" if n == 1 else "bins"
+            notes.append(f"{_columns(columns)} cut into {n} {BINNINGS[self.binning]} {bins}")
+        return tuple(notes)
+
+
+def complete_rows(source: Source) -> Mask | None:
+    """Find the rows without missing values; None if that is all of them."""
+    incomplete = np.zeros(source.n_rows, dtype=np.bool_)
+    width = block_width(source.n_rows)
+    for first in range(0, len(source.names), width):
+        last = min(first + width, len(source.names))
+        if source.block(first, last) is not None:
+            continue
+        for i in range(first, last):
+            try:
+                gaps = source.column(i).missing
+            except Refused:
+                continue  # told when the column is read
+            if gaps is not None:
+                incomplete |= gaps
+    return ~incomplete if incomplete.any() else None
+
+
+def _columns(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {listing([repr(name) for name in names])}"
+
+
+def _occurring(positions: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:
+    """Leave out the labels that do not occur, as happens when rows are dropped."""
+    present = np.bincount(positions, minlength=len(labels)) > 0
+    if present.all():
+        return positions, labels
+    rank = present.cumsum() - 1
+    return rank[positions], tuple(
+        label for label, there in zip(labels, present.tolist(), strict=True) if there
+    )

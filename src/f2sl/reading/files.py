@@ -1,67 +1,30 @@
-"""Files of tables: which there are, what they hold, how they are opened.
+"""Files of tables: which there are, and their rows put together.
 
-What a file holds is told by its first bytes, and by its suffix where those leave it open. A table may lie in
-one file, in several, or in all files of a folder.
+A table may lie in one file, in several, or in all files of a folder, as long as they agree on the columns.
+What a file holds is the business of :mod:`f2sl.reading.formats`.
 """
 
 from __future__ import annotations
 
-import lzma
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from f2sl.errors import DataError, F2SLError, FileError, OptionError
-from f2sl.reading.delimiter import WHITESPACE, sniff_delimiter
+import pyarrow as pa
+import pyarrow.types as pt
+
+from f2sl.errors import DataError, FileError
+from f2sl.reading.check import Problems
+from f2sl.reading.formats import DataFile, look_at, naming
+from f2sl.table.names import column_names, listing
 
 PathLike = str | os.PathLike[str]
-
-_PACKED = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bz2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": "lz4",
-    b"\xfd7zXZ\x00": "xz",
-}
-_PACKED_SUFFIXES = (".gz", ".bz2", ".zst", ".xz", ".lz4")
-_FORMATS = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
-_DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": WHITESPACE, "space": WHITESPACE, "comma": ","}
-_SAMPLE_BYTES = 1 << 16
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """A file that holds a table, or rows of one.
-
-    `kind` is "Parquet", "Arrow" or "text", `sample` the whole lines that a text begins with.
-    """
-
-    place: Path
-    kind: str
-    packing: str | None
-    sample: bytes = b""
-    delimiter: str = ","
-    header: bool = True
-
-
-def is_path(data: Any) -> bool:
-    """Tell whether data are named by a path, or by a list of paths."""
-    if isinstance(data, (list, tuple)):
-        return bool(data) and all(isinstance(one, (str, os.PathLike)) for one in data)
-    return isinstance(data, (str, os.PathLike))
 
 
 def data_files(
     path: PathLike | Sequence[PathLike], delimiter: str | None = None, header: bool = True
 ) -> list[DataFile]:
-    """Find the files of a table, and look at how each begins."""
-    if delimiter is not None:
-        delimiter = _DELIMITER_NAMES.get(delimiter, delimiter)
-        if len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii():
-            raise OptionError(f"delimiter takes a single character, got {delimiter!r}")
+    """Find the files of a table, and look at how each begins; `delimiter` and `header` are for text."""
     places = [Path(path)] if isinstance(path, (str, os.PathLike)) else [Path(one) for one in path]
     files: list[DataFile] = []
     for place in places:
@@ -69,7 +32,7 @@ def data_files(
             members = _members(place) if place.is_dir() else [place]
         for member in members:
             with naming(member):
-                files.append(_look_at(member, delimiter, header))
+                files.append(look_at(member, delimiter, header))
     return files
 
 
@@ -84,65 +47,162 @@ def _members(folder: Path) -> list[Path]:
     return members
 
 
-def _look_at(place: Path, delimiter: str | None, header: bool) -> DataFile:
-    """Find out what a file holds."""
-    packing = _packing(place)
-    with open_file(place, packing) as stream:
-        start: bytes = stream.read(_SAMPLE_BYTES)
-    suffixes = [s.lower() for s in place.suffixes]
-    if suffixes and suffixes[-1] in _PACKED_SUFFIXES:
-        suffixes.pop()
-    expected = _FORMATS.get(suffixes[-1] if suffixes else "", "text")
-    if not start:
-        raise DataError(f"{place}: the file is empty")
-    if start.startswith(b"PAR1"):
-        return DataFile(place, "Parquet", packing)
-    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return DataFile(place, "Arrow", packing)
-    if expected != "text":
-        raise FileError(f"{place}: not a valid {expected} file (it does not begin like one)")
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise FileError(f"{place}: the text is encoded as UTF-16; save it as UTF-8")
-    if b"\x00" in start:
-        raise FileError(f"{place}: neither text nor Parquet nor Arrow")
-    sample = start if len(start) < _SAMPLE_BYTES else start[: start.rfind(b"\n") + 1] or start
-    text = sample.decode("utf-8-sig", errors="replace")
-    if not text.strip():
-        raise DataError(f"{place}: the file is empty")
-    return DataFile(place, "text", packing, sample, delimiter or sniff_delimiter(text), header)
+def read_files(files: Iterable[DataFile]) -> pa.Table:
+    """Read the rows of files into one PyArrow table: at least one row and one column, the names distinct.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read.
+    DataError
+        If it can, but holds no table; the message names the line where one is at fault.
+    """
+    agreement = Agreement()
+    tables = []
+    for file in files:
+        with naming(file.place):
+            table = file.format.read(file)
+        check_names(file, table.schema)
+        if table.num_rows == 0:
+            raise DataError(f"{file.place}: the file has a header and no rows")
+        tables.append(table.select(agreement.add(file.place, table.schema)))
+    return tables[0] if len(tables) == 1 else _together(tables)
 
 
-def _packing(place: Path) -> str | None:
-    """Return how a file is packed, going by its first bytes."""
-    with place.open("rb") as file:
-        start = file.read(6)
-    found = next((name for magic, name in _PACKED.items() if start.startswith(magic)), None)
-    return None if found == "bz2" and not start[3:4].isdigit() else found
+def schema_of(file: DataFile) -> pa.Schema:
+    """Return the names and types of a file's columns, as far as these can be known without reading it all."""
+    with naming(file.place):
+        found = file.format.schema(file)
+    check_names(file, found)
+    return found
 
 
-def open_file(place: Path, packing: str | None) -> Any:
-    """Open a file for reading bytes, unpacked if it is packed."""
-    import pyarrow as pa
-
-    return lzma.open(place) if packing == "xz" else pa.input_stream(str(place), compression=packing)
-
-
-@contextmanager
-def naming(place: Path) -> Iterator[None]:
-    """Turn what the system has to say about a file into an error that names it."""
+def check_names(file: DataFile, schema: pa.Schema) -> None:
+    """Refuse a file without columns, or with names that are none."""
     try:
-        yield
-    except F2SLError:
-        raise
-    except FileNotFoundError:
-        raise FileError(f"{place}: no such file") from None
-    except PermissionError:
-        raise FileError(f"{place}: no permission to read it") from None
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise FileError(f"{place}: cannot be read ({first_line(error)})") from None
+        names = column_names(schema.names)
+    except DataError as error:
+        raise DataError(f"{file.place}: {error}") from None
+    if not names:
+        raise DataError(f"{file.place}: the file has no columns")
 
 
-def first_line(error: BaseException | None) -> str:
-    """Return what a library has to say, in one line of moderate length."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:200].rstrip(" .")
+def _together(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put the rows of files together whose columns agree."""
+    if all(table.schema.equals(tables[0].schema) for table in tables):
+        return pa.concat_tables(tables)
+    columns, problems = {}, Problems()
+    for name in tables[0].column_names:
+        parts = [table.select([name]) for table in tables]
+        try:
+            columns[name] = _in_one_type(parts)[name]
+        except pa.ArrowInvalid:  # a negative integer in one file, the largest in another
+            problems.add("type", name, "integers of more than 64 bits")
+    problems.raise_any()
+    return pa.table(columns)
+
+
+def _in_one_type(parts: Sequence[pa.Table]) -> pa.Table:
+    """Put the parts of a column together; Arrow does not join all types that may stand for each other."""
+
+    def cast(dtype: pa.DataType, safe: bool) -> list[pa.Table]:
+        return [part.cast(pa.schema([(part.column_names[0], dtype)]), safe=safe) for part in parts]
+
+    types = {part.schema.types[0] for part in parts}
+    families = set(map(_family, types))
+    if len(types) > 1 and "real numbers" in families:
+        parts = cast(pa.float64(), safe=False)
+    elif len(types) > 1 and "text" in families:
+        parts = cast(pa.large_string(), safe=False)
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowInvalid:
+        return pa.concat_tables(cast(pa.uint64(), safe=True))
+
+
+def _family(dtype: pa.DataType) -> str:
+    """Say in a word what a type of Arrow holds; types of one family may stand for each other.
+
+    Examples
+    --------
+    >>> _family(pa.int8()), _family(pa.large_string()), _family(pa.date32())
+    ('integers', 'text', 'date32[day]')
+    """
+    if pt.is_null(dtype):
+        return "nothing"
+    if pt.is_integer(dtype):
+        return "integers"
+    if pt.is_floating(dtype) or pt.is_decimal(dtype):
+        return "real numbers"
+    if pt.is_boolean(dtype):
+        return "true and false"
+    if pt.is_dictionary(dtype):
+        return f"categories of {_family(dtype.value_type)}"
+    if pt.is_string(dtype) or pt.is_large_string(dtype) or str(dtype) == "string_view":
+        return "text"
+    return str(dtype)
+
+
+class Agreement:
+    """What the files seen so far have in common.
+
+    A column without any value agrees with all others, and integers agree with real numbers. Columns may
+    stand in another order.
+
+    Examples
+    --------
+    >>> agreement = Agreement()
+    >>> agreement.add(Path("1.csv"), pa.schema({"a": pa.int64(), "b": pa.string()}))
+    ['a', 'b']
+    >>> agreement.add(Path("2.csv"), pa.schema({"b": pa.string(), "a": pa.string()}))
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: 2.csv: column 'a' holds text, and integers in 1.csv; all files must agree
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._seen: dict[str, tuple[str, Path]] = {}
+        self._first: Path | None = None
+
+    def add(self, place: Path, schema: pa.Schema) -> list[str]:
+        """Compare one more file; gives the names of its columns in the order of the first file's.
+
+        Raises
+        ------
+        DataError
+            If it has other columns than the first, or other types; names the file.
+        """
+        self.columns(place, schema.names)
+        self.types(place, schema)
+        return self.names
+
+    def columns(self, place: Path, names: Sequence[str]) -> None:
+        """Compare the columns of one more file."""
+        if self._first is None:
+            self._first, self.names = place, list(names)
+        here, all_names = set(names), set(self.names)
+        for told, others in (
+            ("without", [name for name in self.names if name not in here]),
+            ("with a further", [name for name in names if name not in all_names]),
+        ):
+            if others:
+                shown = listing([repr(name) for name in others])
+                raise DataError(
+                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files must agree "
+                    "(others do not belong into the folder)"
+                )
+
+    def types(self, place: Path, schema: pa.Schema) -> None:
+        """Compare the types of some columns of one more file."""
+        for name, dtype in zip(schema.names, schema.types, strict=True):
+            here = _family(dtype)
+            before, where = self._seen.get(name, ("nothing", place))
+            numbers = {here, before} == {"integers", "real numbers"}
+            if here != before and "nothing" not in (here, before) and not numbers:
+                raise DataError(
+                    f"{place}: column {name!r} holds {here}, and {before} in {where.name}; "
+                    "all files must agree"
+                )
+            if before == "nothing" or numbers:
+                self._seen[name] = ("real numbers", place) if numbers else (here, place)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from f2sl.storage.memory.table import code_type
+from f2sl.table.column import code_type
 
 BLOCK_CELLS = 1 << 20
 """Cells worked on at once: bounds the memory for intermediate 64-bit values to a few times 8 MB."""

@@ -8,63 +8,55 @@ must have the same path for all workers, as on a disk that they share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from f2sl.errors import DataError, FileError
-from f2sl.reading.batches import BatchReader
-from f2sl.reading.files import DataFile
+from f2sl.reading.formats import DataFile
+from f2sl.reading.frames import kept_columns
 from f2sl.reading.into_stream import (
     Prepared,
     Scan,
     Scanned,
-    batches_of,
     check_types,
     column_of,
     column_of_file,
     columns_of,
-    converted,
-    gathered,
     prepare,
     scan_file,
 )
-from f2sl.reading.values import Column
+from f2sl.reading.values import RawColumn
 from f2sl.storage.dask.runtime import Cluster, Held
-from f2sl.storage.dask.table import ClusteredTable
+from f2sl.storage.dask.table import Block, DaskTable
 from f2sl.storage.stream.table import ends_of
+from f2sl.table.column import STATES, places_of
 from f2sl.table.names import column_names
+
+if TYPE_CHECKING:
+    from f2sl.reading.open import Reading
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a file that are read at a time."""
 
 
-def read_files(
-    files: Sequence[DataFile], cluster: Cluster, memory: int, drop: Sequence[str] = (), **reading: Any
-) -> ClusteredTable:
-    """Let a cluster read files; `reading` is how, as for :func:`f2sl.reading.into_stream.read_streamed`.
-
-    Each file becomes a block of rows.
-    """
-    drop_rows = reading["missing"] == "drop"
-    readers = [BatchReader(file, ROWS_AT_ONCE) for file in files]
-    columns = columns_of(readers, drop)
+def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
+    """Let a cluster read files, each of which becomes a block of rows."""
+    drop_rows = reading.missing == "drop"
+    columns = columns_of(files, reading.drop)
     scan = Scan.of_nothing(len(columns), drop_rows)
     found: list[Scanned] = []
     n_kept: list[int] = []
-    for one, later in cluster.map(
-        lambda reader: cluster.submit(_scan_file, reader, columns, drop_rows), readers
-    ):
+    for one, later in cluster.map(lambda file: cluster.submit(_scan_file, file, columns, drop_rows), files):
         scan.join(later)
         found.append(one)
         n_kept.append(later.n_kept)
-    check_types((one.place, one.schema) for one in found)
+    check_types((one.file.place, one.schema) for one in found)
 
     def begin(shared: Any, file: Scanned) -> Any:
         return cluster.submit(_convert_file, file, shared)
@@ -76,10 +68,13 @@ def read_files(
     return _held(scan, columns, cluster, memory, reading, parts)
 
 
-def read_frame(frame: Any, cluster: Cluster, memory: int, **reading: Any) -> ClusteredTable:
-    """Take a Dask DataFrame, whose partitions become blocks of rows; `reading` as in :func:`read_files`."""
-    drop_rows = reading["missing"] == "drop"
-    columns = list(column_names(frame.columns))
+def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
+    """Take a Dask DataFrame, whose partitions become blocks of rows."""
+    drop_rows = reading.missing == "drop"
+    own = list(column_names(frame.columns))
+    columns = kept_columns(own, reading.drop)
+    if reading.drop:
+        frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in columns]]
     partitions = list(enumerate(frame.to_delayed()))
     scan = Scan.of_nothing(len(columns), drop_rows)
     schemas: list[tuple[Path, pa.Schema]] = []
@@ -112,41 +107,27 @@ class _Parts:
 
 
 def _held(
-    scan: Scan,
-    columns: list[str],
-    cluster: Cluster,
-    memory: int,
-    reading: dict[str, Any],
-    parts: _Parts,
-) -> ClusteredTable:
+    scan: Scan, columns: list[str], cluster: Cluster, memory: int, reading: Reading, parts: _Parts
+) -> DaskTable:
     """Choose states, and have a block made of each part."""
-    contents = gathered(scan, columns, reading.pop("names"))
 
-    def read_column(i: int) -> Iterator[Column]:
+    def read_column(i: int) -> Iterator[RawColumn]:
         return chain.from_iterable(cluster.map(partial(parts.begin_column, i), parts.parts))
 
-    prepared = prepare(contents, read_column, memory, **reading)
+    prepared = prepare(scan, columns, read_column, reading, memory)
 
     def read() -> list[Any]:
         return list(map(partial(parts.begin_block, cluster.put((columns, prepared))), parts.parts))
 
-    table = ClusteredTable(
-        prepared.kind,
-        contents.source.names,
-        cluster,
-        Held(cluster, read),
-        contents.n_kept,
-        np.arange(len(columns)),
-        prepared.states,
-        prepared.low,
-        prepared.high,
-        memory,
-        prepared.notes,
+    blocks, places = Held(cluster, read), places_of(prepared.columns)
+    low, high = prepared.ends
+    table = DaskTable(
+        prepared.columns, cluster, blocks, prepared.n_rows, places, (low, high), memory, prepared.notes
     )
-    if table.kind == "gaussian":
-        return table
-    low, high = ends_of(table.margins)
-    return replace(table, low=low, high=high)
+    of_states = table.of_kind(STATES)
+    if of_states:
+        low[of_states], high[of_states] = ends_of([table.margins[i] for i in of_states])
+    return table
 
 
 def _with_rows(parts: Sequence[Any], n_kept: Sequence[int]) -> list[Any]:
@@ -162,9 +143,9 @@ def _place(number: int) -> Path:
 # What workers do
 
 
-def _scan_file(reader: BatchReader, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
-    _check_seen(reader.file.place)
-    return scan_file(reader, columns, Scan.of_nothing(len(columns), drop_rows))
+def _scan_file(file: DataFile, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
+    _check_seen(file.place)
+    return scan_file(file, ROWS_AT_ONCE, columns, Scan.of_nothing(len(columns), drop_rows))
 
 
 def _check_seen(place: Path) -> None:
@@ -178,12 +159,13 @@ def _check_seen(place: Path) -> None:
         )
 
 
-def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
+def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> Block:
     columns, prepared = shared
-    return np.concatenate(list(converted(batches_of(file, columns), prepared)), axis=1)
+    codes, numbers = zip(*prepared.converted(file.batches(columns)), strict=True)
+    return Block(np.concatenate(codes, axis=1), np.concatenate(numbers, axis=1))
 
 
-def _column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> list[Column]:
+def _column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> list[RawColumn]:
     return list(column_of_file(file, columns, i, drop_rows))
 
 
@@ -202,11 +184,11 @@ def _scan_partition(frame: Any, number: int, drop_rows: bool) -> tuple[pa.Schema
     return batch.schema, scan
 
 
-def _convert_partition(frame: Any, number: int, shared: tuple[Sequence[str], Prepared]) -> npt.NDArray[Any]:
+def _convert_partition(frame: Any, number: int, shared: tuple[Sequence[str], Prepared]) -> Block:
     _, prepared = shared
-    [block] = converted([_batch(frame, number)], prepared)
+    [block] = prepared.converted([_batch(frame, number)])
     return block
 
 
-def _column_of_partition(frame: Any, number: int, i: int, drop_rows: bool) -> list[Column]:
+def _column_of_partition(frame: Any, number: int, i: int, drop_rows: bool) -> list[RawColumn]:
     return list(column_of([_batch(frame, number)], i, drop_rows))

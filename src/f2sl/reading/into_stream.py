@@ -1,42 +1,38 @@
-"""From files larger than memory to a table of codes (or numbers) on disk.
+"""From files larger than memory to a table of codes and numbers on disk.
 
 The files are gone through twice. The first time finds which values each column has, hence names, kinds and
-states, the same as if all were read into memory; the second time writes the codes. What cannot be learned
-from is refused in between, in the same words.
+states, the same as if all were read into memory; the second time writes codes and numbers. What cannot be
+learned from is refused in between, in the same words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from f2sl.errors import DataError, unknown_name
-from f2sl.reading.agreement import Agreement
+from f2sl.errors import DataError
 from f2sl.reading.arrow import arrow_column
-from f2sl.reading.batches import Batches, BatchReader
-from f2sl.reading.coder import Coder, DigestEncoder
-from f2sl.reading.digest import MOST_DISTINCT, Digest
-from f2sl.reading.encode import bins_for
-from f2sl.reading.encoder import nothing_complete
-from f2sl.reading.files import DataFile, naming
-from f2sl.reading.kinds import read_as_numbers, settled_kind
-from f2sl.reading.numeric import REASONS as NUMERIC_REASONS
-from f2sl.reading.numeric import check_missing, numbers_of, too_few_complete
-from f2sl.reading.problems import Problems
-from f2sl.reading.shape import check_size
-from f2sl.reading.sources import DigestSource
-from f2sl.reading.values import Column, Mask, Refused, some
-from f2sl.storage.stream.table import BlockFile, StreamedTable, block_type, ends_of
+from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource, Ends
+from f2sl.reading.files import Agreement, schema_of
+from f2sl.reading.formats import Batches, DataFile, naming
+from f2sl.reading.frames import kept_columns
+from f2sl.reading.kinds import AUTO, column_kinds
+from f2sl.reading.values import Mask, RawColumn, Refused, some
+from f2sl.storage.dask.table import Block
+from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
+from f2sl.table.column import NUMBER, STATES, Column, code_type
 from f2sl.table.names import chosen_names
+
+if TYPE_CHECKING:
+    from f2sl.reading.open import Reading
 
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""
@@ -53,135 +49,119 @@ BYTES_OF_CELL = 16
 
 @dataclass(frozen=True)
 class Scanned:
-    """What the first pass has found in one file; `schema` is that of the columns wanted."""
+    """What the first pass has found in one file, to be read `rows` rows at a time.
 
-    reader: BatchReader
+    `schema` is that of the columns wanted, and `stamp` tells whether the file has changed since.
+    """
+
+    file: DataFile
+    rows: int
     stamp: tuple[int, int]
     schema: pa.Schema
 
-    @property
-    def place(self) -> Path:
-        """Where the file is."""
-        return self.reader.file.place
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What the first pass has found in all rows."""
-
-    columns: list[str]
-    source: DigestSource
-    n_kept: int
+    def batches(self, columns: Sequence[str]) -> Batches:
+        """Go through the file once more."""
+        if _stamp(self.file) != self.stamp:
+            raise DataError(f"{self.file.place}: the file was changed while it was read; start again")
+        with naming(self.file.place):
+            yield from self.file.format.batches(self.file, columns, self.rows)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the second pass makes of the values: by `coders` codes of `states`, or numbers as they are."""
+    """What the second pass makes of the values: by `coders` codes of states, or numbers as they are.
 
-    kind: str
-    states: tuple[tuple[object, ...], ...]
-    coders: Sequence[Coder]
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
+    `ends` are the least and the greatest number of each column of numbers.
+    """
+
+    columns: tuple[Column, ...]
+    coders: Sequence[Coder | None]
+    ends: Ends
     notes: tuple[str, ...]
+    n_rows: int
     drop_rows: bool
 
     @property
-    def type(self) -> np.dtype[Any]:
-        """The type of what is written."""
-        return block_type(self.states) if self.kind == "discrete" else np.dtype(np.float64)
+    def bytes_of_row(self) -> int:
+        """What a row takes once it is written."""
+        most = max((len(column.states) for column in self.columns), default=0)
+        sizes = {STATES: np.dtype(code_type(most)).itemsize, NUMBER: 8}
+        return sum(sizes[column.kind] for column in self.columns)
 
-    def convert(self, i: int, column: Column) -> npt.NDArray[Any]:
-        """Give what is written for some values of column `i`."""
-        return self.coders[i].codes(column) if self.kind == "discrete" else column.values
+    def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
+        """Give what is to be kept of each batch: codes and numbers side by side."""
+        of_states, of_numbers = (
+            [i for i, column in enumerate(self.columns) if column.kind == kind] for kind in (STATES, NUMBER)
+        )
+        most = max((len(column.states) for column in self.columns), default=0)
+        for columns, keep, n_rows in _read(batches, self.drop_rows):
+            n_kept = n_rows if keep is None else int(keep.sum())
+            kept = columns if keep is None else [column.rows(keep) for column in columns]
+            codes = np.empty((len(of_states), n_kept), code_type(most))
+            numbers = np.empty((len(of_numbers), n_kept))
+            for row, i in enumerate(of_states):
+                coder = self.coders[i]
+                assert coder is not None
+                codes[row] = coder.codes(kept[i])
+            for row, i in enumerate(of_numbers):
+                numbers[row] = kept[i].values
+            yield Block(codes, numbers)
 
 
 def read_streamed(
-    files: Sequence[DataFile],
-    memory: int,
-    *,
-    kind: str = "auto",
-    names: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    bins: int | Mapping[str, int] | None = None,
-    binning: str = "quantile",
-    missing: str = "error",
-    min_variables: int = 1,
-    whole: Literal["discrete", "gaussian"] = "discrete",
-    rows_per_block: int | None = None,
-) -> StreamedTable:
-    """Read files in blocks, as :func:`f2sl.reading.as_either` would read them as a whole.
+    files: Sequence[DataFile], reading: Reading, memory: int, rows_per_block: int | None = None
+) -> StreamTable:
+    """Read files in blocks, as they would be read into memory as a whole.
 
     Parameters
     ----------
     files : sequence of DataFile
         Where the rows are.
+    reading : Reading
+        How to read them.
     memory : int
         Bytes that reading, and working with the table then, may take.
-    drop : sequence of str
-        Columns to leave out.
-    kind, names, bins, binning, missing, min_variables, whole
-        As in :func:`f2sl.reading.as_either`.
     rows_per_block : int, optional
         How many rows are held at a time; by default as many as the memory allows.
     """
-    first = BatchReader(files[0], 1).schema()
-    rows = rows_per_block or _rows_per_block(len(first), memory)
-    found, contents = _first_pass(files, rows, drop, names, missing == "drop")
-    columns, drop_rows = contents.columns, missing == "drop"
+    rows = rows_per_block or _rows_per_block(len(schema_of(files[0])), memory)
+    columns = columns_of(files, reading.drop)
+    found: list[Scanned] = []
+    scan = Scan.of_nothing(len(columns), reading.missing == "drop")
+    for file in files:
+        one, scan = scan_file(file, rows, columns, scan)
+        found.append(one)
+    check_types((one.file.place, one.schema) for one in found)
 
-    def read_column(i: int) -> Iterator[Column]:
-        return chain.from_iterable(column_of_file(file, columns, i, drop_rows) for file in found)
+    def read_column(i: int) -> Iterator[RawColumn]:
+        return chain.from_iterable(column_of_file(one, columns, i, scan.drop_rows) for one in found)
 
-    prepared = prepare(
-        contents,
-        read_column,
-        memory,
-        kind=kind,
-        bins=bins,
-        binning=binning,
-        missing=missing,
-        min_variables=min_variables,
-        whole=whole,
-    )
-    return _write(found, contents, prepared, rows, memory)
+    prepared = prepare(scan, columns, read_column, reading, memory)
+    BlockFile.check_space(prepared.n_rows * prepared.bytes_of_row)
+    writer = BlockWriter(prepared.columns, rows)
+    for one in found:
+        for block in prepared.converted(one.batches(columns)):
+            writer.append(block.codes, block.numbers)
+    return writer.finish(prepared.ends, memory, prepared.notes)
 
 
 def _rows_per_block(n_columns: int, memory: int) -> int:
-    """How many rows to hold at a time."""
+    """Return how many rows to hold at a time."""
     rows = int(memory * SHARE_OF_BLOCK / (BYTES_OF_CELL * max(1, n_columns)))
     return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, rows // 64 * 64))
 
 
-def _first_pass(
-    files: Sequence[DataFile], rows: int, drop: Sequence[str], names: Sequence[str] | None, drop_rows: bool
-) -> tuple[list[Scanned], Contents]:
-    """Find out which values the columns have."""
-    readers = [BatchReader(file, rows) for file in files]
-    columns = columns_of(readers, drop)
-    found: list[Scanned] = []
-    scan = Scan.of_nothing(len(columns), drop_rows)
-    for reader in readers:
-        one, scan = scan_file(reader, columns, scan)
-        found.append(one)
-    check_types((one.place, one.schema) for one in found)
-    return found, gathered(scan, columns, names)
-
-
-def columns_of(readers: Sequence[BatchReader], drop: Sequence[str]) -> list[str]:
+def columns_of(files: Sequence[DataFile], drop: Sequence[str]) -> list[str]:
     """List the columns that files have in common, without some; refuse files that have others."""
     agreement = Agreement()
-    for reader in readers:
-        agreement.columns(reader.file.place, reader.schema().names)
-    for column in drop:
-        if column not in agreement.names:
-            raise DataError(unknown_name("column", column, agreement.names))
-    return [name for name in agreement.names if name not in drop]
+    for file in files:
+        agreement.columns(file.place, schema_of(file).names)
+    return kept_columns(agreement.names, drop)
 
 
-def scan_file(reader: BatchReader, columns: Sequence[str], before: Scan) -> tuple[Scanned, Scan]:
+def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -> tuple[Scanned, Scan]:
     """Find out which values a file has, beside those known before."""
-    stamp = _stamp(reader.file)
+    stamp = _stamp(file)
 
     def look(batches: Batches) -> Scan:
         scan = deepcopy(before)
@@ -189,10 +169,12 @@ def scan_file(reader: BatchReader, columns: Sequence[str], before: Scan) -> tupl
             scan.add(batch)
         return scan
 
-    settled, scan = reader.scan(columns, look)
+    with naming(file.place):
+        settled, scan = file.format.scan(file, columns, rows, look)
     if scan.n_rows == before.n_rows:
-        raise DataError(f"{reader.file.place}: the file has a header and no rows")
-    return Scanned(settled, stamp, _chosen(settled.schema(), columns)), scan
+        raise DataError(f"{file.place}: the file has a header and no rows")
+    schema = schema_of(settled)
+    return Scanned(settled, rows, stamp, pa.schema([schema.field(name) for name in columns])), scan
 
 
 def check_types(found: Iterable[tuple[Path, pa.Schema]]) -> None:
@@ -200,16 +182,6 @@ def check_types(found: Iterable[tuple[Path, pa.Schema]]) -> None:
     agreement = Agreement()
     for place, schema in found:
         agreement.types(place, schema)
-
-
-def gathered(scan: Scan, columns: list[str], names: Sequence[str] | None) -> Contents:
-    """Put together what was found in all rows."""
-    called = chosen_names(names, len(columns)) or tuple(columns)
-    return Contents(columns, DigestSource(called, scan.n_rows, scan.digests), scan.n_kept)
-
-
-def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    return pa.schema([schema.field(name) for name in columns])
 
 
 @dataclass
@@ -223,7 +195,7 @@ class Scan:
 
     @classmethod
     def of_nothing(cls, n_columns: int, drop_rows: bool) -> Scan:
-        """Begin with no rows."""
+        """Begin, with no rows seen."""
         return cls([Digest(drop_rows) for _ in range(n_columns)], drop_rows)
 
     def join(self, later: Scan) -> None:
@@ -236,7 +208,7 @@ class Scan:
     def add(self, batch: pa.RecordBatch) -> None:
         """Look at some more rows."""
         columns = [_column_or_refusal(array) for array in batch.columns]
-        keep = _complete(columns, len(batch)) if self.drop_rows else None
+        keep = _complete(columns) if self.drop_rows else None
         self.n_rows += len(batch)
         self.n_kept += len(batch) if keep is None else int(keep.sum())
         for digest, column, array in zip(self.digests, columns, batch.columns, strict=True):
@@ -250,157 +222,88 @@ class Scan:
                 digest.refused = refused
 
 
-def _column_or_refusal(array: Any) -> Column | Refused:
+def _column_or_refusal(array: Any) -> RawColumn | Refused:
     try:
         return arrow_column(array)
     except Refused as refused:
         return refused
 
 
-def _complete(columns: Sequence[Column | Refused], n_rows: int) -> Mask | None:
+def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
     """Find the rows without missing values; None if that is all of them."""
-    gaps = [column.missing for column in columns if isinstance(column, Column) and column.missing is not None]
+    gaps = [
+        column.missing for column in columns if isinstance(column, RawColumn) and column.missing is not None
+    ]
     return ~np.logical_or.reduce(gaps) if gaps else None
 
 
+def _read(
+    batches: Iterable[pa.RecordBatch], drop_rows: bool
+) -> Iterator[tuple[list[RawColumn], Mask | None, int]]:
+    """Give the columns of each batch, the rows to keep (None for all), and the number of rows."""
+    for batch in batches:
+        columns = [arrow_column(array) for array in batch.columns]
+        yield columns, _complete(columns) if drop_rows else None, len(batch)
+
+
 def prepare(
-    contents: Contents,
-    read_column: Callable[[int], Iterable[Column]],
+    scan: Scan,
+    columns: Sequence[str],
+    read_column: Callable[[int], Iterable[RawColumn]],
+    reading: Reading,
     memory: int,
-    *,
-    kind: str,
-    bins: int | Mapping[str, int] | None,
-    binning: str,
-    missing: str,
-    min_variables: int,
-    whole: Literal["discrete", "gaussian"],
 ) -> Prepared:
-    """Choose states, and codes for them, or refuse what cannot be learned from.
+    """Choose kinds and states, and codes for them, or refuse what cannot be learned from.
 
     `read_column` gives all values of a column, part by part, for one that is cut into intervals as a whole.
     """
-    source, n_rows = contents.source, contents.source.n_rows
-    n_dropped = n_rows - contents.n_kept
-    all_rows = DigestSource(source.names, n_rows, source.digests, with_dropped=True)
-    found = settled_kind(all_rows, kind, bins, whole)
-    if found == "discrete":
-        check_size(source.names, n_rows, min_variables)
-        whole_column = partial(_whole_column, contents, read_column, memory)
-        encoder = DigestEncoder(
-            source, bins_for(bins, source.names), binning, missing, whole_column=whole_column
-        )
-        states, coders, notes = encoder.encode(n_dropped)
-        if not contents.n_kept:
-            raise nothing_complete(n_rows)
-        nothing = np.zeros(len(states))
-        return Prepared(found, states, coders, nothing, nothing, notes, missing == "drop")
-    check_missing(missing)
-    check_size(source.names, n_rows, min_variables, min_rows=2)
-    if n_dropped and contents.n_kept < 2:
-        raise too_few_complete(n_dropped, n_rows)
-    notes = (read_as_numbers(len(source.names)),) if kind == "auto" else ()
-    if n_dropped:
-        notes = (*notes, f"dropped {n_dropped} of {n_rows} rows with missing values")
-    return Prepared(found, (), (), *_ends_of_numbers(source), notes, missing == "drop")
-
-
-def _ends_of_numbers(source: DigestSource) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Find the least and the greatest number of each column."""
-    problems = Problems(NUMERIC_REASONS)
-    low, high = np.zeros(len(source.names)), np.zeros(len(source.names))
-    for i, name in enumerate(source.names):
-        try:
-            numbers = numbers_of(source, i, None)
-            low[i], high[i] = numbers.min(), numbers.max()
-        except Refused as refused:
-            problems.add(refused.reason, name, refused.detail)
-    problems.raise_any()
-    return low, high
-
-
-def batches_of(file: Scanned, columns: Sequence[str]) -> Batches:
-    """Go through a file once more."""
-    if _stamp(file.reader.file) != file.stamp:
-        raise DataError(f"{file.place}: the file was changed while it was read; start again")
-    return file.reader.batches(columns)
-
-
-def converted(batches: Iterable[pa.RecordBatch], prepared: Prepared) -> Iterator[npt.NDArray[Any]]:
-    """Give what is to be written: for each batch a matrix with a row for each variable."""
-    for batch in batches:
-        values = [arrow_column(array) for array in batch.columns]
-        keep = _complete(values, len(batch)) if prepared.drop_rows else None
-        block = np.empty((len(values), len(batch) if keep is None else int(keep.sum())), prepared.type)
-        for i, column in enumerate(values):
-            block[i] = prepared.convert(i, column if keep is None else column.rows(keep))
-        yield block
+    names = chosen_names(reading.names, len(columns)) or tuple(columns)
+    source = DigestSource(names, scan.n_rows, scan.digests)
+    all_rows = DigestSource(names, scan.n_rows, scan.digests, with_dropped=True)
+    kinds = column_kinds(all_rows, reading.kinds, reading.bins)
+    unasked = reading.kinds == AUTO
+    encoder = DigestEncoder(source, kinds, reading.bins, reading.binning, reading.missing, unasked)
+    found = encoder.prepare(scan.n_kept, partial(_whole_column, source, scan.n_kept, read_column, memory))
+    return Prepared(*found, scan.n_kept, scan.drop_rows)
 
 
 def _whole_column(
-    contents: Contents, read_column: Callable[[int], Iterable[Column]], memory: int, i: int
-) -> Column:
+    source: DigestSource,
+    n_kept: int,
+    read_column: Callable[[int], Iterable[RawColumn]],
+    memory: int,
+    i: int,
+) -> RawColumn:
     """Read one column into memory, if it fits."""
-    needed = contents.n_kept * BYTES_TO_CUT
+    needed = n_kept * BYTES_TO_CUT
     if needed > memory:
         raise DataError(
-            f"column {contents.source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
+            f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
             f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are "
             "allowed; allow more with memory= (on the command line --memory), or round the numbers"
         )
-    alike = contents.source.column(i)
+    alike = source.column(i)
     values, gaps = [], []
     for column in read_column(i):
         values.append(column.values.astype(alike.values.dtype))
         gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
-    return Column(alike.kind, np.concatenate(values), some(np.concatenate(gaps)), from_reals=alike.from_reals)
+    joined = np.concatenate(values), some(np.concatenate(gaps))
+    return RawColumn(alike.form, *joined, from_reals=alike.from_reals)
 
 
-def column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> Iterator[Column]:
+def column_of_file(one: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> Iterator[RawColumn]:
     """Give the values that a file has of one of the columns, part by part."""
     wanted = columns if drop_rows else columns[i : i + 1]
-    return column_of(batches_of(file, wanted), i if drop_rows else 0, drop_rows)
+    return column_of(one.batches(wanted), i if drop_rows else 0, drop_rows)
 
 
-def column_of(batches: Iterable[pa.RecordBatch], i: int, drop_rows: bool) -> Iterator[Column]:
+def column_of(batches: Iterable[pa.RecordBatch], i: int, drop_rows: bool) -> Iterator[RawColumn]:
     """Give one column of each batch, with the rows that are kept."""
-    for batch in batches:
-        if drop_rows:
-            columns = [arrow_column(array) for array in batch.columns]
-            keep = _complete(columns, len(batch))
-            yield columns[i] if keep is None else columns[i].rows(keep)
-        else:
-            yield arrow_column(batch.column(i))
-
-
-def _write(
-    found: Sequence[Scanned], contents: Contents, prepared: Prepared, rows: int, memory: int
-) -> StreamedTable:
-    """Go through the files once more and write blocks to disk."""
-    BlockFile.check_space(contents.n_kept * len(contents.columns) * prepared.type.itemsize)
-    blocks = BlockFile(len(contents.columns), prepared.type, rows)
-    margins = [np.zeros(len(labels), np.int64) for labels in prepared.states]
-    for file in found:
-        for block in converted(batches_of(file, contents.columns), prepared):
-            if margins:
-                for counts, codes in zip(margins, block, strict=True):
-                    counts += np.bincount(codes, minlength=len(counts))
-            blocks.append(block)
-    blocks.finish()
-    low, high = prepared.low, prepared.high
-    if margins:
-        low, high = ends_of(margins)
-    return StreamedTable(
-        prepared.kind,
-        contents.source.names,
-        blocks,
-        np.arange(len(contents.columns)),
-        prepared.states,
-        tuple(margins),
-        low,
-        high,
-        memory,
-        prepared.notes,
-    )
+    if not drop_rows:
+        yield from (arrow_column(batch.column(i)) for batch in batches)
+        return
+    for columns, keep, _ in _read(batches, drop_rows):
+        yield columns[i] if keep is None else columns[i].rows(keep)
 
 
 def _stamp(file: DataFile) -> tuple[int, int]:

@@ -1,38 +1,255 @@
-"""Where a table is held while it is learned from: in memory, or on disk and gone through in blocks."""
+"""Opening a table: the one place that reads, and the one place that checks how to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+import inspect
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
+from f2sl._memory import memory_limit
+from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
-from f2sl.reading.encode import check_reading
-from f2sl.reading.files import DataFile, data_files, is_path
-from f2sl.reading.io import blocks_of, not_valid, open_arrow, read_table
-from f2sl.reading.kinds import as_either
+from f2sl.reading.binning import BINNINGS
+from f2sl.reading.check import check_learnable
+from f2sl.reading.encode import STATE_OF_NUMBERS, bin_count, encode
+from f2sl.reading.frames import open_source
+from f2sl.reading.kinds import AUTO, Bins, Kinds, check_kinds
 from f2sl.storage.dask.runtime import Cluster
-from f2sl.storage.dask.table import ClusteredTable
-from f2sl.storage.memory.table import DiscreteTable, NumericTable
-from f2sl.storage.moments import BlockTable
-from f2sl.storage.stream.table import StreamedTable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from f2sl.storage.dask.table import DaskTable
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.table.column import HOLDS, KINDS, NUMBER
+from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
+MISSING = ("error", "state", "drop")
 
-WithStates = DiscreteTable | BlockTable
-Table = WithStates | NumericTable
-
-BYTES_OF_CELL = 8
-"""What a cell takes in memory, in most types; its code, the planes and copies in between are far less."""
-
-UNPACKED = 8
-"""How many times larger than a packed text its content is taken to be."""
+_DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
 
 
-def is_dask_frame(data: Any) -> bool:
+@dataclass(frozen=True)
+class Reading:
+    """The options of :func:`open_table` that say what becomes of the columns, checked."""
+
+    names: Sequence[str] | None = None
+    kinds: Kinds = AUTO
+    bins: Bins = None
+    binning: str = "quantile"
+    missing: str = "error"
+    drop: tuple[str, ...] = ()
+
+
+def open_table(
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    kinds: str | Mapping[str, str] = "auto",
+    bins: int | Mapping[str, int] | None = None,
+    binning: str = "quantile",
+    missing: str = "error",
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+    header: bool = True,
+    engine: str = "auto",
+    memory: int | str | None = None,
+    scheduler: Any = None,
+    n_jobs: int | None = None,
+) -> Table:
+    r"""Open a table of states, of real numbers, or of both.
+
+    Parameters
+    ----------
+    data : data frame, array, dictionary of columns, list of rows, path or list of paths
+        Data frames may come from pandas, Polars, PyArrow or any other library that Narwhals knows. The rows
+        of an array are samples. A path may be that of a folder of files: text with any delimiter, Parquet or
+        Arrow, packed or not. With a cluster, data may be a Dask DataFrame. A :class:`f2sl.Table` is returned
+        as it is.
+    names : sequence of str, optional
+        Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
+    kinds : {"auto", "states", "number"} or dict
+        What to read all columns as, or those that a dictionary names. By default strings, booleans and
+        categories are states, floats are numbers, and integers are states unless all other columns are
+        numbers.
+    bins : int or dict, optional
+        Into how many intervals to cut numeric columns. A number is meant for all columns
+        of real numbers and all integer columns with more than 1,000 distinct values; a
+        dictionary for the columns it names.
+    binning : {"quantile", "width"}
+        Intervals with equally many rows, or equally long ones.
+    missing : {"error", "state", "drop"}
+        Refuse missing values, make them a state labelled ``"<missing>"`` of their column,
+        or drop the rows that have any.
+    drop : sequence of str
+        Columns to leave out.
+    delimiter : str, optional
+        The character between the columns of a text; a space stands for any white space. By default it is
+        guessed from the first lines.
+    header : bool
+        Whether the first line of a text has the names of the columns.
+    engine : {"auto", "memory", "stream", "dask"}
+        Where to hold the table: in memory, on disk in blocks, or in a Dask cluster. By default in memory,
+        unless it comes from files and would take more than `memory`; a note says so.
+    memory : int or str, optional
+        How much memory the table, and learning from it, may take, such as ``"256MB"``; by default half of
+        what is free.
+    scheduler : str or dask.distributed.Client, optional
+        Where the cluster is; without it, processes of this machine are one.
+    n_jobs : int, optional
+        How many of these processes; None for as many as there are cores.
+
+    Returns
+    -------
+    Table
+        Its `notes` say what was assumed, cut, dropped or replaced. Closing it, or a ``with`` block, gives
+        back what it has on disk or in a cluster.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be read; names all the columns at fault.
+    OptionError
+        If options have values that they cannot have; names all of them.
+    FileError
+        If a path cannot be read.
+
+    Examples
+    --------
+    >>> table = open_table({"rain": ["no", "yes", "no"], "sprinkler": [True, False, True]})
+    >>> table
+    Table(2 columns of states, 3 rows, in memory)
+    >>> table.states
+    (('no', 'yes'), (False, True))
+    >>> open_table([[0.5, 1], [0.7, 2]], kinds="states")
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
+    """  # noqa: E501
+    if isinstance(data, Table):
+        _check_nothing_asked(locals())
+        return data
+    on_dask = _is_dask_frame(data)
+    scheduler = scheduler or (Cluster.current_client() if on_dask else None)
+    wrong = _Wrong()
+    with wrong.told():
+        _check_engine(engine, data, on_dask)
+    with wrong.told():
+        if scheduler is not None and engine != "dask" and not on_dask:
+            raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
+    with wrong.told():
+        allowed = memory_limit(memory, engine)
+    with wrong.told():
+        n_workers = resolve_jobs(n_jobs)
+    with wrong.told():
+        delimiter = _checked_delimiter(delimiter)
+    reading = _reading(wrong, names, kinds, bins, binning, missing, drop)
+    wrong.raise_any()
+    are_files = is_path(data)
+    if are_files:
+        from f2sl.reading.files import data_files
+
+        data = data_files(data, delimiter, header)
+    if engine == "dask" or on_dask:
+        cluster = Cluster.connect(scheduler, n_workers, allowed)
+        try:
+            return _on_cluster(data, reading, cluster, allowed, are_files, on_dask)
+        except BaseException:
+            cluster.close()
+            raise
+    return _of_files(data, reading, engine, allowed) if are_files else _in_memory(data, reading)
+
+
+def open_for(
+    takes: tuple[str, ...],
+    learner: str,
+    data: Any,
+    n_jobs: int | None = None,
+    *,
+    kinds: str | Mapping[str, str] = AUTO,
+    min_variables: int = 2,
+    **reading: Any,
+) -> Table:
+    """Open data for a learner; a table that is open already stays as it is.
+
+    Parameters
+    ----------
+    takes : tuple of str
+        The kinds of columns that the learner takes. With a single one, all columns are read as that.
+    learner : str
+        Its name in messages.
+    data : Table, or anything that :func:`open_table` takes
+        The samples.
+    min_variables : int
+        The fewest columns that will do.
+    n_jobs, kinds, **reading
+        How to open data that are not open yet, as for :func:`open_table`.
+
+    Raises
+    ------
+    DataError
+        If there are columns of other kinds, or too few.
+    """
+    if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
+        raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
+    if isinstance(data, Table):
+        table = open_table(data, kinds=kinds, **reading)
+    else:
+        asked = takes[0] if kinds == AUTO and len(takes) == 1 else kinds
+        table = open_table(data, kinds=asked, n_jobs=n_jobs, **reading)
+    try:
+        check_learnable(table, takes, learner, min_variables)
+    except BaseException:
+        if table is not data:
+            table.close()
+        raise
+    return table
+
+
+def _in_memory(data: Any, reading: Reading) -> MemoryTable:
+    source = open_source(data, reading.names, reading.drop)
+    return encode(source, reading.kinds, reading.bins, reading.binning, reading.missing)
+
+
+def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
+    """Read files into memory, or into blocks on disk."""
+    from f2sl.reading.files import read_files
+    from f2sl.reading.formats import naming
+    from f2sl.reading.into_stream import read_streamed
+
+    needed = 0
+    for file in files if engine == "auto" else ():
+        with naming(file.place):
+            needed += file.format.bytes_in_memory(file)
+    if engine == "stream":
+        return read_streamed(files, reading, memory)
+    if needed > memory:
+        table = read_streamed(files, reading, memory)
+        told = f"read in blocks: in memory the table would take about {needed / 1e6:,.0f} MB"
+        return table.with_notes(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
+    return _in_memory(read_files(files), reading)
+
+
+def _on_cluster(
+    data: Any, reading: Reading, cluster: Cluster, memory: int, are_files: bool, on_dask: bool
+) -> DaskTable:
+    """Let a cluster read files or a Dask DataFrame; what is in memory here is sent to it."""
+    if are_files or on_dask:
+        from f2sl.reading import into_dask
+
+        read = into_dask.read_files if are_files else into_dask.read_frame
+        return read(data, reading, cluster, memory)
+    return DaskTable.of_table(_in_memory(data, reading), cluster, memory)
+
+
+def is_path(data: Any) -> bool:
+    """Tell whether data are named by a path, or by a list of paths."""
+    if isinstance(data, (list, tuple)):
+        return bool(data) and all(isinstance(one, (str, os.PathLike)) for one in data)
+    return isinstance(data, (str, os.PathLike))
+
+
+def _is_dask_frame(data: Any) -> bool:
     """Tell whether data are a Dask DataFrame; refuse what else Dask has."""
     if type(data).__module__.partition(".")[0] != "dask":
         return False
@@ -42,167 +259,85 @@ def is_dask_frame(data: Any) -> bool:
     return True
 
 
-def has_states(table: Table) -> TypeGuard[WithStates]:
-    """Tell whether a table holds states, and not real numbers."""
-    return table.kind == "discrete"
+# The check of the options
 
 
-def check_engine(engine: Any) -> None:
-    """Refuse a name that is none of an engine's."""
+class _Wrong:
+    """What is wrong with the options, to be told at once."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Keep an error about options for later."""
+        try:
+            yield
+        except OptionError as error:
+            self._told.append(str(error))
+
+    def raise_any(self) -> None:
+        """Raise one error about all that is wrong."""
+        if self._told:
+            raise OptionError(". ".join(self._told))
+
+
+def _reading(
+    wrong: _Wrong, names: Any, kinds: Any, bins: Any, binning: Any, missing: Any, drop: Any
+) -> Reading:
+    """Check how columns are read; which columns there are is seen with the table."""
+    with wrong.told():
+        check_kinds(kinds)
+    with wrong.told():
+        if isinstance(bins, Mapping):
+            bins = {str(column): bin_count(k, str(column)) for column, k in bins.items()}
+        elif bins is not None:
+            bins = bin_count(bins)
+    with wrong.told():
+        if binning not in BINNINGS:
+            raise OptionError(unknown_name("binning", binning, BINNINGS))
+    with wrong.told():
+        if missing not in MISSING:
+            raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING))
+    with wrong.told():
+        if bins is not None and isinstance(kinds, str) and kinds == NUMBER:
+            raise OptionError('bins cuts real numbers into states, which kinds="number" does not want')
+    with wrong.told():
+        if missing == "state" and isinstance(kinds, str) and kinds == NUMBER:
+            raise OptionError(STATE_OF_NUMBERS)
+    with wrong.told():
+        if isinstance(drop, str):
+            raise OptionError(f"drop takes a list of names, got the single string {drop!r}")
+    return Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
+
+
+def _check_engine(engine: Any, data: Any, on_dask: bool) -> None:
     if engine not in ENGINES:
         raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
+    if on_dask and engine not in ("auto", "dask"):
+        raise OptionError(f'engine={engine!r}: a Dask DataFrame was handed over, which is for "dask"')
+    if engine == "stream" and not is_path(data):
+        raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
 
 
-def open_table(
-    data: Any,
-    kind: str = "auto",
-    *,
-    engine: str = "auto",
-    memory: int,
-    scheduler: Any = None,
-    n_workers: int = 1,
-    names: Sequence[str] | None = None,
-    bins: int | Mapping[str, int] | None = None,
-    binning: str = "quantile",
-    missing: str = "error",
-    min_variables: int = 1,
-    whole: Literal["discrete", "gaussian"] = "discrete",
-    delimiter: str | None = None,
-    header: bool = True,
-    drop: Sequence[str] = (),
-) -> Table:
-    """Read a table of states or of real numbers, into memory, into blocks on disk, or into a cluster.
-
-    Parameters
-    ----------
-    data : anything that :func:`f2sl.as_table` takes, or a table that this function has opened
-        A path may be that of a folder of files, and there may be a list of paths. With a cluster, it may be
-        a Dask DataFrame.
-    engine : {"auto", "memory", "stream", "dask"}
-        Where to hold it; by default in memory, unless it comes from files and would take more than `memory`.
-        A note says so.
-    memory : int
-        Bytes that the table, and learning from it, may take.
-    scheduler : str or dask.distributed.Client, optional
-        Where the cluster is; without it, `n_workers` processes of this machine are one.
-    delimiter, header
-        How to read text: see :func:`f2sl.reading.read_table`.
-    drop : sequence of str
-        Columns of files to leave out.
-    kind, names, bins, binning, missing, min_variables, whole
-        As in :func:`f2sl.reading.as_either`.
-    """
-    check_engine(engine)
-    check_reading(bins, binning, missing)
-    reading: dict[str, Any] = {"names": names, "bins": bins, "binning": binning, "missing": missing}
-    reading |= {"min_variables": min_variables, "whole": whole}
-    if isinstance(data, StreamedTable | ClusteredTable):
-        return _as_it_is(data, kind, engine)
-    if is_dask_frame(data):
-        if engine not in ("auto", "dask"):
-            raise OptionError(f'engine={engine!r}: a Dask DataFrame was handed over, which is for "dask"')
-        engine, scheduler = "dask", scheduler or Cluster.current_client()
-    _check_scheduler(engine, scheduler)
-    if engine == "dask":
-        reading |= {"delimiter": delimiter, "header": header, "drop": drop}
-        return _on_cluster(data, kind, Cluster.connect(scheduler, n_workers, memory), memory, reading)
-    if not is_path(data):
-        if engine == "stream":
-            raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
-        return as_either(data, kind, **reading)
-    files = data_files(data, delimiter, header)
-    needed = sum(map(bytes_in_memory, files)) if engine == "auto" else 0
-    if engine == "stream" or needed > memory:
-        from f2sl.reading.into_stream import read_streamed
-
-        table = read_streamed(files, memory, kind=kind, drop=drop, **reading)
-        if engine == "stream":
-            return table
-        told = f"read in blocks: in memory the table would take about {needed / 1e6:,.0f} MB"
-        return replace(table, notes=(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes))
-    content = read_table(data, delimiter=delimiter, header=header)
-    for column in drop:
-        if column not in content.column_names:
-            raise DataError(unknown_name("column", column, content.column_names))
-    return as_either(content.drop_columns(list(dict.fromkeys(drop))) if drop else content, kind, **reading)
+def _checked_delimiter(delimiter: Any) -> str | None:
+    if delimiter is None:
+        return None
+    character = _DELIMITER_NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
+    if len(character) != 1 or character in '"\r\n' or not character.isascii():
+        raise OptionError(f"delimiter takes a single character, got {delimiter!r}")
+    return character
 
 
-def _on_cluster(
-    data: Any, kind: str, cluster: Cluster, memory: int, reading: dict[str, Any]
-) -> ClusteredTable:
-    """Let a cluster read files; what is in memory here is sent to it."""
-    try:
-        files = {name: reading.pop(name) for name in ("delimiter", "header", "drop")}
-        if is_path(data):
-            from f2sl.reading.into_dask import read_files
-
-            found = data_files(data, files["delimiter"], files["header"])
-            return read_files(found, cluster, memory, kind=kind, drop=files["drop"], **reading)
-        if is_dask_frame(data):
-            from f2sl.reading.into_dask import read_frame
-
-            return read_frame(data, cluster, memory, kind=kind, **reading)
-        return ClusteredTable.of_table(as_either(data, kind, **reading), cluster, memory)
-    except BaseException:
-        cluster.close()
-        raise
-
-
-def _check_scheduler(engine: str, scheduler: Any) -> None:
-    """Refuse a cluster's address where no cluster is asked for."""
-    if scheduler is not None and engine != "dask":
-        raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
-
-
-def _as_it_is(table: BlockTable, kind: str, engine: str) -> BlockTable:
-    own = "stream" if isinstance(table, StreamedTable) else "dask"
-    if engine not in ("auto", own):
-        raise OptionError(f"engine={engine!r}: a table opened with {own!r} was handed over")
-    if kind not in ("auto", table.kind):
-        raise DataError(f"a table of another kind was handed over where a {kind} one is needed")
-    return table
-
-
-def bytes_in_memory(file: DataFile) -> int:
-    """Guess how much memory a file's table would take."""
-    size = file.place.stat().st_size
-    if file.kind != "text" and file.packing is None:
-        import pyarrow as pa
-
-        try:
-            return _bytes_of_parquet(file) if file.kind == "Parquet" else _bytes_of_arrow(file)
-        except (pa.ArrowException, OSError) as error:
-            raise not_valid(file, error) from None
-    if file.packing is not None:
-        size *= UNPACKED
-    if file.kind != "text":
-        return size
-    lines = file.sample.splitlines()
-    cells_of_line = lines[0].count(file.delimiter.encode()) + 1
-    return int(size / len(file.sample) * len(lines) * cells_of_line * BYTES_OF_CELL)
-
-
-def _bytes_of_parquet(file: DataFile) -> int:
-    import pyarrow.parquet as pq
-
-    described = pq.read_metadata(str(file.place))
-    return int(described.num_rows * described.num_columns * BYTES_OF_CELL)
-
-
-def _bytes_of_arrow(file: DataFile) -> int:
-    """Count the rows by the first column: blocks may be compressed, and their description is out of reach."""
-    import pyarrow as pa
-
-    with pa.memory_map(str(file.place)) as source:
-        types = open_arrow(source).schema.types
-        source.seek(0)
-        first_column = open_arrow(source, pa.ipc.IpcReadOptions(included_fields=[0] if types else []))
-        return int(sum(map(len, blocks_of(first_column))) * sum(map(_bytes_of_cell, types)))
-
-
-def _bytes_of_cell(kind: pa.DataType) -> float:
-    """Say what a cell of a type takes; of text, which has no fixed size, as elsewhere."""
-    try:
-        return float(getattr(kind, "index_type", kind).bit_width / 8)
-    except ValueError:
-        return BYTES_OF_CELL
+def _check_nothing_asked(given: Mapping[str, Any]) -> None:
+    """Refuse options beside a table that is open already."""
+    parameters = inspect.signature(open_table).parameters
+    asked = [
+        name
+        for name, parameter in parameters.items()
+        if name != "data" and given[name] is not parameter.default and given[name] != parameter.default
+    ]
+    if asked:
+        raise OptionError(
+            f"{', '.join(asked)}: a table was handed over that is open already, and stays as it is"
+        )

@@ -1,9 +1,8 @@
-"""One column as it comes in, before it has codes.
+"""One column as it comes in, before it is read as states or as numbers.
 
-Whatever library a column comes from, it is one of three things here: *integers*,
-*reals*, or *labels* (strings, booleans, categories) that some library has numbered
-already. Anything else is :class:`Refused`, with a keyword for the reason; the reasons
-of all columns are then told in one message.
+Whatever library a column comes from, it has one of three forms here: *integers*, *reals*, or *labels*
+(strings, booleans, categories) that some library has numbered already. Anything else is :class:`Refused`,
+with a keyword for the reason; the reasons of all columns are then told in one message.
 """
 
 from __future__ import annotations
@@ -16,9 +15,12 @@ import numpy.typing as npt
 
 Mask = npt.NDArray[np.bool_]
 
+LAST_EXACT = 2.0**53
+"""Above this all floats are whole numbers, and do not tell neighbouring integers apart."""
+
 
 class Refused(Exception):
-    """A column that cannot become a discrete variable."""
+    """A column that cannot be read."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason, detail)
@@ -27,12 +29,12 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Column:
+class RawColumn:
     """The values of one column.
 
     Attributes
     ----------
-    kind : {"integers", "reals", "labels"}
+    form : {"integers", "reals", "labels"}
         What `values` are: the numbers themselves, or positions in `labels`.
     values : ndarray
         One for each row; arbitrary where missing.
@@ -48,7 +50,7 @@ class Column:
         How many rows of the table each value stands for; None if for one.
     """
 
-    kind: Literal["integers", "reals", "labels"]
+    form: Literal["integers", "reals", "labels"]
     values: npt.NDArray[Any]
     missing: Mask | None = None
     labels: tuple[object, ...] = ()
@@ -63,7 +65,7 @@ class Column:
             return 0
         return int(self.missing.sum() if self.weights is None else self.weights[self.missing].sum())
 
-    def rows(self, keep: Mask) -> Column:
+    def rows(self, keep: Mask) -> RawColumn:
         """Return the column with only the rows to `keep`."""
         missing = None if self.missing is None else some(self.missing[keep])
         weights = None if self.weights is None else self.weights[keep]
@@ -75,7 +77,7 @@ def some(missing: Mask | None) -> Mask | None:
     return missing if missing is not None and missing.any() else None
 
 
-def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> Column:
+def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
     """Make a column of floats; NaN counts as missing.
 
     Whole numbers with gaps become integers: many libraries have no other way to store
@@ -83,7 +85,7 @@ def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> Column:
 
     Examples
     --------
-    >>> reals(np.array([2.0, np.nan])).kind, reals(np.array([2.0, 3.0])).kind
+    >>> reals(np.array([2.0, np.nan])).form, reals(np.array([2.0, 3.0])).form
     ('integers', 'reals')
     """
     numbers = values.astype(np.float64, copy=False)
@@ -91,13 +93,12 @@ def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> Column:
     missing = some(gaps if missing is None else gaps | missing)
     if missing is not None:
         filled = np.where(missing, 0.0, numbers)
-        # Beyond 2**53 a float no longer tells neighbouring integers apart.
-        if (np.abs(filled) <= 2.0**53).all() and (filled == np.floor(filled)).all():
-            return Column("integers", filled.astype(np.int64), missing, from_reals=True)
-    return Column("reals", numbers, missing)
+        if (np.abs(filled) <= LAST_EXACT).all() and (filled == np.floor(filled)).all():
+            return RawColumn("integers", filled.astype(np.int64), missing, from_reals=True)
+    return RawColumn("reals", numbers, missing)
 
 
-def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> Column:
+def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
     """Make a column of a one-dimensional array.
 
     Examples
@@ -108,9 +109,9 @@ def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> Colum
     missing = some(missing)
     match values.dtype.kind:
         case "i" | "u":
-            return Column("integers", values, missing)
+            return RawColumn("integers", values, missing)
         case "b":
-            return Column("labels", values.astype(np.uint8), missing, (False, True))
+            return RawColumn("labels", values.astype(np.uint8), missing, (False, True))
         case "f":
             return reals(values, missing)
         case "U" | "S" | "O" | "T":

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from f2sl.errors import OptionError
-from f2sl.reading.kinds import HOLDS
 from f2sl.stats.answers import IndependenceTest
 from f2sl.storage.engine import Engine
 from f2sl.storage.protocol import FoundPairs
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from f2sl.stats.families import FamilyScores
 
 AUTO = "auto"
+HOLDS = {"discrete": "states", "gaussian": "real numbers"}
 
 RELEVANCE_LEVEL = 0.05
 """Rate of false discoveries among the pairs that are taken for related by their significance."""

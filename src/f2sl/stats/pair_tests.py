@@ -33,8 +33,8 @@ class G2OfPairs:
     Examples
     --------
     >>> from f2sl.storage.memory.engine import MemoryEngine
-    >>> from f2sl.reading import as_table
-    >>> table = as_table({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 0, 1, 1, 1], "c": [0, 1, 0, 1, 0, 1]})
+    >>> from f2sl.reading import open_table
+    >>> table = open_table({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 0, 1, 1, 1], "c": [0, 1, 0, 1, 0, 1]})
     >>> with MemoryEngine(table) as engine:
     ...     test = G2OfPairs(engine)
     ...     found = engine.search_pairs(test.formula(np.array([0.01])))

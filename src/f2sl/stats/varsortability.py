@@ -23,7 +23,10 @@ from numpy.typing import NDArray
 
 from f2sl.errors import DataError, GraphError, unknown_name
 from f2sl.graph import DAG
-from f2sl.reading import NumericTable, as_either
+from f2sl.reading.encode import encode
+from f2sl.reading.frames import open_source
+from f2sl.reading.open import is_path, open_table
+from f2sl.table import NUMBER, Table
 
 SAME = 1e-9
 """Variances that differ by no more than this share are equal."""
@@ -56,12 +59,16 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     """
     if not isinstance(graph, DAG):
         raise GraphError(f"varsortability is measured along a DAG, not a {type(graph).__name__}")
-    table = as_either(data, names=names, whole="gaussian")
-    numbers = table if isinstance(table, NumericTable) else NumericTable.from_codes(table)
+    table = data
+    if is_path(data):
+        table = open_table(data, names=names)
+    elif not isinstance(data, Table):
+        table = encode(open_source(data, names), whole=NUMBER)
+    numbers = table.as_numbers()
     for node in graph.nodes:
         if node not in numbers.names:
             raise DataError(unknown_name("column", node, numbers.names))
-    variances = dict(zip(numbers.names, numbers.values.var(axis=1), strict=True))
+    variances = dict(zip(numbers.names, numbers.all_numbers().var(axis=1), strict=True))
     return path_share(np.array([variances[node] for node in graph.nodes]), graph.to_adjacency() != 0)
 
 

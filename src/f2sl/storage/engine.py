@@ -7,37 +7,25 @@ and measures ask for the one that they need.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from f2sl.storage.dask.table import ClusteredTable
-from f2sl.storage.memory.table import DiscreteTable
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import CountingEngine
-from f2sl.storage.stream.table import StreamedTable
-
-if TYPE_CHECKING:
-    from f2sl.storage.dask.engine import ClusterEngine
-    from f2sl.storage.memory.engine import MemoryEngine
-    from f2sl.storage.stream.engine import StreamEngine
+from f2sl.table.column import NUMBER
+from f2sl.table.table import Table
 
 Engine = CountingEngine | Moments
 """What learners ask of the data."""
 
 
-def open_engine(
-    table: Any, n_jobs: int | None = None
-) -> Moments | MemoryEngine | StreamEngine | ClusterEngine:
-    """Open the engine of a table; a ``with`` block closes it."""
-    if isinstance(table, StreamedTable) and table.kind == "discrete":
-        from f2sl.storage.stream.engine import StreamEngine
+def open_engine(table: Table, n_jobs: int | None = None) -> Any:
+    """Open the engine of a table; a ``with`` block closes it.
 
-        return StreamEngine(table, n_jobs)
-    if isinstance(table, ClusteredTable) and table.kind == "discrete":
-        from f2sl.storage.dask.engine import open_cluster_engine
-
-        return open_cluster_engine(table)
-    if not isinstance(table, DiscreteTable):
+    Raises
+    ------
+    DataError
+        If the table has columns of both kinds; names them.
+    """
+    if table.one_kind() == NUMBER:
         return Moments.of_table(table, n_jobs)
-    from f2sl.storage.memory.engine import MemoryEngine
-
-    return MemoryEngine(table, n_jobs)
+    return table.counting_engine(n_jobs)

@@ -11,8 +11,8 @@ With the same shifts and scales, the sums of blocks of rows add up to those of t
 With N rows, the coarse half keeps b = floor((52 - log2 N) / 2) bits behind the binary point and the fine half
 b + 1 more: 43 bits in all for 1,000 rows.
 
->>> from f2sl.reading import as_numeric
->>> moments = Moments.of_table(as_numeric({"a": [0.5, 1.5, 2.5], "b": [1.0, 1.0, 4.0]}))
+>>> from f2sl.reading import open_table
+>>> moments = Moments.of_table(open_table({"a": [0.5, 1.5, 2.5], "b": [1.0, 1.0, 4.0]}))
 >>> moments.correlations.round(6).tolist()
 [[1.0, 0.866025], [0.866025, 1.0]]
 """
@@ -32,11 +32,10 @@ from f2sl._arrays import Floats, Integers
 from f2sl._memory import available_bytes
 from f2sl._threads import Threads
 from f2sl.errors import DataError
-from f2sl.storage.dask.table import ClusteredTable
-from f2sl.storage.memory.table import NumericTable
+from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.protocol import FoundPairs
-from f2sl.storage.stream.table import StreamedTable, Summand
 from f2sl.table.names import listing
+from f2sl.table.table import Summand, Table
 
 DIGITS = 12
 """Correlations are rounded to this many decimal places: copies of a column correlate by exactly 1."""
@@ -48,9 +47,6 @@ VARIABLES_AT_ONCE = 512
 NUMBERS_AT_ONCE = 1 << 16
 """Numbers that are scaled at a time: half a megabyte, so that the passes over them stay in a core's cache."""
 
-
-BlockTable = StreamedTable | ClusteredTable
-"""A table that is gone through in blocks of rows."""
 
 AddUp = Callable[[Summand], tuple[NDArray[Any], ...]]
 """Type of functions that apply a function to each block of rows and add up the arrays that it returns."""
@@ -99,10 +95,11 @@ class Moments:
         self.variances = variances
         self.correlations = correlations
         self.threads = Threads(n_jobs)
+        self._table: Table | None = None
         self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
 
     @classmethod
-    def of_table(cls, table: NumericTable | BlockTable, n_jobs: int | None = None) -> Moments:
+    def of_table(cls, table: Table, n_jobs: int | None = None) -> Moments:
         """Compute the moments of a table.
 
         Raises
@@ -111,15 +108,23 @@ class Moments:
             If a column is constant, or the matrix needs more memory than there is.
         """
         _check_memory(table)
-        low, high = (table.low, table.high) if not isinstance(table, NumericTable) else _ends(table.values)
+        low, high = table.ends()
         if (low == high).any():
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")
-        if not isinstance(table, NumericTable):
-            numbers = _sums_of_blocks(table, low, high)
+        if isinstance(table, MemoryTable):
+            numbers = _sums_of_values(table.numbers, low, high)
         else:
-            numbers = _sums_of_values(table.values, low, high)
-        return cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
+            numbers = _sums_of_blocks(table, low, high)
+        found = cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
+        found._table = table
+        return found
+
+    def column(self, variable: int) -> Floats:
+        """Return the numbers of one variable, where they come from a table."""
+        if self._table is None:
+            raise DataError("these moments were not made from a table: there are no numbers to give")
+        return np.asarray(self._table.column(variable), np.float64)
 
     @property
     def moments(self) -> Moments:
@@ -173,13 +178,13 @@ class Moments:
         self.threads.close()
 
 
-def _check_memory(table: NumericTable | BlockTable) -> None:
+def _check_memory(table: Table) -> None:
     """Raise an error for a table whose matrix of correlations does not fit into memory."""
     # In memory: the matrix, and both halves of all values. By blocks: five matrices,
     # three of which are the sums of products.
-    n, streamed = table.n_variables, not isinstance(table, NumericTable)
+    n, streamed = table.n_variables, table.memory is not None
     needed = 8 * n * (5 * n if streamed else n + 2 * table.n_rows)
-    available = table.memory if not isinstance(table, NumericTable) else available_bytes()
+    available = table.memory if streamed else available_bytes()
     if available is not None and needed > available:
         raise DataError(
             f"{n:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
@@ -342,15 +347,11 @@ def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
     return _Sums(n_rows, coarse_unit, unit, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))
 
 
-def _ends(values: Floats) -> tuple[Floats, Floats]:
-    return values.min(axis=1), values.max(axis=1)
-
-
 def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]:
     return function(values)
 
 
-def _sums_of_blocks(table: BlockTable, low: Floats, high: Floats) -> _Sums:
+def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
     """Sum up columns block by block."""
     # Three passes over the table: for the means, for the deviations, and for the products.
     scaling = _Scaling(table.n_rows, low, high, table.add_up)

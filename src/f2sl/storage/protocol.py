@@ -229,6 +229,9 @@ class CountingEngine(Protocol):
     def cardinalities(self) -> Integers:
         """Number of states of each variable."""
 
+    def column(self, variable: int) -> NDArray[Any]:
+        """Return the codes of one variable as an array in memory."""
+
     @property
     def margins(self) -> Integers:
         """The counts of all variables' states, one variable after another."""

@@ -9,28 +9,27 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
-from f2sl._memory import memory_limit
-from f2sl._options import any_of, option
+from f2sl._options import option
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
-from f2sl._threads import resolve_jobs
-from f2sl.errors import F2SLWarning, Interrupted, OptionError
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import DAG, PDAG
 from f2sl.local.base import Neighbourhoods, known_choice
-from f2sl.reading.open import Table, open_table
-from f2sl.reading.remarks import remarks, warn_of_identifiers
+from f2sl.reading.open import open_for
 from f2sl.skeleton import Skeleton
 from f2sl.stats.choose import settle
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
+from f2sl.table import NUMBER
 from f2sl.table.names import listing
+from f2sl.table.notes import remarks, warn_of_identifiers
 
 if TYPE_CHECKING:
     from f2sl.search.hill_climbing import Climbed, Families
@@ -133,37 +132,6 @@ for _name, _place, _summary, _reference in (
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
 
-_READ_AS = {"auto": "auto", "states": "discrete", "number": "gaussian"}
-
-
-def open_for(
-    takes: tuple[str, ...],
-    learner: str,
-    data: Any,
-    n_jobs: int | None = None,
-    *,
-    kinds: str = "auto",
-    engine: str = "auto",
-    memory: int | str | None = None,
-    **reading: Any,
-) -> Table:
-    """Open a table for a learner that takes some kinds of columns; `reading` is as in `open_table`."""
-    kind = any_of(*_READ_AS)("kinds", kinds)
-    if kind == "auto" and len(takes) == 1:
-        kind = takes[0]
-    if kind not in ("auto", *takes):
-        holds = {"states": "states", "number": "real numbers"}[takes[0]]
-        raise OptionError(f'kinds="{kinds}": {learner} learns from {holds} alone')
-    return open_table(
-        data,
-        _READ_AS[kind],
-        engine=engine,
-        memory=memory_limit(memory, engine),
-        n_workers=resolve_jobs(n_jobs),
-        min_variables=2,
-        **reading,
-    )
-
 
 class StructureLearner(Estimator):
     """Base of all learners: opens the table and its engine, keeps the time, and names what was learned.
@@ -242,28 +210,30 @@ class StructureLearner(Estimator):
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
         self.timings_: dict[str, float] = {}
         started = time.perf_counter()
-        with _display(self.verbose):
+        with _display(self.verbose), ExitStack() as own:
             with self._timed("read"), stage("reading the table"):
                 table = open_for(self.takes, type(self).__name__, data, self.n_jobs, **reading)
+                if table is not data:
+                    own.enter_context(table)
                 self.notes_ = [*table.notes, *remarks(table)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
-            self.options_in_use_ = settle(self.get_params(), table.kind)
+            self.options_in_use_ = settle(self.get_params(), table.one_kind())
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
             with self._timed("prepare"):
-                opened = self._open(ordered)
+                asked = self._open(ordered)
             self.complete_ = True
             interrupt = None
-            with opened as engine:
+            with asked as engine:
                 try:
                     graph = self._learn(engine, ordered.names)
                 except Interrupted as error:
                     interrupt, graph = error, error.finished
                     self.complete_ = False
         self.graph_ = graph.reorder(table.names)
-        self._tell_of_unreliable_tests(table.kind)
+        self._tell_of_unreliable_tests(table.one_kind())
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             raise interrupt
@@ -279,14 +249,14 @@ class StructureLearner(Estimator):
         engine = open_engine(table, self.n_jobs)
         if engine.moments is not None:
             self.notes_ += told_copies(engine.moments)
-        return engine
+        return cast(AbstractContextManager[Any], engine)
 
     def _tell_of_unreliable_tests(self, kind: str) -> None:
         """Add a note where most tests were inconclusive."""
         tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
         if unreliable > MANY_UNRELIABLE * tests:
             why = "too few rows for so many states"
-            if kind == "gaussian":
+            if kind == NUMBER:
                 why = "too few rows, or columns that others decide"
             self.notes_.append(
                 f"{why}: {unreliable:,} of {tests:,} independence tests could not "

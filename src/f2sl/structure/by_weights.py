@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from f2sl._options import option
 from f2sl.graph import DAG
-from f2sl.reading import DiscreteTable, NumericTable
-from f2sl.reading.open import Table
 from f2sl.search.threshold import acyclic_part
-from f2sl.storage.moments import BlockTable
 from f2sl.structure.base import StructureLearner
+from f2sl.table import STATES, Table
 
 Matrix = NDArray[np.float64]
 
@@ -37,23 +35,18 @@ class ByWeights(StructureLearner):
     standardize: bool = option("standardize")
     time_limit: float | None = option("time_limit")
 
-    def _as_numbers(self, table: Table) -> NumericTable | BlockTable:
+    def _as_numbers(self, table: Table) -> Table:
         """Take states for numbers, and say so."""
-        self._from_states = table.kind == "discrete"
+        self._from_states = STATES in table.kinds
         if self._from_states:
             self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
-        if isinstance(table, DiscreteTable):
-            return NumericTable.from_codes(table)
-        return table if isinstance(table, NumericTable) else table.as_numbers()
+        return table.as_numbers()
 
     @staticmethod
-    def _varying(numbers: NumericTable | BlockTable) -> NumericTable | BlockTable:
+    def _varying(numbers: Table) -> Table:
         """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
-        if not isinstance(numbers, NumericTable):
-            return numbers.some(np.flatnonzero(numbers.low < numbers.high).tolist())
-        varies = numbers.values.min(axis=1) < numbers.values.max(axis=1)
-        names = tuple(name for name, varying in zip(numbers.names, varies, strict=True) if varying)
-        return NumericTable(names, numbers.values[varies])
+        low, high = numbers.ends()
+        return numbers.select(np.flatnonzero(low < high).tolist())
 
     def _graph_of(self, weights: Matrix, names: tuple[str, ...]) -> DAG:
         """Keep `weights_`, and make a graph of those at or above the threshold."""

@@ -21,10 +21,8 @@ from f2sl._options import option, positive
 from f2sl._progress import stage
 from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG
-from f2sl.reading.open import Table
-from f2sl.storage.memory.table import NumericTable
-from f2sl.storage.moments import BlockTable
 from f2sl.structure.by_weights import ByWeights, Matrix
+from f2sl.table import Table
 
 COPIES = 4
 """How often the numbers are in memory at a time, at most."""
@@ -94,7 +92,7 @@ class DAGGNN(ByWeights):
         numbers = self._as_numbers(table)
         with super()._open(self._varying(numbers)):
             pass  # correlations tell of copies, and are not needed otherwise
-        values = numbers.values if isinstance(numbers, NumericTable) else _in_memory(numbers)
+        values = _in_memory(numbers)
         values = values[:, np.lexsort(values)]
         centred = values - values.mean(axis=1, keepdims=True)
         if self.standardize:
@@ -147,13 +145,13 @@ class DAGGNN(ByWeights):
             )
 
 
-def _in_memory(numbers: BlockTable) -> Matrix:
+def _in_memory(numbers: Table) -> Matrix:
     """Read a table that is elsewhere: the training takes its rows in no order that blocks could have."""
     needed = COPIES * 8 * numbers.n_rows * numbers.n_variables
-    if needed > numbers.memory:
+    if numbers.memory is not None and needed > numbers.memory:
         raise DataError(
             f"DAG-GNN needs all rows in memory: about {needed / 1e6:,.0f} MB, and "
             f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory= (on the command line "
             "--memory), or take another learner"
         )
-    return numbers.read_all()
+    return numbers.all_numbers()

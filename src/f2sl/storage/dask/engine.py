@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
 from f2sl.storage.dask.runtime import Held
-from f2sl.storage.dask.table import ClusteredTable, reduced
+from f2sl.storage.dask.table import Block, DaskTable, reduced
 from f2sl.storage.memory.engine import (
     CELLS_PER_PIECE,
     MOST_PLANES,
@@ -64,9 +64,9 @@ class TableFacts:
 
 
 class ClusterEngine(CountsOnly):
-    """What both ways of counting a :class:`~f2sl.storage.dask.table.ClusteredTable` share."""
+    """What both ways of counting a :class:`~f2sl.storage.dask.table.DaskTable` share."""
 
-    def __init__(self, table: ClusteredTable) -> None:
+    def __init__(self, table: DaskTable) -> None:
         self._table = table
         self._cluster = table.cluster
         self.n_rows = table.n_rows
@@ -85,10 +85,13 @@ class ClusterEngine(CountsOnly):
         """Number of variables."""
         return len(self.cardinalities)
 
+    def column(self, variable: int) -> NDArray[Any]:
+        """Return the codes of one variable."""
+        return self._table.column(variable)
+
     def close(self) -> None:
-        """Let the cluster forget the table."""
+        """Let the cluster forget what was sent beside the table, which stays."""
         self._facts.release()
-        self._table.close()
 
     def __enter__(self) -> ClusterEngine:
         return self
@@ -156,13 +159,13 @@ class ClusterEngine(CountsOnly):
 class RowSplitEngine(ClusterEngine):
     """Counts blocks of rows where they are, and adds up the counts."""
 
-    def __init__(self, table: ClusteredTable) -> None:
+    def __init__(self, table: DaskTable) -> None:
         super().__init__(table)
         margins = self.margins
         self._margins_there = Held(self._cluster, lambda: self._cluster.put(margins))
 
     def close(self) -> None:
-        """Let the cluster forget the table."""
+        """Let the cluster forget what was sent beside the table, which stays."""
         self._margins_there.release()
         super().close()
 
@@ -202,7 +205,7 @@ class RowSplitEngine(ClusterEngine):
 class TileSplitEngine(ClusterEngine):
     """Gives each worker the whole table, and each call its own tiles or queries."""
 
-    def __init__(self, table: ClusteredTable) -> None:
+    def __init__(self, table: DaskTable) -> None:
         super().__init__(table)
         self._copies = Held(self._cluster, self._copy)
         self._turn = count()
@@ -215,7 +218,7 @@ class TileSplitEngine(ClusterEngine):
         return [self._cluster.submit(_join, facts, *blocks, **where) for where in pinned or [{}]]
 
     def close(self) -> None:
-        """Let the cluster forget the table."""
+        """Let the cluster forget the copies, and what was sent beside the table."""
         self._copies.release()
         super().close()
 
@@ -241,7 +244,7 @@ class TileSplitEngine(ClusterEngine):
         return self._cluster.submit(_search_tiles, self._next_copy(), shared.get(), piece.tiles, piece.method)
 
 
-def open_cluster_engine(table: ClusteredTable) -> ClusterEngine:
+def open_cluster_engine(table: DaskTable) -> ClusterEngine:
     """Choose between the two ways by the table's shape, and by what workers can hold."""
     states = float(np.where(table.cardinalities <= MOST_PLANES, table.cardinalities, 0).sum())
     needed = table.n_rows * (2.0 * table.n_variables + states / 8)
@@ -285,8 +288,9 @@ class WholeTable:
         return int(self.codes.nbytes)
 
 
-def _join(facts: TableFacts, *blocks: NDArray[Any]) -> WholeTable:
-    return WholeTable(np.concatenate([block[facts.places] for block in blocks], axis=1), facts.cardinalities)
+def _join(facts: TableFacts, *blocks: Block) -> WholeTable:
+    codes = np.concatenate([block.codes[facts.places] for block in blocks], axis=1)
+    return WholeTable(codes, facts.cardinalities)
 
 
 def _apply_to_whole(whole: WholeTable, formula: TableFormula, queries: Queries) -> Floats:
@@ -316,10 +320,10 @@ def _tile_batch(
     return TileBatch(order, tiles, facts.cardinalities, margins, facts.n_rows)
 
 
-def _count_block(facts: TableFacts, batch: Counted, block: NDArray[Any]) -> BlockCounts:
+def _count_block(facts: TableFacts, batch: Counted, block: Block) -> BlockCounts:
     places = facts.places[batch.used]
-    stretches = range(0, block.shape[1], ROWS_AT_ONCE)
-    return _add_counts(*(batch.count(block[places, a : a + ROWS_AT_ONCE]) for a in stretches))
+    stretches = range(0, block.codes.shape[1], ROWS_AT_ONCE)
+    return _add_counts(*(batch.count(block.codes[places, a : a + ROWS_AT_ONCE]) for a in stretches))
 
 
 def _add_counts(*parts: BlockCounts) -> BlockCounts:

@@ -1,7 +1,7 @@
 """Tables that a cluster holds, in blocks of rows.
 
-A block is a matrix with a row for each variable, in the memory of some worker. What this process has of the
-table is what learners must know: names, states, how often each occurs.
+A block is in the memory of some worker. What this process has of the table is what learners must know: names,
+states, how often each occurs.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl.storage.dask.runtime import Cluster, Held
-from f2sl.storage.memory.table import DiscreteTable, NumericTable, name_order
-from f2sl.storage.stream.table import Summand
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.table.column import NUMBER, STATES, Column, places_of
+from f2sl.table.table import Summand, Table
+
+if TYPE_CHECKING:
+    from f2sl.storage.dask.engine import ClusterEngine
 
 FAN_IN = 8
 """So many blocks' sums are added up by one call."""
@@ -28,97 +32,105 @@ BYTES_OF_BLOCK = 1 << 25
 ROWS_AT_ONCE = 1 << 18
 """Rows of a block that are turned into floats at a time."""
 
-Block = npt.NDArray[Any]
 Arrays = tuple[npt.NDArray[Any], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class ClusteredTable:
-    """Samples that a cluster holds, of states or of real numbers.
+class Block(NamedTuple):
+    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
+
+    codes: npt.NDArray[Any]
+    numbers: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DaskTable(Table):
+    """A table that the workers of a cluster hold, which it closes when it is closed.
 
     Parameters
     ----------
-    kind, names, places, states, low, high, memory, notes
-        As in :class:`f2sl.storage.stream.table.StreamedTable`.
+    columns, extremes, memory, notes
+        As in :class:`f2sl.storage.stream.table.StreamTable`.
     cluster : Cluster
-        Who holds them.
+        Who holds the rows.
     blocks : Held
         Dask's futures of the blocks.
-    n_rows : int
+    total_rows : int
         The number of samples.
+    places : ndarray of int64
+        Which row of a block's matrix each column is.
+    coded : bool
+        Whether the numbers are codes of states.
     """
 
-    kind: str
-    names: tuple[str, ...]
+    held: ClassVar[str] = "on a cluster"
+
+    columns: tuple[Column, ...]
     cluster: Cluster
     blocks: Held[list[Any]]
-    n_rows: int
+    total_rows: int
     places: npt.NDArray[np.int64]
-    states: tuple[tuple[object, ...], ...]
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
+    extremes: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
     memory: int
     notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"ClusteredTable({self.n_variables} variables, {self.n_rows} rows)"
+    coded: bool = False
 
     @classmethod
     def of_table(
-        cls, table: DiscreteTable | NumericTable, cluster: Cluster, memory: int, n_blocks: int | None = None
-    ) -> ClusteredTable:
+        cls, table: MemoryTable, cluster: Cluster, memory: int, n_blocks: int | None = None
+    ) -> DaskTable:
         """Send a table that is in memory to a cluster, in `n_blocks` blocks or as many as seem good."""
-        values = table.codes if isinstance(table, DiscreteTable) else table.values
         if n_blocks is None:
-            n_blocks = max(len(cluster.workers), -(-values.nbytes // BYTES_OF_BLOCK))
+            n_bytes = table.codes.nbytes + table.numbers.nbytes
+            n_blocks = max(len(cluster.workers), -(-n_bytes // BYTES_OF_BLOCK))
         edges = np.linspace(0, table.n_rows, min(n_blocks, table.n_rows) + 1).astype(np.int64)
-        parts = [np.ascontiguousarray(values[:, a:b]) for a, b in pairwise(edges)]
-
-        def send() -> list[Any]:
-            return cluster.scatter(parts)
-
-        states = table.states if isinstance(table, DiscreteTable) else ()
-        low, high = values.min(axis=1).astype(np.float64), values.max(axis=1).astype(np.float64)
-        return cls(
-            table.kind,
-            table.names,
-            cluster,
-            Held(cluster, send),
-            table.n_rows,
-            np.arange(table.n_variables),
-            states,
-            low,
-            high,
-            memory,
-            table.notes,
-        )
+        parts = [
+            Block(np.ascontiguousarray(table.codes[:, a:b]), np.ascontiguousarray(table.numbers[:, a:b]))
+            for a, b in pairwise(edges)
+        ]
+        places = places_of(table.columns)
+        blocks = Held(cluster, lambda: cluster.scatter(parts))
+        return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends(), memory, table.notes)
 
     @property
-    def n_variables(self) -> int:
-        """The number of variables."""
-        return len(self.names)
-
-    @cached_property
-    def cardinalities(self) -> npt.NDArray[np.int64]:
-        """The number of states of each variable."""
-        return np.array([len(labels) for labels in self.states], dtype=np.int64)
+    def n_rows(self) -> int:
+        """The number of samples."""
+        return self.total_rows
 
     @cached_property
     def margins(self) -> tuple[npt.NDArray[np.int64], ...]:
-        """For each variable how often each of its states occurs."""
-        [counts] = self._summed(_margins_of_block, self.cardinalities)
-        return tuple(np.split(counts, np.cumsum(self.cardinalities)[:-1]))
+        """For each column how often each of its states occurs; empty for numbers."""
+        of_states = self.of_kind(STATES)
+        cardinalities = self.cardinalities[of_states]
+        found = [np.empty(0, np.int64)] * self.n_variables
+        if of_states:
+            [counts] = self._summed(_margins_of_block, cardinalities, self.places[of_states])
+            for i, own in zip(of_states, np.split(counts, np.cumsum(cardinalities)[:-1]), strict=True):
+                found[i] = own
+        return tuple(found)
+
+    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the least and the greatest number, or code that occurs, of each column."""
+        return self.extremes
+
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+        [values] = self._brought(self.places[[i]], self.columns[i].kind)
+        return np.asarray(values)
 
     def add_up(self, function: Summand) -> Arrays:
         """Sum what `function` makes of the numbers of blocks."""
-        return self._summed(_apply, function)
+        return self._summed(_of_codes if self.coded else _of_numbers, function, self.places)
 
-    def _summed(self, function: Callable[..., Arrays], argument: Any) -> Arrays:
-        [total] = self.cluster.map(lambda _: self._begin_sum(function, argument), [None])
+    def _summed(
+        self, function: Callable[..., Arrays], argument: Any, places: npt.NDArray[np.int64]
+    ) -> Arrays:
+        [total] = self.cluster.map(lambda _: self._begin_sum(function, argument, places), [None])
         return tuple(total)
 
-    def _begin_sum(self, function: Callable[..., Arrays], argument: Any) -> Any:
-        asked = self.cluster.put((function, self.places, argument))
+    def _begin_sum(
+        self, function: Callable[..., Arrays], argument: Any, places: npt.NDArray[np.int64]
+    ) -> Any:
+        asked = self.cluster.put((function, places, argument))
         parts = [self.cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
 
         def add(group: list[Any]) -> Any:
@@ -126,34 +138,42 @@ class ClusteredTable:
 
         return reduced(parts, add, add)
 
-    def read_all(self) -> npt.NDArray[np.float64]:
-        """Bring all numbers here, for who needs them in one place."""
+    def all_numbers(self) -> npt.NDArray[np.float64]:
+        """Return a table of numbers as one array, one row for each column."""
+        return self._brought(self.places, NUMBER).astype(np.float64, copy=False)
+
+    def _brought(self, places: npt.NDArray[np.int64], kind: str) -> npt.NDArray[Any]:
+        """Bring some rows of one of the blocks' matrices here."""
+        coded = self.coded or kind == STATES
         begun = self.cluster.map(
-            lambda i: self.cluster.submit(_chosen, self.places, self.blocks.get()[i]),
+            lambda i: self.cluster.submit(_chosen, places, coded, self.blocks.get()[i]),
             range(len(self.blocks.get())),
         )
-        return np.concatenate([block.astype(np.float64) for block in begun], axis=1)
+        return np.concatenate(list(begun), axis=1)
 
-    def some(self, variables: Sequence[int]) -> ClusteredTable:
-        """Give some of the variables, in this order, as a table of their own on the same blocks."""
+    def select(self, variables: Sequence[int]) -> DaskTable:
+        """Return some of the columns, in this order, as a table of their own on the same blocks."""
         chosen = list(variables)
+        low, high = self.extremes
         return replace(
             self,
-            names=tuple(self.names[i] for i in chosen),
+            columns=tuple(self.columns[i] for i in chosen),
             places=self.places[chosen],
-            states=tuple(self.states[i] for i in chosen) if self.states else (),
-            low=self.low[chosen],
-            high=self.high[chosen],
+            extremes=(low[chosen], high[chosen]),
         )
 
-    def in_name_order(self) -> ClusteredTable:
-        """Return the table with its variables sorted by name, itself if they are already."""
-        order = name_order(self.names)
-        return self if order is None else self.some(order)
+    def _codes_as_numbers(self) -> DaskTable:
+        return replace(self, columns=tuple(Column(name, NUMBER) for name in self.names), coded=True)
 
-    def as_numbers(self) -> ClusteredTable:
-        """Take the codes of states for numbers."""
-        return replace(self, kind="gaussian", states=())
+    def counting_engine(self, n_jobs: int | None = None) -> ClusterEngine:
+        """Open the engine that counts a table of states; the cluster has its own threads."""
+        from f2sl.storage.dask.engine import open_cluster_engine
+
+        return open_cluster_engine(self)
+
+    def with_notes(self, *notes: str) -> DaskTable:
+        """Return the same table with these notes and no others."""
+        return replace(self, notes=notes)
 
     def close(self) -> None:
         """Let the cluster forget the table; the connection is closed, if it was opened for it."""
@@ -178,18 +198,25 @@ def add_arrays(*parts: Arrays) -> Arrays:
 
 def _sums_of_block(asked: tuple[Callable[..., Arrays], npt.NDArray[np.int64], Any], block: Block) -> Arrays:
     function, places, argument = asked
-    stretches = range(0, block.shape[1], ROWS_AT_ONCE)
-    return add_arrays(*(function(argument, block[places, a : a + ROWS_AT_ONCE]) for a in stretches))
+    stretches = (slice(a, a + ROWS_AT_ONCE) for a in range(0, block.codes.shape[1], ROWS_AT_ONCE))
+    return add_arrays(*(function(argument, block, places, rows) for rows in stretches))
 
 
-def _margins_of_block(cardinalities: npt.NDArray[np.int64], codes: Block) -> Arrays:
+def _margins_of_block(
+    cardinalities: npt.NDArray[np.int64], block: Block, places: npt.NDArray[np.int64], rows: slice
+) -> Arrays:
+    codes = block.codes[places, rows]
     counts = [np.bincount(row, minlength=k) for row, k in zip(codes, cardinalities, strict=True)]
     return (np.concatenate(counts).astype(np.int64),)
 
 
-def _apply(function: Summand, values: Block) -> Arrays:
-    return function(values.astype(np.float64))
+def _of_numbers(function: Summand, block: Block, places: npt.NDArray[np.int64], rows: slice) -> Arrays:
+    return function(block.numbers[places, rows])
 
 
-def _chosen(places: npt.NDArray[np.int64], block: Block) -> Block:
-    return block[places]
+def _of_codes(function: Summand, block: Block, places: npt.NDArray[np.int64], rows: slice) -> Arrays:
+    return function(block.codes[places, rows].astype(np.float64))
+
+
+def _chosen(places: npt.NDArray[np.int64], coded: bool, block: Block) -> npt.NDArray[Any]:
+    return (block.codes if coded else block.numbers)[places]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,15 +69,15 @@ LARGEST_REFINING = 1 << 24
 
 
 class MemoryEngine(CountsOnly):
-    """Count the variables of a :class:`~f2sl.storage.memory.table.DiscreteTable` in this process.
+    """Count the variables of a :class:`~f2sl.storage.memory.table.MemoryTable` in this process.
 
     Tables with more cells than `most_full_cells` (by default as many as there are samples) list only the
     cells that occur.
 
     Examples
     --------
-    >>> from f2sl.reading.encode import as_table
-    >>> engine = MemoryEngine(as_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]}), n_jobs=1)
+    >>> from f2sl.reading import open_table
+    >>> engine = MemoryEngine(open_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]}), n_jobs=1)
     >>> engine.count(Queries.of([(0, 1)])).counts.tolist()
     [1, 1, 0, 2]
     """
@@ -126,6 +127,10 @@ class MemoryEngine(CountsOnly):
         """Give the margins of variables that all have `k` states, one a row."""
         rows: Integers = self.margins[self.margin_start[variables][:, None] + np.arange(k)]
         return rows
+
+    def column(self, variable: int) -> NDArray[Any]:
+        """Return the codes of one variable."""
+        return np.asarray(self._codes[variable])
 
     def close(self) -> None:
         """End the engine's threads."""

@@ -1,103 +1,125 @@
-"""The tables that all learning starts from, of states or of real numbers.
+"""Tables in memory: a matrix of codes beside a matrix of numbers.
 
-A *state* is one of the finitely many values that a discrete variable can take; a
-*code* is the position of a state in the list of the variable's states. The table
-keeps the codes with one row of memory for each variable, because counting walks
-along variables and hardly ever along samples.
+Both have one row of memory for each column, because counting walks along columns and hardly ever along
+samples.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl.errors import DataError
+from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type, places_of
+from f2sl.table.table import Summand, Table
 
-MAX_STATES = 65_536
-"""The most states that a variable can have: what an unsigned 16-bit code can tell apart."""
-
-
-def code_type(most_states: int) -> type[np.uint8] | type[np.uint16]:
-    """Return the smallest integer type that holds the codes of `most_states` states.
-
-    Examples
-    --------
-    >>> code_type(256).__name__, code_type(257).__name__
-    ('uint8', 'uint16')
-    """
-    return np.uint8 if most_states <= 256 else np.uint16
+if TYPE_CHECKING:
+    from f2sl.storage.memory.engine import MemoryEngine
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiscreteTable:
-    """Samples of discrete variables, as integer codes.
+class MemoryTable(Table):
+    """A table in the memory of this process.
 
     Parameters
     ----------
-    names : tuple of str
-        The variables, each once.
-    states : tuple of tuples
-        For each variable the labels of its states, in the order of their codes. A state
-        need not occur in the rows.
-    codes : ndarray of uint8 or uint16, shape (n_variables, n_rows)
-        ``states[i][codes[i, r]]`` is the value of variable ``i`` in row ``r``. Stored as
-        uint8 if no variable has more than 256 states, as uint16 otherwise.
+    columns : tuple of Column
+        Name, kind and states of each variable. A state need not occur in the rows.
+    codes : ndarray of uint8 or uint16
+        One row for each column of states, in their order: positions in the list of the column's states.
+        Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
+    numbers : ndarray of float64
+        One row for each column of numbers, in their order; finite.
     notes : tuple of str
         What a user should know about how the data were read.
 
     Examples
     --------
-    >>> table = DiscreteTable(("b", "a"), (("no", "yes"), (0, 1, 2)), np.array([[0, 1], [2, 0]]))
+    >>> table = MemoryTable.of_codes(("b", "a"), (("no", "yes"), (0, 1, 2)), np.array([[0, 1], [2, 0]]))
     >>> table
-    DiscreteTable(2 variables, 2 rows)
+    Table(2 columns of states, 2 rows, in memory)
     >>> table.cardinalities.tolist()
     [2, 3]
     >>> table.in_name_order().names
     ('a', 'b')
     """
 
-    kind: ClassVar[str] = "discrete"
-
-    names: tuple[str, ...]
-    states: tuple[tuple[object, ...], ...]
+    columns: tuple[Column, ...]
     codes: npt.NDArray[Any]
+    numbers: npt.NDArray[np.float64]
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        # The kernels index by these codes without looking: a code that is out of range must not get in.
-        codes = np.asarray(self.codes)
-        if codes.ndim != 2 or len(self.names) != codes.shape[0] or len(self.states) != codes.shape[0]:
+    @classmethod
+    def of_codes(
+        cls,
+        names: Sequence[str],
+        states: Sequence[tuple[object, ...]],
+        codes: npt.ArrayLike,
+        notes: tuple[str, ...] = (),
+    ) -> MemoryTable:
+        """Make a table of states from codes, one row for each column."""
+        found = np.asarray(codes)
+        if found.ndim != 2 or len(names) != found.shape[0] or len(states) != found.shape[0]:
             raise DataError(
-                f"a table needs one row of codes for each variable: got {len(self.names)} names, "
-                f"{len(self.states)} lists of states and codes of shape {codes.shape}"
+                f"a table needs one row of codes for each variable: got {len(names)} names, "
+                f"{len(states)} lists of states and codes of shape {found.shape}"
             )
-        _check_distinct(self.names)
+        columns = tuple(Column(name, STATES, labels) for name, labels in zip(names, states, strict=True))
+        return cls(columns, found, np.empty((0, found.shape[1])), notes)
+
+    @classmethod
+    def of_numbers(
+        cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[str, ...] = ()
+    ) -> MemoryTable:
+        """Make a table of numbers, one row for each column.
+
+        Examples
+        --------
+        >>> table = MemoryTable.of_numbers(("b", "a"), [[0.5, 1.5], [2.0, 0.1]])
+        >>> table.in_name_order().numbers.tolist()
+        [[2.0, 0.1], [0.5, 1.5]]
+        """
+        found = np.asarray(numbers, dtype=np.float64)
+        if found.ndim != 2 or len(names) != found.shape[0]:
+            raise DataError(
+                f"a table needs one row of values for each variable: got {len(names)} names "
+                f"and values of shape {found.shape}"
+            )
+        columns = tuple(Column(name, NUMBER) for name in names)
+        return cls(columns, np.empty((0, found.shape[1]), np.uint8), found, notes)
+
+    def __post_init__(self) -> None:
+        codes = np.asarray(self.codes)
+        numbers = np.ascontiguousarray(self.numbers, dtype=np.float64)
+        if len(set(self.names)) != len(self.names):
+            raise DataError("the names of a table's variables must differ from each other")
+        # The kernels index by these codes without looking: a code that is out of range must not get in.
         if codes.dtype.kind not in "iu":
             raise DataError(f"codes are integers, got {codes.dtype}")
+        of_states = [self.columns[i] for i in self.of_kind(STATES)]
+        cardinalities = np.array([len(column.states) for column in of_states], np.int64)
         if codes.size:
-            wrong = codes.max(axis=1) >= self.cardinalities
+            wrong = codes.max(axis=1) >= cardinalities
             if codes.dtype.kind == "i":
                 wrong |= codes.min(axis=1) < 0
             if wrong.any():
                 raise DataError(
-                    f"variable {self.names[int(wrong.argmax())]!r} has a code that is none of its states"
+                    f"variable {of_states[int(wrong.argmax())].name!r} has a code that is none of its states"
                 )
-        most = int(self.cardinalities.max(initial=0))
+        most = int(cardinalities.max(initial=0))
         if most > MAX_STATES:
             raise DataError(f"a variable has {most:,} states; at most {MAX_STATES:,} are possible")
+        finite = np.isfinite(numbers).all(axis=1)
+        if not finite.all():
+            name = self.columns[self.of_kind(NUMBER)[int(finite.argmin())]].name
+            raise DataError(f"variable {name!r} has a value that is not finite")
         object.__setattr__(self, "codes", np.ascontiguousarray(codes, dtype=code_type(most)))
-
-    def __repr__(self) -> str:
-        return f"DiscreteTable({self.n_variables} variables, {self.n_rows} rows)"
-
-    @property
-    def n_variables(self) -> int:
-        """The number of variables."""
-        return len(self.names)
+        object.__setattr__(self, "numbers", numbers)
 
     @property
     def n_rows(self) -> int:
@@ -105,106 +127,53 @@ class DiscreteTable:
         return int(self.codes.shape[1])
 
     @cached_property
-    def cardinalities(self) -> npt.NDArray[np.int64]:
-        """The number of states of each variable."""
-        return np.array([len(labels) for labels in self.states], dtype=np.int64)
+    def _rows(self) -> npt.NDArray[np.int64]:
+        """The row of each column in the matrix of its kind."""
+        return places_of(self.columns)
 
-    def in_name_order(self) -> DiscreteTable:
-        """Return the table with its variables sorted by name, itself if they are already.
+    @cached_property
+    def _ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        low, high = np.empty(self.n_variables), np.empty(self.n_variables)
+        for kind, matrix in ((STATES, self.codes), (NUMBER, self.numbers)):
+            own = self.of_kind(kind)
+            if own:
+                low[own], high[own] = matrix.min(axis=1), matrix.max(axis=1)
+        return low, high
 
-        Learners break ties by this order, so that the order of a file's columns decides nothing.
-        """
-        order = name_order(self.names)
-        if order is None:
-            return self
-        return DiscreteTable(
-            names=tuple(self.names[i] for i in order),
-            states=tuple(self.states[i] for i in order),
-            codes=self.codes[order],
-            notes=self.notes,
+    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the least and the greatest number, or code that occurs, of each column."""
+        return self._ends
+
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+        matrix = self.codes if self.columns[i].kind == STATES else self.numbers
+        return np.asarray(matrix[self._rows[i]])
+
+    def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
+        """Return what `function` makes of all numbers: they are one block."""
+        return function(self.numbers)
+
+    def all_numbers(self) -> npt.NDArray[np.float64]:
+        """Return a table of numbers as one array, one row for each column."""
+        return self.numbers
+
+    def select(self, variables: Sequence[int]) -> MemoryTable:
+        """Return some of the columns, in this order, as a table of their own."""
+        chosen = tuple(self.columns[i] for i in variables)
+        codes, numbers = (
+            [self._rows[i] for i in variables if self.columns[i].kind == kind] for kind in (STATES, NUMBER)
         )
+        return MemoryTable(chosen, self.codes[codes], self.numbers[numbers], self.notes)
 
+    def _codes_as_numbers(self) -> MemoryTable:
+        return MemoryTable.of_numbers(self.names, self.codes, self.notes)
 
-@dataclass(frozen=True, eq=False, repr=False)
-class NumericTable:
-    """Samples of real-valued variables.
+    def counting_engine(self, n_jobs: int | None = None) -> MemoryEngine:
+        """Open the engine that counts a table of states."""
+        from f2sl.storage.memory.engine import MemoryEngine
 
-    Parameters
-    ----------
-    names : tuple of str
-        The variables, each once.
-    values : ndarray of float64, shape (n_variables, n_rows)
-        Finite.
-    notes : tuple of str
-        What a user should know about how the data were read.
+        return MemoryEngine(self, n_jobs)
 
-    Examples
-    --------
-    >>> table = NumericTable(("b", "a"), np.array([[0.5, 1.5], [2.0, 0.1]]))
-    >>> table
-    NumericTable(2 variables, 2 rows)
-    >>> table.in_name_order().values.tolist()
-    [[2.0, 0.1], [0.5, 1.5]]
-    """
-
-    kind: ClassVar[str] = "gaussian"
-
-    names: tuple[str, ...]
-    values: npt.NDArray[np.float64]
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        values = np.ascontiguousarray(self.values, dtype=np.float64)
-        if values.ndim != 2 or len(self.names) != values.shape[0]:
-            raise DataError(
-                f"a table needs one row of values for each variable: got {len(self.names)} names "
-                f"and values of shape {values.shape}"
-            )
-        _check_distinct(self.names)
-        finite = np.isfinite(values).all(axis=1)
-        if not finite.all():
-            raise DataError(f"variable {self.names[int(finite.argmin())]!r} has a value that is not finite")
-        object.__setattr__(self, "values", values)
-
-    def __repr__(self) -> str:
-        return f"NumericTable({self.n_variables} variables, {self.n_rows} rows)"
-
-    @classmethod
-    def from_codes(cls, table: DiscreteTable) -> NumericTable:
-        """Take the codes of a discrete table for numbers.
-
-        Examples
-        --------
-        >>> states = DiscreteTable(("a",), (("no", "yes"),), np.array([[1, 0]]))
-        >>> NumericTable.from_codes(states).values.tolist()
-        [[1.0, 0.0]]
-        """
-        return cls(table.names, table.codes.astype(np.float64), table.notes)
-
-    @property
-    def n_variables(self) -> int:
-        """The number of variables."""
-        return len(self.names)
-
-    @property
-    def n_rows(self) -> int:
-        """The number of samples."""
-        return int(self.values.shape[1])
-
-    def in_name_order(self) -> NumericTable:
-        """Return the table with its variables sorted by name, itself if they are already."""
-        order = name_order(self.names)
-        if order is None:
-            return self
-        return NumericTable(tuple(self.names[i] for i in order), self.values[order], self.notes)
-
-
-def _check_distinct(names: tuple[str, ...]) -> None:
-    if len(set(names)) != len(names):
-        raise DataError("the names of a table's variables must differ from each other")
-
-
-def name_order(names: tuple[str, ...]) -> list[int] | None:
-    """Give the numbers of the variables in the order of their names; None if that is the order they have."""
-    order = sorted(range(len(names)), key=names.__getitem__)
-    return None if order == list(range(len(names))) else order
+    def with_notes(self, *notes: str) -> MemoryTable:
+        """Return the same table with these notes and no others."""
+        return replace(self, notes=notes)

@@ -11,8 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from threading import Lock
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._threads import Threads
@@ -29,7 +31,7 @@ from f2sl.storage.blocks import (
 )
 from f2sl.storage.memory.engine import merge_pairs
 from f2sl.storage.protocol import CountsOnly, FoundPairs, PairFormula, Queries, TableFormula, Tables
-from f2sl.storage.stream.table import StreamedTable
+from f2sl.storage.stream.table import StreamTable
 from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
 
 SHARE_FOR_TABLES = 0.5
@@ -42,18 +44,18 @@ Advance = Callable[[float], None] | None
 
 
 class StreamEngine(CountsOnly):
-    """Count the variables of a :class:`~f2sl.storage.stream.table.StreamedTable`, with bounded memory.
+    """Count the variables of a :class:`~f2sl.storage.stream.table.StreamTable`, with bounded memory.
 
     Examples
     --------
-    >>> from f2sl.reading import as_table
-    >>> table = as_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]})
-    >>> with StreamEngine(StreamedTable.of_table(table, rows_per_block=3), n_jobs=1) as engine:
+    >>> from f2sl.reading import open_table
+    >>> table = open_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]})
+    >>> with StreamEngine(StreamTable.of_table(table, rows_per_block=3), n_jobs=1) as engine:
     ...     engine.count(Queries.of([(0, 1)])).counts.tolist()
     [1, 1, 0, 2]
     """
 
-    def __init__(self, table: StreamedTable, n_jobs: int | None = None) -> None:
+    def __init__(self, table: StreamTable, n_jobs: int | None = None) -> None:
         self._table = table
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
@@ -68,6 +70,10 @@ class StreamEngine(CountsOnly):
     def n_variables(self) -> int:
         """Number of variables."""
         return len(self.cardinalities)
+
+    def column(self, variable: int) -> NDArray[Any]:
+        """Return the codes of one variable."""
+        return self._table.column(variable)
 
     def close(self) -> None:
         """End the engine's threads."""
@@ -139,7 +145,7 @@ class StreamEngine(CountsOnly):
 
     def _go_through(self, batch: Counted, n_threads: int, advance: Advance, share: float) -> Tables:
         """Add up the counts of all blocks; the threads take one block after another."""
-        left = deque(range(self._table.blocks.n_blocks))
+        left = deque(range(self._table.n_blocks))
         step = share / max(1, len(left))
         sums, turn = _Sums(), Lock()
 

@@ -11,22 +11,23 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl.errors import FileError
-from f2sl.storage.memory.table import DiscreteTable, NumericTable, code_type, name_order
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.table.column import NUMBER, STATES, Column, code_type, places_of
+from f2sl.table.table import Summand, Table
+
+if TYPE_CHECKING:
+    from f2sl.storage.stream.engine import StreamEngine
 
 Block = npt.NDArray[Any]
-
-Summand = Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[Any], ...]]
-"""From a block of numbers to arrays that are to be added up over all blocks."""
 
 
 class BlockFile:
@@ -43,12 +44,12 @@ class BlockFile:
     [[[3, 4]], [[5]]]
     """
 
-    def __init__(self, n_variables: int, kind: np.dtype[Any], rows_per_block: int) -> None:
+    def __init__(self, n_variables: int, dtype: np.dtype[Any], rows_per_block: int) -> None:
         self.n_variables = n_variables
-        self.kind = kind
+        self.dtype = dtype
         self.rows_per_block = rows_per_block
         self.n_rows = 0
-        self._pending = np.empty((n_variables, rows_per_block), kind)
+        self._pending = np.empty((n_variables, rows_per_block), dtype)
         self._n_pending = 0
         self._file: Any = tempfile.TemporaryFile(prefix="f2sl-", buffering=0)  # noqa: SIM115
         self._turn = Lock()
@@ -104,9 +105,9 @@ class BlockFile:
         """Read some variables' rows of a block; several threads may."""
         first = block * self.rows_per_block
         n_rows = min(self.rows_per_block, self.n_rows - first)
-        found = np.empty((len(variables), n_rows), self.kind)
-        width = n_rows * self.kind.itemsize
-        start = first * self.n_variables * self.kind.itemsize
+        found = np.empty((len(variables), n_rows), self.dtype)
+        width = n_rows * self.dtype.itemsize
+        start = first * self.n_variables * self.dtype.itemsize
         for row, first_variable, n_together in _runs(variables):
             content = found[row : row + n_together].data.cast("B")
             with self._turn:
@@ -131,127 +132,169 @@ def _runs(variables: Sequence[int] | npt.NDArray[np.int64]) -> list[tuple[int, i
     return list(zip(borders.tolist(), numbers[borders].tolist(), lengths.tolist(), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedTable:
-    """Samples that are gone through in blocks, of states or of real numbers.
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamTable(Table):
+    """A table on disk that is gone through in blocks.
 
     Parameters
     ----------
-    kind : {"discrete", "gaussian"}
-        What the blocks hold: codes of states, or numbers.
-    names : tuple of str
-        The variables, each once.
-    blocks : BlockFile
-        Where the rows are.
+    columns : tuple of Column
+        Name, kind and states of each variable.
+    codes, numbers : BlockFile or None
+        Where the rows of the columns of states, and of numbers, are; None if there are no such columns.
     places : ndarray of int64
-        Which of the file's variables each variable is.
-    states : tuple of tuples
-        For each variable the labels of its states, in the order of their codes; empty for numbers.
+        Which of the file's variables each column is.
     margins : tuple of ndarray
-        For each variable how often each of its states occurs; empty for numbers.
-    low, high : ndarray of float64
-        The least and the greatest number (or code) of each variable.
+        For each column how often each of its states occurs; empty for numbers.
+    extremes : tuple of two ndarrays of float64
+        The least and the greatest number, or code that occurs, of each column.
     memory : int
         Bytes that working with the table may take.
     notes : tuple of str
         What a user should know about how the data were read.
     """
 
-    kind: str
-    names: tuple[str, ...]
-    blocks: BlockFile
+    held: ClassVar[str] = "on disk"
+
+    columns: tuple[Column, ...]
+    codes: BlockFile | None
+    numbers: BlockFile | None
     places: npt.NDArray[np.int64]
-    states: tuple[tuple[object, ...], ...]
     margins: tuple[npt.NDArray[np.int64], ...]
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
-    memory: int
+    extremes: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    memory: int = 1 << 28
     notes: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        return f"StreamedTable({self.n_variables} variables, {self.n_rows} rows)"
-
     @classmethod
-    def of_table(
-        cls, table: DiscreteTable | NumericTable, rows_per_block: int, memory: int = 1 << 28
-    ) -> StreamedTable:
+    def of_table(cls, table: MemoryTable, rows_per_block: int, memory: int = 1 << 28) -> StreamTable:
         """Write a table that is in memory to blocks.
 
         Examples
         --------
-        >>> table = NumericTable(("b", "a"), np.array([[0.5, 1.5], [2.0, 0.1]]))
-        >>> streamed = StreamedTable.of_table(table, rows_per_block=1).in_name_order()
+        >>> table = MemoryTable.of_numbers(("b", "a"), [[0.5, 1.5], [2.0, 0.1]])
+        >>> streamed = StreamTable.of_table(table, rows_per_block=1).in_name_order()
         >>> streamed.read(1).tolist()
         [[0.1], [1.5]]
         """
-        values = table.codes if isinstance(table, DiscreteTable) else table.values
-        blocks = BlockFile(table.n_variables, values.dtype, rows_per_block)
-        blocks.append(values)
-        blocks.finish()
-        states: tuple[tuple[object, ...], ...] = ()
-        margins: tuple[npt.NDArray[np.int64], ...] = ()
-        if isinstance(table, DiscreteTable):
-            states = table.states
-            margins = tuple(
-                np.bincount(codes, minlength=len(labels)).astype(np.int64)
-                for codes, labels in zip(values, states, strict=True)
-            )
-        low, high = values.min(axis=1).astype(np.float64), values.max(axis=1).astype(np.float64)
-        places = np.arange(table.n_variables)
-        return cls(table.kind, table.names, blocks, places, states, margins, low, high, memory, table.notes)
-
-    @property
-    def n_variables(self) -> int:
-        """The number of variables."""
-        return len(self.names)
+        writer = BlockWriter(table.columns, rows_per_block)
+        writer.append(table.codes, table.numbers)
+        return writer.finish(table.ends(), memory, table.notes)
 
     @property
     def n_rows(self) -> int:
         """The number of samples."""
-        return self.blocks.n_rows
+        return self._files[0].n_rows
 
-    @cached_property
-    def cardinalities(self) -> npt.NDArray[np.int64]:
-        """The number of states of each variable."""
-        return np.array([len(labels) for labels in self.states], dtype=np.int64)
+    @property
+    def n_blocks(self) -> int:
+        """The number of blocks."""
+        return self._files[0].n_blocks
+
+    @property
+    def _files(self) -> list[BlockFile]:
+        return [file for file in (self.codes, self.numbers) if file is not None]
+
+    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the least and the greatest number, or code that occurs, of each column."""
+        return self.extremes
 
     def read(self, block: int, variables: npt.NDArray[np.int64] | None = None) -> Block:
-        """Read a block's rows of some variables, or of all: a row of the matrix for each variable."""
-        return self.blocks.read(block, self.places if variables is None else self.places[variables])
+        """Read a block's rows of some columns, or of all, of a table of one kind: a row for each column."""
+        [file] = self._files
+        return file.read(block, self.places if variables is None else self.places[variables])
+
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+        file = self.codes if self.columns[i].kind == STATES else self.numbers
+        assert file is not None
+        return np.concatenate([file.read(block, self.places[[i]])[0] for block in range(file.n_blocks)])
 
     def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
         """Sum what `function` makes of each block's numbers."""
         total = function(self.read(0).astype(np.float64))
-        for block in range(1, self.blocks.n_blocks):
+        for block in range(1, self.n_blocks):
             for sums, more in zip(total, function(self.read(block).astype(np.float64)), strict=True):
                 sums += more
         return total
 
-    def read_all(self) -> npt.NDArray[np.float64]:
-        """Read all numbers, for who needs them in one place."""
-        return np.concatenate([self.read(i).astype(np.float64) for i in range(self.blocks.n_blocks)], axis=1)
+    def all_numbers(self) -> npt.NDArray[np.float64]:
+        """Return a table of numbers as one array, one row for each column."""
+        return np.concatenate([self.read(i).astype(np.float64) for i in range(self.n_blocks)], axis=1)
 
-    def some(self, variables: Sequence[int]) -> StreamedTable:
-        """Give some of the variables, in this order, as a table of their own on the same blocks."""
+    def select(self, variables: Sequence[int]) -> StreamTable:
+        """Return some of the columns, in this order, as a table of their own on the same blocks."""
         chosen = list(variables)
+        columns = tuple(self.columns[i] for i in chosen)
+        kinds = {column.kind for column in columns}
+        low, high = self.extremes
         return replace(
             self,
-            names=tuple(self.names[i] for i in chosen),
+            columns=columns,
+            codes=self.codes if STATES in kinds or not columns else None,
+            numbers=self.numbers if NUMBER in kinds or not columns else None,
             places=self.places[chosen],
-            states=tuple(self.states[i] for i in chosen) if self.states else (),
-            margins=tuple(self.margins[i] for i in chosen) if self.margins else (),
-            low=self.low[chosen],
-            high=self.high[chosen],
+            margins=tuple(self.margins[i] for i in chosen),
+            extremes=(low[chosen], high[chosen]),
         )
 
-    def in_name_order(self) -> StreamedTable:
-        """Return the table with its variables sorted by name, itself if they are already."""
-        order = name_order(self.names)
-        return self if order is None else self.some(order)
+    def _codes_as_numbers(self) -> StreamTable:
+        columns = tuple(Column(name, NUMBER) for name in self.names)
+        margins = (np.empty(0, np.int64),) * self.n_variables
+        return replace(self, columns=columns, codes=None, numbers=self.codes, margins=margins)
 
-    def as_numbers(self) -> StreamedTable:
-        """Take the codes of states for numbers."""
-        return replace(self, kind="gaussian", states=(), margins=())
+    def counting_engine(self, n_jobs: int | None = None) -> StreamEngine:
+        """Open the engine that counts a table of states."""
+        from f2sl.storage.stream.engine import StreamEngine
+
+        return StreamEngine(self, n_jobs)
+
+    def with_notes(self, *notes: str) -> StreamTable:
+        """Return the same table with these notes and no others."""
+        return replace(self, notes=notes)
+
+    def close(self) -> None:
+        """Give the space on disk back."""
+        for file in self._files:
+            file.close()
+
+
+class BlockWriter:
+    """Writes codes and numbers side by side, and counts the states on the way."""
+
+    def __init__(self, columns: tuple[Column, ...], rows_per_block: int) -> None:
+        self._columns = columns
+        self._of_states = [i for i, column in enumerate(columns) if column.kind == STATES]
+        self._of_numbers = [i for i, column in enumerate(columns) if column.kind == NUMBER]
+        self._margins = [np.zeros(len(column.states), np.int64) for column in columns]
+        most = max((len(column.states) for column in columns), default=0)
+        types = (self._of_states, np.dtype(code_type(most))), (self._of_numbers, np.dtype(np.float64))
+        self._files = [BlockFile(len(own), dtype, rows_per_block) if own else None for own, dtype in types]
+
+    def append(self, codes: Block, numbers: Block) -> None:
+        """Add rows of the table: a matrix for the columns of each kind, with a row for each column."""
+        for i, row in zip(self._of_states, codes, strict=True):
+            self._margins[i] += np.bincount(row, minlength=len(self._margins[i]))
+        for file, rows in zip(self._files, (codes, numbers), strict=True):
+            if file is not None:
+                file.append(rows)
+
+    def finish(
+        self,
+        ends: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
+        memory: int,
+        notes: tuple[str, ...],
+    ) -> StreamTable:
+        """Write what is left; `ends` are those of the numbers, and of codes follow from the counts."""
+        for file in self._files:
+            if file is not None:
+                file.finish()
+        low, high = (end.copy() for end in ends)
+        if self._of_states:
+            occurring = ends_of([self._margins[i] for i in self._of_states])
+            low[self._of_states], high[self._of_states] = occurring
+        codes, numbers = self._files
+        places, margins = places_of(self._columns), tuple(self._margins)
+        return StreamTable(self._columns, codes, numbers, places, margins, (low, high), memory, notes)
 
 
 def ends_of(
@@ -267,8 +310,3 @@ def ends_of(
     """
     ends = np.array([np.flatnonzero(counts)[[0, -1]] for counts in margins], np.float64)
     return ends[:, 0], ends[:, 1]
-
-
-def block_type(states: Sequence[Sequence[object]]) -> np.dtype[Any]:
-    """Tell the type of the codes of variables with these states."""
-    return np.dtype(code_type(max(map(len, states), default=0)))

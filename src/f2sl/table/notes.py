@@ -7,8 +7,9 @@ import warnings
 import numpy as np
 
 from f2sl.errors import F2SLWarning
-from f2sl.reading.open import Table, WithStates, has_states
+from f2sl.table.column import NUMBER
 from f2sl.table.names import listing
+from f2sl.table.table import Table
 
 LIKE_AN_IDENTIFIER = 0.9
 """Share of states among the rows from which on a column looks like an identifier."""
@@ -18,19 +19,19 @@ FEWEST_ROWS = 20
 mostly chance."""
 
 
-def constant_columns(table: WithStates) -> str | None:
+def constant_columns(table: Table) -> str | None:
     """Say which columns have one state only, if any.
 
     Examples
     --------
-    >>> from f2sl.reading import as_table
-    >>> constant_columns(as_table({"a": [1, 1], "b": [0, 1]}))
+    >>> from f2sl.reading import open_table
+    >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
     "one state only, so no edges: column 'a'"
     """
     return _listed("one state only, so no edges: ", table, table.cardinalities == 1)
 
 
-def identifier_columns(table: WithStates) -> str | None:
+def identifier_columns(table: Table) -> str | None:
     """Say which columns, if any, have nearly as many states as there are rows: they hide what others tell."""
     like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
     return _listed("nearly as many states as rows, like an identifier (better left out): ", table, like)
@@ -38,27 +39,27 @@ def identifier_columns(table: WithStates) -> str | None:
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
     """Warn whoever called a learner, `stacklevel` calls up, of columns of states like identifiers."""
-    text = identifier_columns(table) if has_states(table) else None
+    text = identifier_columns(table)
     if text is not None:
         warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
 
 
 def remarks(table: Table) -> list[str]:
-    """All that there is to say about a table; of real numbers, their correlations tell more.
+    """List all that there is to say about a table; of real numbers, their correlations tell more.
 
     Examples
     --------
-    >>> from f2sl.reading import NumericTable
-    >>> remarks(NumericTable(("a", "b"), np.array([[0.1, 0.2, 0.4], [0.3, 0.1, 0.2]])))
+    >>> from f2sl.reading import open_table
+    >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: what was learned is not to be relied on']
     """
-    if not has_states(table):
-        few = table.n_rows < FEWEST_ROWS
-        return [f"only {table.n_rows} rows: what was learned is not to be relied on"] if few else []
-    return [text for text in (constant_columns(table), identifier_columns(table)) if text is not None]
+    told = [constant_columns(table), identifier_columns(table)]
+    if NUMBER in table.kinds and table.n_rows < FEWEST_ROWS:
+        told.append(f"only {table.n_rows} rows: what was learned is not to be relied on")
+    return [text for text in told if text is not None]
 
 
-def _listed(what: str, table: WithStates, chosen: np.ndarray) -> str | None:
+def _listed(what: str, table: Table, chosen: np.ndarray) -> str | None:
     names = [repr(table.names[i]) for i in np.flatnonzero(chosen)]
     if not names:
         return None

@@ -1,4 +1,4 @@
-"""What a user may hand over, seen as a list of columns.
+"""What a user may hand over in memory, seen as a list of columns.
 
 A *source* knows its names and its number of rows and gives one column at a time, so
 that a table of 64-bit values is never copied as a whole. A source whose cells are all
@@ -9,23 +9,18 @@ array, which is many times faster than a column at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from f2sl.errors import DataError
-from f2sl.reading.files import is_path
-from f2sl.reading.values import Column, Refused, numpy_column, some
-from f2sl.storage.memory.table import NumericTable
+from f2sl.errors import DataError, unknown_name
+from f2sl.reading.values import RawColumn, Refused, numpy_column, some
 from f2sl.table.names import chosen_names, column_names, generated_names
 
-if TYPE_CHECKING:
-    from f2sl.reading.digest import Digest
-
 _NO_REALS = "iubUSMm"
-"""The kinds of NumPy arrays that hold no real numbers."""
+"""The types of NumPy arrays, by their letters, that hold no real numbers."""
 _CATEGORIES = (nw.Categorical, nw.Enum)
 _NO_REAL_TYPES = (nw.Boolean, nw.String, *_CATEGORIES)
 
@@ -36,8 +31,8 @@ class Source(Protocol):
     names: tuple[str, ...]
     n_rows: int
 
-    def column(self, i: int) -> Column:
-        """Return column `i`; raises `Refused` if it cannot be discrete."""
+    def column(self, i: int) -> RawColumn:
+        """Return column `i`; raises `Refused` if it cannot be read."""
         ...
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
@@ -49,22 +44,20 @@ class Source(Protocol):
         ...
 
 
-def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
-    """Find out what `data` is.
+def open_source(data: Any, names: Sequence[str] | None = None, drop: Sequence[str] = ()) -> Source:
+    """Find out what `data` are, and leave out the columns to `drop`; `names` are for those that are left.
 
     Raises
     ------
     DataError
-        If it is nothing that can be seen as a table.
+        If they are nothing that can be seen as a table, or have no column of a name to drop.
     """
-    if isinstance(data, (ArraySource, ArrowSource, FrameSource, MappingSource, DigestSource)):
-        return data
-    if isinstance(data, NumericTable):
-        return ArraySource(data.values.T, names or data.names)
-    if is_path(data):
-        from f2sl.reading.io import read_table
+    if drop:
+        return _Without(_opened(data, None), drop, names)
+    return _opened(data, names)
 
-        return ArrowSource(read_table(data), names)
+
+def _opened(data: Any, names: Sequence[str] | None) -> Source:
     if isinstance(data, Mapping):
         return MappingSource(data, names)
     if isinstance(data, np.ndarray):
@@ -89,15 +82,15 @@ def _other_source(data: Any, names: Sequence[str] | None) -> Source:
         raise
     if isinstance(frame, nw.DataFrame):
         return FrameSource(frame, names)
-    kind = type(data).__name__
+    what = type(data).__name__
     if hasattr(data, "collect"):
-        raise DataError(f"a {kind} has not been computed yet; hand over the result of its .collect()")
+        raise DataError(f"a {what} has not been computed yet; hand over the result of its .collect()")
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"):
         return ArrowSource(data, names)
     if hasattr(data, "__array__"):
         return ArraySource(np.asarray(data), names)
     raise DataError(
-        f"no table can be read from a {kind}; f2sl takes a data frame (pandas, Polars, PyArrow), "
+        f"no table can be read from a {what}; f2sl takes a data frame (pandas, Polars, PyArrow), "
         "a two-dimensional array, a dictionary of columns, or the path of a file"
     )
 
@@ -116,7 +109,7 @@ class ArraySource:
         self.n_rows = array.shape[0]
         self.names = chosen_names(names, array.shape[1]) or generated_names(array.shape[1])
 
-    def column(self, i: int) -> Column:
+    def column(self, i: int) -> RawColumn:
         """Return column `i`."""
         return numpy_column(self._array[:, i], None if self._mask is None else self._mask[:, i])
 
@@ -145,7 +138,7 @@ class ArrowSource:
         self.n_rows = table.num_rows
         self.names = chosen_names(names, table.num_columns) or column_names(table.column_names)
 
-    def column(self, i: int) -> Column:
+    def column(self, i: int) -> RawColumn:
         """Return column `i`."""
         from f2sl.reading.arrow import arrow_column
 
@@ -159,32 +152,8 @@ class ArrowSource:
         """Look at the column's type."""
         import pyarrow.types as pt
 
-        kind = self._table.field(i).type
-        return bool(pt.is_floating(kind) or pt.is_decimal(kind))
-
-
-class DigestSource:
-    """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
-
-    def __init__(
-        self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest], with_dropped: bool = False
-    ) -> None:
-        self.names = names
-        self.n_rows = n_rows
-        self.digests = digests
-        self._with_dropped = with_dropped
-
-    def column(self, i: int) -> Column:
-        """Return the distinct values of column `i`."""
-        return self.digests[i].column(self._with_dropped)
-
-    def block(self, first: int, last: int) -> None:
-        """Return None: the columns are not equally long."""
-        return
-
-    def may_be_real(self, i: int) -> bool:
-        """Look at what the column came as."""
-        return self.digests[i].may_be_real
+        dtype = self._table.field(i).type
+        return bool(pt.is_floating(dtype) or pt.is_decimal(dtype))
 
 
 class FrameSource:
@@ -201,7 +170,7 @@ class FrameSource:
         self.n_rows = len(frame)
         self.names = chosen_names(names, len(schema)) or column_names(schema)
 
-    def column(self, i: int) -> Column:
+    def column(self, i: int) -> RawColumn:
         """Return column `i`."""
         if self._pandas is not None and isinstance(self._types[i], _CATEGORIES):
             return _categories(self._pandas[self._labels[i]])  # several times as fast as through Narwhals
@@ -216,12 +185,12 @@ class FrameSource:
 
     def may_be_real(self, i: int) -> bool:
         """Look at the column's type."""
-        kind = self._types[i]
-        return not (kind.is_integer() or isinstance(kind, _NO_REAL_TYPES))
+        dtype = self._types[i]
+        return not (dtype.is_integer() or isinstance(dtype, _NO_REAL_TYPES))
 
 
 class MappingSource:
-    """A dictionary of columns, of whatever kind each may be."""
+    """A dictionary of columns, of whatever type each may be."""
 
     def __init__(self, columns: Mapping[Any, Any], names: Sequence[str] | None) -> None:
         self.names = chosen_names(names, len(columns)) or column_names(columns)
@@ -235,7 +204,7 @@ class MappingSource:
                     f"{name!r} has {length}"
                 )
 
-    def column(self, i: int) -> Column:
+    def column(self, i: int) -> RawColumn:
         """Return column `i`."""
         from f2sl.reading.arrow import arrow_column, object_column
 
@@ -261,15 +230,55 @@ class MappingSource:
         return not (isinstance(values, np.ndarray) and values.dtype.kind in _NO_REALS)
 
 
-def series_column(series: nw.Series[Any]) -> Column:
+class _Without:
+    """Another source without some of its columns."""
+
+    def __init__(self, source: Source, drop: Sequence[str], names: Sequence[str] | None) -> None:
+        left = kept_columns(source.names, drop)
+        self._source = source
+        self._places = np.array([i for i, name in enumerate(source.names) if name in left], np.int64)
+        self.n_rows = source.n_rows
+        self.names = chosen_names(names, len(left)) or tuple(left)
+
+    def column(self, i: int) -> RawColumn:
+        """Return column `i` of those that are left."""
+        return self._source.column(int(self._places[i]))
+
+    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
+        """Return some of the columns that are left."""
+        wanted = self._places[first:last]
+        block = self._source.block(int(wanted[0]), int(wanted[-1]) + 1)
+        return None if block is None else block[:, wanted - wanted[0]]
+
+    def may_be_real(self, i: int) -> bool:
+        """Look at the column's type."""
+        return self._source.may_be_real(int(self._places[i]))
+
+
+def kept_columns(names: Sequence[str], drop: Sequence[str]) -> list[str]:
+    """List the columns that are left without some; refuse to drop what is not there.
+
+    Examples
+    --------
+    >>> kept_columns(["a", "id", "b"], ["id"])
+    ['a', 'b']
+    """
+    for column in drop:
+        if column not in names:
+            raise DataError(unknown_name("column", column, names))
+    without = set(drop)
+    return [name for name in names if name not in without]
+
+
+def series_column(series: nw.Series[Any]) -> RawColumn:
     """Make a column of a data frame's column."""
     from f2sl.reading.arrow import arrow_column
 
-    kind = series.dtype
-    if isinstance(kind, _CATEGORIES):
+    dtype = series.dtype
+    if isinstance(dtype, _CATEGORIES):
         if series.implementation.is_pandas_like():
             return _categories(series.to_native())
-        if series.implementation.is_polars() and isinstance(kind, nw.Categorical):
+        if series.implementation.is_polars() and isinstance(dtype, nw.Categorical):
             # A Polars Categorical declares nothing: its numbering depends on what else the process has read.
             series = series.cast(nw.String)
     try:
@@ -277,17 +286,17 @@ def series_column(series: nw.Series[Any]) -> Column:
     except Exception:  # each library fails in its own way
         values = np.asarray(series.to_numpy())
         if values.ndim != 1:
-            raise Refused("type", str(kind)) from None
+            raise Refused("type", str(dtype)) from None
         return numpy_column(values)
     return arrow_column(array)
 
 
-def _categories(series: Any) -> Column:
+def _categories(series: Any) -> RawColumn:
     """Read a pandas column of categories directly: some, such as intervals, have no counterpart in Arrow."""
     held = series.array
     codes, labels = np.asarray(held.codes), tuple(held.categories.tolist())
     missing = some(codes < 0)
-    return Column(
+    return RawColumn(
         "labels", codes if missing is None else np.where(missing, 0, codes), missing, labels, declared=True
     )
 

@@ -1,0 +1,63 @@
+"""What a column of a table is: a name, a kind, and the states that it can take.
+
+A column of *states* holds one of finitely many labels in each row; a *code* is the position of a label in
+the list of the column's states. A column of *numbers* holds a real number in each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+STATES, NUMBER = "states", "number"
+KINDS = (STATES, NUMBER)
+"""The kinds of columns."""
+
+HOLDS = {STATES: "states", NUMBER: "real numbers"}
+"""What a column of each kind holds, in words."""
+
+MAX_STATES = 65_536
+"""The most states that a column can have: what an unsigned 16-bit code can tell apart."""
+
+
+class Column(NamedTuple):
+    """One column of a table; `states` are empty for numbers.
+
+    Examples
+    --------
+    >>> Column("rain", STATES, ("no", "yes"))
+    Column(name='rain', kind='states', states=('no', 'yes'))
+    """
+
+    name: str
+    kind: str
+    states: tuple[object, ...] = ()
+
+
+def code_type(most_states: int) -> type[np.uint8] | type[np.uint16]:
+    """Return the smallest integer type that holds the codes of `most_states` states.
+
+    Examples
+    --------
+    >>> code_type(256).__name__, code_type(257).__name__
+    ('uint8', 'uint16')
+    """
+    return np.uint8 if most_states <= 256 else np.uint16
+
+
+def places_of(columns: Sequence[Column]) -> npt.NDArray[np.int64]:
+    """Number the columns of each kind in their order.
+
+    Examples
+    --------
+    >>> places_of([Column("a", "number"), Column("b", "states", (0, 1)), Column("c", "number")]).tolist()
+    [0, 0, 1]
+    """
+    kinds = np.array([column.kind for column in columns])
+    places = np.empty(len(kinds), np.int64)
+    for kind in KINDS:
+        places[kinds == kind] = np.arange((kinds == kind).sum())
+    return places

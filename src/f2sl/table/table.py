@@ -1,0 +1,156 @@
+"""The table that all learning starts from: named columns, each with a kind.
+
+Where the rows are is the business of the storages (memory, stream, Dask), each of which has a subclass. They
+hold codes and numbers side by side, so that a table may have columns of both kinds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from f2sl.errors import DataError
+from f2sl.table.column import HOLDS, KINDS, NUMBER, STATES, Column
+from f2sl.table.names import listing
+
+MIXED_ADVICE = (
+    "cut all columns of real numbers into states with bins=5, say (on the command line --bins 5), "
+    "or leave out the columns of the one kind"
+)
+"""What to do about a table with columns of both kinds."""
+
+Summand = Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[Any], ...]]
+"""From a block of numbers to arrays that are to be added up over all blocks."""
+
+
+class Table(ABC):
+    """Samples of named variables; opened by :func:`f2sl.open_table`.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Name, kind and states of each variable.
+    notes : tuple of str
+        What a user should know about how the data were read.
+    memory : int or None
+        Bytes that working with the table may take; None if it is in memory.
+    """
+
+    held: ClassVar[str] = "in memory"
+    """Where the rows are, in words."""
+
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+    memory: int | None = None
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """The number of samples."""
+
+    @abstractmethod
+    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return the least and the greatest number, or code that occurs, of each column."""
+
+    @abstractmethod
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+
+    @abstractmethod
+    def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
+        """Sum what `function` makes of each block of the rows of a table of numbers."""
+
+    @abstractmethod
+    def all_numbers(self) -> npt.NDArray[np.float64]:
+        """Return a table of numbers as one array, one row for each column."""
+
+    @abstractmethod
+    def select(self, variables: Sequence[int]) -> Self:
+        """Return some of the columns, in this order, as a table of their own."""
+
+    @abstractmethod
+    def _codes_as_numbers(self) -> Self:
+        """Return a table of states with its codes as numbers."""
+
+    @abstractmethod
+    def counting_engine(self, n_jobs: int | None = None) -> Any:
+        """Open the engine that counts a table of states."""
+
+    @abstractmethod
+    def with_notes(self, *notes: str) -> Self:
+        """Return the same table with these notes and no others."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column."""
+        return tuple(column.kind for column in self.columns)
+
+    @cached_property
+    def states(self) -> tuple[tuple[object, ...], ...]:
+        """The labels of each column's states, in the order of their codes; none for numbers."""
+        return tuple(column.states for column in self.columns)
+
+    @cached_property
+    def cardinalities(self) -> npt.NDArray[np.int64]:
+        """The number of states of each column; 0 for numbers."""
+        return np.array([len(column.states) for column in self.columns], dtype=np.int64)
+
+    @property
+    def n_variables(self) -> int:
+        """The number of columns."""
+        return len(self.columns)
+
+    def of_kind(self, kind: str) -> list[int]:
+        """List the columns of one kind."""
+        return [i for i, own in enumerate(self.kinds) if own == kind]
+
+    def one_kind(self) -> str:
+        """Return the kind of all columns, or refuse a table with columns of both."""
+        of_states, of_numbers = self.of_kind(STATES), self.of_kind(NUMBER)
+        if of_states and of_numbers:
+            both = f"{self.told(of_numbers)}, and {self.told(of_states)}"
+            raise DataError(f"{both}; {MIXED_ADVICE}")
+        return NUMBER if of_numbers else STATES
+
+    def told(self, columns: Sequence[int], limit: int = 3) -> str:
+        """Say what some columns of one kind hold, naming the first of them."""
+        named = listing([repr(self.columns[i].name) for i in columns], limit)
+        what = HOLDS[self.columns[columns[0]].kind]
+        return f"column {named} holds {what}" if len(columns) == 1 else f"columns {named} hold {what}"
+
+    def in_name_order(self) -> Self:
+        """Return the table with its columns sorted by name, itself if they are already.
+
+        Learners break ties by this order, so that the order of a file's columns decides nothing.
+        """
+        order = sorted(range(self.n_variables), key=self.names.__getitem__)
+        return self if order == list(range(self.n_variables)) else self.select(order)
+
+    def as_numbers(self) -> Self:
+        """Return the table with the codes of states as numbers, itself if it holds numbers."""
+        return self if self.one_kind() == NUMBER else self._codes_as_numbers()
+
+    def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
+        """Give back what holds the rows: space on disk, or workers that were started for the table."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        counts = ((len(self.of_kind(kind)), "numbers" if kind == NUMBER else kind) for kind in KINDS)
+        told = " and ".join(f"{n:,} of {what}" for n, what in counts if n) or "0"
+        told = told.replace(" of", " columns of" if not told.startswith("1 ") else " column of", 1)
+        return f"Table({told}, {self.n_rows:,} rows, {self.held})"
