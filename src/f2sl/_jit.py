@@ -1,9 +1,12 @@
-"""How f2sl compiles its hot loops.
+"""Compile hot loops with Numba.
 
 All compiled code lives in files called ``_kernels.py``, and each function there
-carries :func:`kernel`: plain loops over arrays, compiled by Numba on first use,
-kept on disk for the next process, and run without Python's lock so that threads
-around them gain.
+carries :func:`kernel`: plain loops over arrays, compiled on first use, cached on disk
+for the next process, and run without the GIL so that Python threads around them gain.
+
+Kernels neither raise nor check their arguments, and compiled code does not check indices:
+the drivers that call them have validated the input and allocated the output. A kernel that
+runs out of room returns how far it came, and its driver calls it again with more.
 """
 
 from __future__ import annotations
@@ -21,18 +24,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` on its first call; keep the machine code on disk where that is possible."""
+    """Compile `function` on its first call; cache the machine code on disk where that is possible."""
     try:
         return cast(Function, numba.njit(cache=True, nogil=True)(function))
     except RuntimeError:
-        # Neither beside the source nor in the user's cache folder may Numba write:
+        # Numba can write neither next to the source nor into the user's cache folder:
         # every process then compiles for itself.
         return cast(Function, numba.njit(nogil=True)(function))
 
 
 @intrinsic
 def _count_bits(typing_context: Any, word: Any) -> Any:
-    """Number of set bits of a 64-bit word: one instruction, and LLVM can vectorise it."""
+    """Count the set bits of a 64-bit word: one instruction, and LLVM can vectorise it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
@@ -44,6 +47,7 @@ def _count_bits_in_python(word: Any) -> int:
     return int(word).bit_count()
 
 
+# With NUMBA_DISABLE_JIT=1 kernels are plain Python functions, which cannot call an intrinsic.
 popcount = cast(
     Callable[[Any], int], _count_bits_in_python if getattr(config, "DISABLE_JIT", 0) else _count_bits
 )

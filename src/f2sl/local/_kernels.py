@@ -1,7 +1,19 @@
-"""Loops of local learners.
+"""Loops of the local learners.
 
 The backward step of FCBF, for many targets at once, on the sparse graph of relevant pairs; and the steps of
 the learners by score, which ask for the best network again and again.
+
+The sparse graph comes as lists of neighbours, one after another (as in a CSR matrix); each pair is there
+twice:
+
+start : (n + 1,) int64
+    The neighbours of v are at places ``start[v]`` to ``start[v + 1]``.
+neighbours : (2 * pairs,) int64
+    Variables.
+strengths : (2 * pairs,) float64
+    Strength of the pair of each entry, the same for both directions.
+
+So memory and time grow with the dependences found and not with the square of the variables.
 """
 
 from __future__ import annotations
@@ -17,10 +29,12 @@ from f2sl.stats._kernels import LEAST
 def list_neighbours(
     first: Array, second: Array, values: Array, start: Array, neighbours: Array, strengths: Array
 ) -> None:
-    """Turn pairs into lists of neighbours, those of v from `start[v]` on, each by falling strength.
+    """Turn pairs into lists of neighbours, each by falling strength; of equals the earlier pair first.
 
-    Of equals those stand first that come first among the pairs.
+    first, second, values : (pairs,), input; start : input, from the variables' degrees; neighbours,
+    strengths : output.
     """
+    # end[v] is where the next neighbour of v goes.
     end = start[:-1].copy()
     for p in range(len(first)):
         x, y = first[p], second[p]
@@ -37,11 +51,12 @@ def list_neighbours(
 
 @kernel
 def order_by_strength(start: Array, neighbours: Array, strengths: Array, tolerance: float) -> None:
-    """Put equals in the order of their names, within lists that are sorted by falling strength.
+    """Reorder equals by variable number, that is by name, within lists that are sorted by falling strength.
 
-    A run of equals begins with its strongest member and takes in all that lie within
-    `tolerance` of it.
+    A run of equals begins with its strongest member and extends to all within `tolerance` of that one. (Not
+    of the previous one: a chain of small differences would join unequal strengths.)
     """
+    # Runs are short, so each entry is inserted into its run from the end; `leader` is where the run begins.
     for target in range(len(start) - 1):
         leader, strongest = start[target], np.inf
         for p in range(start[target], start[target + 1]):
@@ -60,12 +75,16 @@ def order_by_strength(start: Array, neighbours: Array, strengths: Array, toleran
 def drop_redundant(
     start: Array, neighbours: Array, strengths: Array, first: int, last: int, margin: float, kept: Array
 ) -> None:
-    """For targets `first` to `last`, mark the candidates that FCBF keeps.
+    """Mark the candidates that FCBF keeps, for targets `first` to `last`.
 
     In the order of their strength each kept X drops every later Y with
     strength(X, Y) > strength(Y, target) + margin. Only pairs of the sparse graph are looked
-    at: a pair that is not in it is weaker than every candidate is to the target, or is taken for unrelated.
+    at: a pair that is not in it is weaker than every candidate is to the target, or is treated as unrelated.
+
+    kept : (2 * pairs,) bool, output at the places of these targets' lists.
     """
+    # place[v] is the place of v in the current target's list, -1 if it is not there. It is reset entry by
+    # entry after each target: the time depends on the list, not on the number of variables.
     place = np.full(len(start) - 1, -1, np.int64)
     for target in range(first, last):
         begin, end = start[target], start[target + 1]
@@ -75,6 +94,7 @@ def drop_redundant(
         for p in range(begin, end):
             if not kept[p]:
                 continue
+            # Walk the neighbours of X rather than all later Y: q > p is a later candidate (and not -1).
             x = neighbours[p]
             for e in range(start[x], start[x + 1]):
                 q = place[neighbours[e]]
@@ -85,7 +105,7 @@ def drop_redundant(
 
 
 UNDECIDED, KEPT, DROPPED = 0, 1, 2
-"""What becomes of a candidate."""
+"""Fates of a candidate."""
 
 
 @kernel
@@ -101,13 +121,25 @@ def next_doubts(
     doubted: Array,
     by: Array,
 ) -> int:
-    """For targets `first` to `last`, find by whom each candidate that is undecided may have to go next.
+    """Find the next doubt of each undecided candidate, for targets `first` to `last`; return how many.
 
-    A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin.
-    The strongest such X that was kept, of those from ``since[Y]`` on, is written beside Y into `doubted`
-    and `by` (their places in the flat lists); where it is undecided itself, Y waits. A candidate that
-    nobody is left to doubt is kept. Gives how many were written.
+    A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin. The
+    next doubt comes from the strongest such X that was not dropped, from ``since[Y]`` on. If X is kept, the
+    doubt is written down, to be settled by a test. If X is undecided itself, Y waits for a later round:
+    whether X may drop Y depends on the fate of X. A candidate without any such X is kept. So the result is
+    that of going through the candidates one by one, but each round asks one question of every candidate it
+    can.
+
+    Parameters
+    ----------
+    fate : (2 * pairs,) int8
+        `UNDECIDED`, `KEPT` or `DROPPED` for each place of the lists; updated where candidates are kept.
+    since : (2 * pairs,) int64
+        Place in the list from which on an X may still raise a doubt; updated to the X found.
+    doubted, by : int64
+        Output: places of Y and X in the lists.
     """
+    # `place` as in `drop_redundant`.
     place = np.full(len(start) - 1, -1, np.int64)
     found = 0
     for target in range(first, last):
@@ -137,7 +169,10 @@ def next_doubts(
 
 @kernel
 def sees(parents: Array, target: int) -> tuple[int, int]:
-    """Read off a network who is linked to `target`, and who else is a parent of its children, as masks."""
+    """Return the neighbours of `target` in a network, and its spouses that are not neighbours, as masks.
+
+    parents : (k,) int64, a mask of parents for each variable.
+    """
     linked, co_parents = parents[target], 0
     for v in range(len(parents)):
         if parents[v] >> target & 1:
@@ -148,10 +183,14 @@ def sees(parents: Array, target: int) -> tuple[int, int]:
 
 @kernel
 def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -> None:
-    """Make each link to `target` worth a fraction (`worth` of 32) of the smallest difference between scores.
+    """Change set values so that networks of equal score differ by their number of links to `target`.
 
-    The set values that come out give every network that much more for each of these links: a set with the
-    target gets it for each of its other members. No network has 32 links to one variable.
+    All values are multiplied by 32, and each link to the target is worth `worth` (1 or -1) on top. The
+    network has fewer than 32 links to one variable, so this never outweighs a difference of one unit between
+    scores. A set with the target gets `worth` for each of its other members: in the difference of two sets
+    that makes a family, just the links between the target and that family's child or parents remain.
+
+    values, told_apart : (2^k,) int64, input and output; marks such as `UNKNOWN` are left as they are.
     """
     for members in range(len(values)):
         value = values[members]
@@ -179,13 +218,27 @@ def try_in_turn(
 ) -> None:
     """Find the best network with one candidate after another, for each search until something changes.
 
-    Search s has the rows `rows_start[s]` to `rows_start[s + 1]`, one for each candidate: the values of all
-    sets of the target, those around it, and the candidate. `near[s]` and `spouses[s]` are masks of those
-    around it as they are now, without a bit for the candidate. Writes how many candidates were tried, and
-    into `parents[s]` the network of the last of them, with -1 in the first place if nothing has changed.
-
-    Of networks that are equally good it takes one with the fewest links to the target, or with the most, by
-    the sign of `worth_of_ties`.
+    Parameters
+    ----------
+    lattices : (rows, 2^k) int64
+        Set values; a row for each candidate of each search, over the target, those around it, and the
+        candidate, in ascending order.
+    rows_start : (searches + 1,) int64
+        Search s has the rows ``rows_start[s]`` to ``rows_start[s + 1]``.
+    target_place, candidate_place : (rows,) int64
+        Bits of the target and of the candidate in the masks of each row.
+    near, spouses : (searches,) int64
+        Masks of the target's neighbours and spouses as they are now, without a bit for the candidate.
+    with_spouses, near_is_settled : (searches,) bool
+        Whether a change of the spouses counts; and whether it is the only change that does.
+    worth_of_ties : {1, -1}
+        Of equally good networks take one with the most links to the target (1), or with the fewest (-1).
+    max_indegree : int
+        Largest number of parents.
+    parents : (searches, k) int64
+        Output: the network of the last candidate tried, with -1 in the first entry if nothing has changed.
+    tried : (searches,) int64
+        Output: number of candidates tried.
     """
     k = parents.shape[1]
     best_of = np.empty((k, 1 << (k - 1)), np.int64)
@@ -201,6 +254,7 @@ def try_in_turn(
             best_order(best_of, best)
             read_off(values, max_indegree, best_of, best, parents[s])
             linked, co_parents = sees(parents[s], target_place[row])
+            # Make room for the candidate's bit in the masks of the search: bits from its place on move up.
             low = (1 << candidate_place[row]) - 1
             linked_now = (near[s] & low) | (near[s] & ~low) << 1
             co_parents_now = (spouses[s] & low) | (spouses[s] & ~low) << 1

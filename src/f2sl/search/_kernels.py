@@ -1,8 +1,18 @@
-"""Search loops: values of sets in, the best network out.
+"""Find the best network over k variables by dynamic programming over their subsets.
 
-A set of up to k variables is a mask, a number with bit i for variable i. A family's score is the
-difference of two sets' values (`stats/set_scores.py`); what is not above `LEAST` is no value but a mark: of a
-set that need not be looked at.
+A set of variables is a *mask*, an integer with bit i for variable i, so that arrays over sets are
+indexed by masks and a subset always comes before its supersets. A family's score is the difference of two
+sets' values (`stats/set_scores.py`), an exact int64; an entry that is not above `LEAST` is not a value but
+marks a set that need not be considered. Scores that are sums start at `LEAST` and never fall below it, so
+that the sum of two does not overflow.
+
+values : (2^k,) int64
+    Value of each set.
+best_of : (k, 2^(k - 1)) int64
+    Best score of each variable v with parents within each set that does not contain v. Bit v is
+    squeezed out of the mask (`_squeeze`), which halves the largest array of the search.
+best : (2^k,) int64
+    Score of the best network over each set.
 """
 
 from __future__ import annotations
@@ -15,32 +25,35 @@ from f2sl.stats._kernels import LEAST
 
 @kernel
 def _family(values: Array, v: int, parents: int) -> int:
-    """Score variable `v` with these parents; `LEAST` where that is not known."""
+    """Return the score of variable `v` with these parents; `LEAST` where a set's value is not known."""
     below, above = values[parents], values[parents | 1 << v]
     return above - below if below > LEAST and above > LEAST else LEAST
 
 
 @kernel
 def _squeeze(mask: int, v: int) -> int:
-    """Leave bit `v` out of a mask that does not have it: bits above move down by one."""
+    """Remove bit `v` from a mask in which it is 0: bits above it move down by one."""
     low = (1 << v) - 1
     return (mask & low) | (mask >> 1 & ~low)
 
 
 @kernel
 def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
-    """Find for every set of candidates the score of the best parents of `v` within it.
+    """Find, for every set of candidates, the score of the best parents of `v` within it.
 
-    Candidates are all variables but `v`: bits above v's move down by one.
+    values : (2^k,) int64; best : (2^(k - 1),) int64, output, by squeezed mask: a row of `best_of`.
     """
     half = len(best)
     low = (1 << v) - 1
+    # First the score of v with exactly these parents; sets with too many may only serve as candidates.
     for squeezed in range(half):
         candidates = (squeezed & low) | (squeezed & ~low) << 1
         if popcount(np.uint64(squeezed)) > max_indegree:
             best[squeezed] = LEAST
         else:
             best[squeezed] = _family(values, v, candidates)
+    # Then the maximum over all subsets, one bit after another: after the pass of a bit, each entry is the
+    # best over all subsets that differ from it in the bits so far. k 2^k steps instead of 3^k.
     step = 1
     while step < half:
         for first in range(0, half, 2 * step):
@@ -53,8 +66,10 @@ def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
 def best_order(best_of: Array, best: Array) -> None:
     """Find the score of the best network over every set of variables.
 
-    The best network over a set has some variable last, whose parents may be any of the others:
-    the best over the others, and the best parents among them (`best_of[v]`, from `best_parents`).
+    The best network over a set has some variable last, whose parents may be any of the others. So its score
+    is that of the best network over the others, plus that of the best parents among them (`best_of[v]`, from
+    `best_parents`), for the best choice of the last one. Masks are visited in ascending order, so that
+    the sets with one variable less are done. `best` is the output.
     """
     k = len(best_of)
     best[0] = 0
@@ -70,10 +85,13 @@ def best_order(best_of: Array, best: Array) -> None:
 
 @kernel
 def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, parents: Array) -> None:
-    """Follow the best scores back to a network: a mask of parents for each variable.
+    """Follow the best scores back to a network: write a mask of parents for each variable.
 
-    Of several variables that may come last it takes the last; of parents that are equally good, the fewest,
-    and of these the ones that come first.
+    Only scores are stored on the way up, not choices: they are found again by comparing for equality, which
+    is exact for integers. If several variables may come last, the last one does; of equally good sets of
+    parents the smallest is taken, and of these the one with the first members.
+
+    parents : (k,) int64, output.
     """
     members = len(best) - 1
     while members:
@@ -85,11 +103,13 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
                 if best[others] + score == best[members]:
                     break
             v -= 1
+        # (some - 1) & others enumerates all subsets of `others`, in descending order, down to the empty set.
         chosen, fewest = others, len(best_of)
         some = others
         while True:
             n = popcount(np.uint64(some))
             if n <= fewest and n <= max_indegree and _family(values, v, some) == score:
+                # Of two sets of one size the first has the lowest bit in which they differ.
                 different = some ^ chosen
                 if n < fewest or some & different & -different:
                     chosen, fewest = some, n
@@ -102,7 +122,10 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
 
 @kernel
 def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Array) -> None:
-    """Find the best network over each row of set values: its parents' masks, and its score."""
+    """Find the best network over each row of set values: its parents' masks, and its score.
+
+    lattices : (m, 2^k) int64; parents : (m, k) int64, output; scores : (m,) int64, output.
+    """
     size, k = lattices.shape[1], parents.shape[1]
     best_of = np.empty((k, size // 2), np.int64)
     best = np.empty(size, np.int64)
@@ -117,7 +140,7 @@ def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Ar
 
 @kernel
 def _next_of_same_size(mask: int) -> int:
-    """Give the next larger mask with as many bits."""
+    """Return the next larger mask with the same number of bits (Gosper's hack); the mask is not 0."""
     lowest = mask & -mask
     ripple = mask + lowest
     return ripple | ((mask ^ ripple) >> 2) // lowest
@@ -133,17 +156,36 @@ def choose_families(
     best_of: Array,
     wanted: Array,
 ) -> None:
-    """Find which families with `level` parents may be in a best network, and want their sets counted.
+    """Find which families with `level` parents may be in a best network, and mark their sets for counting.
 
-    A family and all with more parents score at most minus the variable's weight times the size of its
-    set, or of any set within. Where some of its parents alone do better, they are all out.
-    `open_for[parents]` has a bit for each variable whose family with these parents, and possibly
-    more, is still of interest.
+    A family, and each with the same parents and more, scores at most minus the variable's weight times
+    the size of its set, or of any subset of it (`stats/set_scores.py`, `Ceilings`). Where a subset of the
+    parents scores more than that, by more than rounding, all these families are ruled out.
+
+    Levels must be visited from 0 on, each followed by `score_families`.
+
+    Parameters
+    ----------
+    weights : (k,) float64
+        Weight of each variable in the bound.
+    slack : int
+        Difference of two values above which it cannot be due to rounding.
+    sizes : (2^k,) float64
+        Size of each set; 0 where it is not known yet.
+    open_for : (2^k,) int64
+        ``open_for[parents]`` has a bit for each variable whose family with these parents, or with more, is
+        still of interest. Written for all sets of this level.
+    best_of : (k, 2^(k - 1)) int64
+        Best score so far of v with parents within a set. Written only where ``open_for[parents]`` has bit v,
+        and read only there: other entries are uninitialised memory.
+    wanted : (2^k,) bool
+        Output: sets that have to be counted.
     """
     k = len(weights)
     everything = (1 << k) - 1
     parents = (1 << level) - 1
     while parents <= everything:
+        # A family is possible only if it is with each set of one parent less.
         possible = everything ^ parents
         for u in range(k):
             if parents >> u & 1:
@@ -164,6 +206,7 @@ def choose_families(
                 best_of[v, _squeeze(parents, v)] = best
                 wanted[parents] = wanted[parents | 1 << v] = True
         open_for[parents] = left
+        # Level 0 has one mask alone, of which there is no next.
         if parents == 0:
             break
         parents = _next_of_same_size(parents)
@@ -179,7 +222,11 @@ def score_families(
     open_for: Array,
     best_of: Array,
 ) -> int:
-    """Score the families that `choose_families` has left, their sets now being counted; returns how many."""
+    """Score the families that `choose_families` has left, now that their sets are counted; return how many.
+
+    Closes those in `open_for` whose supersets cannot do better any more. Arrays are those of
+    `choose_families`; values : (2^k,) int64; `sizes` now has those of the sets just counted.
+    """
     k = len(weights)
     scored = 0
     parents = (1 << level) - 1

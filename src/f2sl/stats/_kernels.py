@@ -1,10 +1,23 @@
-"""Formula loops: contingency tables in, statistics out.
+"""Compute statistics from contingency tables.
 
-Sums are made in *fixed point*: each term is turned into a 64-bit integer (the term times
-a power of two) before it is added. Integer sums do not depend on their order, so a
+Sums are made in *fixed point*: each term is divided by a power of two, its *unit*, and rounded
+to a 64-bit integer before it is added. Integer sums do not depend on their order, so a
 statistic is the same to the last bit however rows, states, columns or threads are
-arranged. For entropies the terms n log n come ready from a table
-(`stats/information.py`), and no logarithm is taken in a loop.
+arranged. Callers choose the unit so small that rounding does not matter, and so large that no
+sum overflows 64 bits. For entropies the terms n log n come ready from a table
+(`stats/information.py`, `LogTable`), and no logarithm is taken in a loop.
+
+Three arrays belong together wherever n log n is needed:
+
+terms : (min(n_rows + 1, 2^20),) int64
+    n log n in units, for n = 0, 1, 2, ... (0 for n = 0).
+logarithms : (2^16,) float64
+    Natural logarithms, from which `n_log_n_of` computes the terms of larger n.
+unit (or log_unit) : float
+    Value of one unit in nats.
+
+Batches of tables come as `counts`, `group_start`, `first_group` and `n_groups`, all int64, laid out as
+`counting/protocol.py`, `Tables` describes.
 """
 
 from __future__ import annotations
@@ -17,25 +30,33 @@ from f2sl._jit import Array, kernel, popcount
 from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 UNKNOWN = -(2**63)
-"""Stands where a value in fixed point has not been computed."""
+"""Marks a value in fixed point that has not been computed."""
 
 LEAST = -(2**62)
-"""Values in fixed point are above it; marks such as `UNKNOWN` are below."""
+"""Lower bound of values in fixed point; marks such as `UNKNOWN` are below it.
+
+Half the range of an int64, so that the sum of two values that are not below it cannot overflow.
+"""
 
 LOG_2 = math.log(2.0)
 
 LARGEST_EXACT = 2**53
-"""Whole numbers up to here are floats, too."""
+"""Up to this number every whole number is exact as a float."""
 
 
 @kernel
 def n_log_n_of(n: int, terms: Array, logarithms: Array, unit: float) -> int:
-    """Give n log n in fixed point: looked up in `terms` for small n, computed for others.
+    """Return n log n in fixed point: looked up in `terms` for small n, computed for others.
 
-    The logarithm of n is that of its leading bits, which `logarithms` has, and a short series for the rest.
+    A table of all n would not fit into memory with billions of samples, and `math.log` may differ in
+    the last bit between compiled and plain code. So the logarithm of n is that of its leading 16 bits,
+    from `logarithms`, plus a short series for the rest: additions and multiplications give the same bits
+    everywhere.
     """
     if n < len(terms):
         return int(terms[n])
+    # n = 2^shift * high * (1 + x) with 2^15 <= high < 2^16, so x < 2^-15. The series of log(1 + x) ends after
+    # x^4: what is left out is below 2^-77, less than a float near log n can hold.
     high, shift = n, 0
     while high >= len(logarithms):
         high >>= 1
@@ -47,7 +68,7 @@ def n_log_n_of(n: int, terms: Array, logarithms: Array, unit: float) -> int:
 
 @kernel
 def terms_of(counts: Array, terms: Array, logarithms: Array, unit: float, found: Array) -> None:
-    """Give n log n for some counts n."""
+    """Write n log n of each of `counts` into `found`, both (n,) int64."""
     for i in range(len(counts)):
         found[i] = n_log_n_of(counts[i], terms, logarithms, unit)
 
@@ -58,11 +79,27 @@ def pair_sums(
 ) -> None:
     """Sum n log n over all cells of each pair's table in a tile.
 
-    `counts[i, a, b, j]` holds the cells of all states but each variable's last
-    (`counting/_kernels.py`, count_pairs). The missing cells are what the other cells leave
-    of the margins `row_margins[i, a]` and `column_margins[b, j]`. Loops run along j.
+    Parameters
+    ----------
+    counts : (height, k_row - 1, k_column - 1, width) int64
+        Cells of all states but each variable's last, from `counting/_kernels.py`, `count_pairs`.
+    row_margins, column_margins : (height, k_row) and (k_column, width) int64
+        Counts of each variable's states. The missing cells are what the others leave of these.
+    skip : (height,) int64
+        First column that row i is paired with.
+    n_log_n : (n_rows of the data + 1,) int64
+        Terms of all counts that there can be: a plain lookup, without the branch of `n_log_n_of`.
+    sums : (height, width) int64
+        Output; entries before ``skip[i]`` are not written.
+
+    Notes
+    -----
+    As in `count_pairs`, the innermost loops run along the columns j, through contiguous memory.
     """
     n_rows, inner_rows, inner_columns, n_columns = counts.shape
+    # row_rest[j] is what is left of the margin of state a of row i, hence its cell with the column's last
+    # state; column_rest[b, j] is what is left of the margin of state b of column j, hence its cell with the
+    # row's last state. column_rest[inner_columns] ends as the cell of both last states.
     row_rest = np.empty(n_columns, np.int64)
     column_rest = np.empty((inner_columns + 1, n_columns), np.int64)
     for i in range(n_rows):
@@ -98,7 +135,10 @@ def pair_sums(
 
 @kernel
 def is_above(value: float, thresholds: Array, tally: Array) -> bool:
-    """Count a value for each of the rising thresholds that it exceeds; says whether these are all."""
+    """Tally a value for each of the rising `thresholds` that it exceeds; return whether these are all.
+
+    thresholds : (steps,) float64, ascending; tally : (steps,) int64, updated in place.
+    """
     for step in range(len(thresholds)):
         if not value > thresholds[step]:
             return False
@@ -125,12 +165,41 @@ def keep_pairs(
     second: Array,
     values: Array,
 ) -> int:
-    """Write down the pairs of a tile whose SU (or information, times `unit`) exceeds the last threshold.
+    """Keep the pairs of a tile whose SU (or information, times `unit`) exceeds their last threshold.
 
-    Entropies come times N in fixed point: I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the
-    sum of n log n over the cells. The thresholds of a pair are those of its variables' classes,
-    ``thresholds[class, class]``, rising; `tally` counts the pairs above each. `found` pairs were written
-    before; returns how many there are now.
+    I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the sum of n log n over the cells.
+
+    Parameters
+    ----------
+    sums : (height, width) int64
+        Sums of n log n over the cells of each pair, from `pair_sums`.
+    skip : (height,) int64
+        First column that row i is paired with.
+    rows, columns : (height,) and (width,) int64
+        Variables of the tile.
+    entropies : (n_variables,) int64
+        N H of each variable, in fixed point.
+    log_n : int
+        N log N in fixed point.
+    as_su, unit
+        Whether the values are SU, or else the factor from N I in fixed point to the measure wanted.
+    least : float
+        Minimum of all thresholds. Most pairs are below it, and need no lookup of their own thresholds.
+    thresholds : (n_classes, n_classes, steps) float64
+        Thresholds of a pair by the classes of its variables, ascending along the last axis.
+    classes : (n_variables,) int64
+        Class of each variable.
+    tally : (steps,) int64
+        Number of pairs above each threshold, updated in place.
+    found : int
+        Number of pairs written so far.
+    first, second, values : int64, int64, float64
+        Output: the pairs kept, from place `found` on. There must be room for all pairs of the tile.
+
+    Returns
+    -------
+    int
+        Number of pairs written so far, with those of this tile.
     """
     column_entropies = entropies[columns]
     for i in range(len(rows)):
@@ -138,6 +207,7 @@ def keep_pairs(
         cells, others, ys = sums[i][skip[i] :], column_entropies[skip[i] :], columns[skip[i] :]
         for j in range(len(cells)):
             both = own + others[j]
+            # Exact, as a difference of integers; only the division below is rounded.
             information = both - (log_n - cells[j])
             value = 2.0 * information / max(both, 1) if as_su else information * unit
             if value > least and is_above(value, thresholds[classes[x], classes[ys[j]]], tally):
@@ -148,13 +218,13 @@ def keep_pairs(
 
 @kernel
 def _room(pairs: int) -> tuple[Array, Array, Array]:
-    """Room for pairs: their first and second variables, and their values."""
+    """Allocate room for pairs: their first and second variables, and their values."""
     return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs, np.float64)
 
 
 @kernel
 def _with_more_room(first: Array, second: Array, values: Array, more: int) -> tuple[Array, Array, Array]:
-    """Copies of what `_room` made, with room for more pairs."""
+    """Copy what `_room` made into arrays with room for `more` further pairs."""
     a, b, c = _room(more)
     return np.concatenate((first, a)), np.concatenate((second, b)), np.concatenate((values, c))
 
@@ -175,10 +245,31 @@ def search_tiles(
     thresholds: Array,
     classes: Array,
 ) -> tuple[Array, Array, Array, Array]:
-    """Count tiles of pairs, keep those above their last threshold and tally all, as `keep_pairs` does.
+    """Count tiles of pairs by bit planes; keep and tally those above their thresholds.
 
-    One call does many tiles, because every return to Python may have to wait for its lock.
+    One call does many tiles, because every return to Python may have to wait for the GIL.
+
+    Parameters
+    ----------
+    planes, plane_start, cardinalities
+        As in `counting/_kernels.py`.
+    margins, margin_start : int64
+        Counts of all variables' states; those of v begin at ``margin_start[v]``.
+    order : (n,) int64
+        Variables by number of states; tiles speak of places in it.
+    tiles : (n_tiles, 4) int64
+        Rows (top, bottom, left, right): places top to bottom against places left to right.
+    n_log_n : (n_rows + 1,) int64
+        Terms of all counts; the last one is N log N.
+    entropies, as_su, unit, thresholds, classes
+        As in `keep_pairs`.
+
+    Returns
+    -------
+    tuple
+        First variables, second variables and values of the pairs kept, and the tally.
     """
+    # Scratch memory is allocated once, for the largest tile, and viewed in the shape of each tile.
     most_cells, most_packed, most_pairs = 1, 1, 1
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
@@ -201,6 +292,7 @@ def search_tiles(
         height, width = len(rows), len(columns)
         row_margins = np.empty((height, k_row), np.int64)
         column_margins = np.empty((k_column, width), np.int64)
+        # On the diagonal of the triangle a row is paired only with the places after its own.
         skip = np.empty(height, np.int64)
         for i in range(height):
             skip[i] = min(max(top + i + 1 - left, 0), width)
@@ -216,6 +308,8 @@ def search_tiles(
         sums = sum_room[: height * width].reshape((height, width))
         count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
         pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums)
+        # Before each tile there is room for all of its pairs, so that `keep_pairs` need not check; it grows
+        # by doubling.
         if found + height * width > len(values):
             first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
         found = keep_pairs(
@@ -252,7 +346,12 @@ def search_tiles_by_codes(
     thresholds: Array,
     classes: Array,
 ) -> tuple[Array, Array, Array, Array]:
-    """Do what `search_tiles` does for pairs with many states, counting sample by sample."""
+    """Do what `search_tiles` does for pairs with many states, counting sample by sample.
+
+    codes : (n_variables, n_rows) uint8 or uint16; all else as in `search_tiles`.
+    """
+    # `table` is all zeros before and after each pair (`occurring_cells`). Its counts are int32, which halves
+    # the memory that is written at random.
     most_cells, most_pairs = 1, 1
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
@@ -316,7 +415,10 @@ def table_sums(
     cell_sums: Array,
     group_sums: Array,
 ) -> None:
-    """Sum n log n over the cells, and over the group totals, of each table of a batch."""
+    """Sum n log n over the cells, and over the group totals, of each table of a batch.
+
+    cell_sums, group_sums : (n_tables,) int64, output in fixed point.
+    """
     for t in range(len(n_groups)):
         cells, groups = 0, 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
@@ -334,9 +436,14 @@ def table_sums(
 def _g2_of_stratum(
     counts: Array, k_x: int, k_y: int, columns: Array, terms: Array, logarithms: Array, log_unit: float
 ) -> tuple[int, int, int]:
-    """Half of G2 in fixed point, degrees of freedom, and number of samples of one stratum.
+    """Return half of G2 in fixed point, degrees of freedom, and number of samples of one stratum.
 
-    `columns` receives the sums over X for each state of Y.
+    Half of G2 is the sum of n log n over the cells, less those over rows and columns, plus that of the total.
+    Being a sum of integers it is exact but for the rounding of each term: of exactly independent variables
+    it may come out as some units above or below 0.
+
+    counts : (k_x * k_y,) int64, the cells by state of X, then of Y; columns : (at least k_y,) int64, output,
+    the sums over X for each state of Y.
     """
     n_z, rows_used, columns_used, total = 0, 0, 0, 0
     columns[:k_y] = 0
@@ -373,10 +480,23 @@ def stratified_tests(
     statistics: Array,
     freedom: Array,
 ) -> None:
-    """G2 (or Pearson's X2) and degrees of freedom of X and Y within each stratum, added up.
+    """Compute G2 (or Pearson's X2) and the degrees of freedom of each test: sums over its strata.
 
-    A table lists its cells by stratum, then by state of X, then by state of Y. A stratum
-    counts (non-empty rows - 1) (non-empty columns - 1) degrees of freedom.
+    A stratum counts (non-empty rows - 1) (non-empty columns - 1) degrees of freedom.
+
+    Parameters
+    ----------
+    counts, cell_start : int64
+        The full tables: test t has the cells ``cell_start[t]`` to ``cell_start[t + 1]``, by stratum, then by
+        state of X, then by state of Y.
+    k_x, k_y : (n_tests,) int64
+        Numbers of states of X and Y.
+    chi_squared : bool
+        Whether to compute X2 instead of G2.
+    log_unit, unit : float
+        Units of `terms`, and of the statistic's sum. They are the same for G2; X2 has one of its own.
+    statistics, freedom : (n_tests,) float64 and int64
+        Output.
     """
     for t in range(len(k_x)):
         kx, ky = k_x[t], k_y[t]
@@ -390,6 +510,8 @@ def stratified_tests(
             if not chi_squared:
                 total += g2
                 continue
+            # Each term is rounded to fixed point on its own: X2 does not depend on the order of strata or
+            # states.
             for x in range(kx):
                 row = 0
                 for y in range(ky):
@@ -419,11 +541,25 @@ def tests_until_decided(
     statistics: Array,
     freedom: Array,
 ) -> None:
-    """G2 and degrees of freedom as by `stratified_tests`, of X and Y, the last two variables of each query.
+    """Compute G2 as `stratified_tests` does, but end each test as soon as it is decided.
 
-    Strata are counted from bit planes and added one after another. None takes anything away from G2, so a
-    test ends, its statistic infinite, as soon as half of G2 in fixed point is above `enough[t]`. The states
-    of variable v are gone through in the order in which `by_size` has them from ``margin_start[v]`` on.
+    X and Y are the last two variables of each query, the others are the condition. Strata are counted from
+    bit planes and added one after another. No stratum has a negative G2, so a test ends, its statistic
+    infinite, as soon as the sum so far is large enough.
+
+    Parameters
+    ----------
+    planes, plane_start, cardinalities
+        As in `counting/_kernels.py`.
+    variables, query_start : int64
+        Query t is ``variables[query_start[t]:query_start[t + 1]]``: the condition, then X, then Y.
+    margin_start, by_size : int64
+        The states of variable v, those with most samples first, are ``by_size[margin_start[v]:]``. Large
+        strata contribute most of G2, so most tests end after a few of them.
+    enough : (n_tests,) float64
+        Half of a G2, in units, above which a test ends.
+    statistics, freedom : (n_tests,) float64 and int64
+        Output; `freedom` has only the strata that were counted where the statistic is infinite.
     """
     n_words = planes.shape[1]
     longest, widest = 0, 0
@@ -434,7 +570,8 @@ def tests_until_decided(
     masks = np.empty((longest, n_words), np.uint64)
     columns = np.empty(widest, np.int64)
     cells = np.empty(widest * widest, np.int64)
-    # The samples in each state of X and Y, kept for the next query, which often has the same two.
+    # joint[a * k_y + b] holds the samples in state a of X and b of Y. It is kept for the next query, which
+    # often has the same two: a cell of a stratum is then one AND, whatever the size of the condition.
     joint = np.empty((widest * widest, n_words), np.uint64)
     last_x, last_y = -1, -1
     state = np.empty(longest, np.int64)
@@ -449,11 +586,14 @@ def tests_until_decided(
                     for w in range(n_words):
                         joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
             last_x, last_y = x, y
+        # Bits beyond the last sample are set here, but not in `joint`.
         state[:] = 0
         masks[0] = ~np.uint64(0)
         total, degrees, changed = 0, 0, 0
         while changed >= 0 and total <= enough[t]:
-            # Mask l + 1 has the samples in the present states of the first l + 1 variables.
+            # masks[level + 1] holds the samples in the current states of condition variables 0 to level. As
+            # in `_count_by_planes`, `state` is an odometer, and masks before the digit that changed still
+            # hold.
             for level in range(changed, depth):
                 v = query[level]
                 plane = plane_start[v] + by_size[margin_start[v] + state[level]]
@@ -489,10 +629,14 @@ def dirichlet_scores(
     unit: float,
     scores: Array,
 ) -> None:
-    """Log marginal likelihood of each family under Dirichlet priors (BDeu, K2).
+    """Compute the log marginal likelihood of each family under Dirichlet priors (BDeu, K2).
 
     Each group of a table holds the counts of the child's states for one configuration
-    of the parents; configurations and states that do not occur contribute nothing.
+    of the parents; configurations and states that do not occur contribute nothing, so tables
+    may leave them out.
+
+    cell_priors, group_priors : (n_tables,) float64, prior counts of a cell and of a group; scores :
+    (n_tables,) float64, output in nats.
     """
     for t in range(len(n_groups)):
         cell_prior, group_prior = cell_priors[t], group_priors[t]
@@ -524,9 +668,17 @@ def set_sums(
 ) -> None:
     """Sum log Gamma(n + prior) - log Gamma(prior) over the cells of each table, in fixed point.
 
-    Row t of `sums` becomes the sum and the number of cells that are not empty. Tables with the same prior
-    share a row of `memory` (all `UNKNOWN` at first), where the terms of small counts are kept: a table has
-    many cells, but few different counts.
+    Parameters
+    ----------
+    priors : (n_tables,) float64
+        Prior count of a cell of each table.
+    memory : (n_priors, counts kept) int64
+        Terms of small counts for each distinct prior, all `UNKNOWN` at first: a table has many cells, but
+        few different counts, and lgamma is the slow part.
+    memory_of : (n_tables,) int64
+        Row of `memory` for each table; tables with the same prior share one.
+    sums : (n_tables, 2) float64
+        Output: the sum in units, a whole number below 2^53, and the number of cells that are not empty.
     """
     kept = memory.shape[1]
     for t in range(len(n_groups)):
@@ -534,6 +686,7 @@ def set_sums(
         first = group_start[first_group[t]]
         last = group_start[first_group[t] + n_groups[t]]
         base = math.lgamma(prior)
+        # Groups do not matter here: the cells of a table are contiguous. Empty cells contribute nothing.
         terms[0] = 0
         total, occupied = 0, 0
         for c in range(first, last):
@@ -551,14 +704,18 @@ def set_sums(
 
 @kernel
 def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
-    """Count the cells of each query's full table, alike to the last bit for any order of its variables."""
+    """Compute the number of cells of each query's full table.
+
+    The result, (n_queries,) float64, is the same to the last bit for any order of a query's variables:
+    products up to 2^53 are exact, larger ones are multiplied in ascending order. Numbers of cells are floats
+    because those of 40 variables may exceed 64 bits.
+    """
     sizes = np.empty(len(start) - 1, np.float64)
     for t in range(len(sizes)):
         size = 1.0
         for place in range(start[t], start[t + 1]):
             size *= cardinalities[variables[place]]
         if size > LARGEST_EXACT:
-            # Floats are rounded from here on: multiply in a fixed order.
             size = 1.0
             for k in np.sort(cardinalities[variables[start[t] : start[t + 1]]]):
                 size *= k
@@ -567,14 +724,29 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
 
 
 # A tree of sets. A set is a path from the root, its largest variable first, so that a node is its parent's
-# set with one smaller variable more. Nodes are numbered as they come; the root, the empty set, is 0. A hash
-# table with open addresses leads from (parent, variable) to a node: a set is found by one look for each
-# member, and the sets of a lattice by one look each, since all begin with one that was found before.
+# set with one smaller variable more. Nodes are numbered in the order in which they are made; the root, the
+# empty set, is 0. A hash table with open addressing leads from (parent, variable) to a node: a set is found
+# by one lookup for each member, and the sets of a lattice by one lookup each, since each is a set found
+# before with one more member.
+#
+# The arrays of a tree, owned by `stats/set_scores.py`, `_SetTree`:
+#
+#   keys      (2 * room,) int64   variable << 32 | parent node; -1 where a slot is free
+#   nodes     (2 * room,) int32   node of each key
+#   parents   (room,) int32       parent of each node
+#   smallest  (room,) int32       smallest variable of each node's set, the one that its parent lacks
+#   used      int                 number of nodes, at most `room`
+#
+# There are twice as many slots as nodes, so at least half are free and probing ends soon. `room` is a power
+# of two, so that a mask replaces the remainder. When the room may not suffice, kernels stop and say how far
+# they came; the driver doubles the arrays and calls again.
 
 
 @kernel
 def _slot_of(keys: Array, key: int) -> int:
-    """Where in the hash table a key is, or is to be put."""
+    """Find the slot of the hash table in which a key is, or is to be put (linear probing)."""
+    # Both halves of the key are mixed into 32 bits, and the factor is below 2^31: the product fits into 63
+    # bits.
     last = len(keys) - 1
     slot = ((((key ^ (key >> 31)) & 0xFFFFFFFF) * 0x5BD1E995) >> 20) & last
     while keys[slot] != -1 and keys[slot] != key:
@@ -584,9 +756,9 @@ def _slot_of(keys: Array, key: int) -> int:
 
 @kernel
 def _child(keys: Array, nodes: Array, parents: Array, smallest: Array, used: int, node: int, v: int) -> int:
-    """Find the node of a set with `v`, a smaller variable than all in it, as a member more.
+    """Return the node of the set of `node` with `v`, smaller than all its members, added.
 
-    A new node gets the number `used`: it is the caller's to count it.
+    A new node gets the number `used`; the caller has to increase `used` then.
     """
     key = v << 32 | node
     slot = _slot_of(keys, key)
@@ -598,7 +770,7 @@ def _child(keys: Array, nodes: Array, parents: Array, smallest: Array, used: int
 
 @kernel
 def put_again(keys: Array, nodes: Array, old_keys: Array, old_nodes: Array) -> None:
-    """Fill a larger, empty hash table with what is in an old one."""
+    """Copy all entries of an old hash table into a larger, empty one."""
     for old in range(len(old_keys)):
         if old_keys[old] != -1:
             slot = _slot_of(keys, old_keys[old])
@@ -616,15 +788,25 @@ def find_lattices(
     first: int,
     found: Array,
 ) -> tuple[int, int]:
-    """Find the nodes of all subsets of each row of `members` (ascending), from row `first` on.
+    """Find, or make, the nodes of all subsets of each row of `members`, from row `first` on.
 
-    Bit i of a column of `found` stands for member i of the row. Stops before a row that might not fit
-    into the tree; returns how many rows are done, and how many nodes the tree has now.
+    Parameters
+    ----------
+    members : (m, k) int64
+        Sets of k variables, each row ascending.
+    found : (m, 2^k) int64
+        Output: the node of each subset; bit i of the column's number stands for member i.
+
+    Returns
+    -------
+    tuple of int
+        Number of rows done, and of nodes in the tree. Stops before a row that might not fit into the tree.
     """
     size = found.shape[1]
     for row in range(first, len(members)):
         if used + size > len(parents):
             return row, used
+        # Without its lowest bit a mask is smaller, hence done already; that bit is its smallest variable.
         found[row, 0] = 0
         for mask in range(1, size):
             i = 0
@@ -650,9 +832,10 @@ def find_subsets(
     first: int,
     found: Array,
 ) -> tuple[int, int]:
-    """Find the nodes of some subsets of one set, given as masks, from the one at place `first` on.
+    """Find, or make, the nodes of some subsets of one set, from the one at place `first` on.
 
-    A row of `masks` has 64 members in each word. Otherwise like `find_lattices`.
+    members : (k,) int64, ascending; masks : (m, ceil(k / 64)) int64, bit i & 63 of word i >> 6 stands for
+    member i; found : (m,) int64, output. Returns as `find_lattices` does.
     """
     for place in range(first, len(masks)):
         if used + len(members) > len(parents):
@@ -668,7 +851,12 @@ def find_subsets(
 
 @kernel
 def list_members(parents: Array, smallest: Array, asked: Array) -> tuple[Array, Array]:
-    """List the variables of some nodes' sets, one set after another, the largest first."""
+    """List the variables of some nodes' sets, one set after another, the largest variable first.
+
+    Returns the variables and where each set begins, as a batch of queries. In the order of the tree,
+    consecutive sets begin with the same variables, which engines that refine groups of samples use.
+    """
+    # The path from a node to the root has the smallest variable first, so each list is filled from its end.
     start = np.zeros(len(asked) + 1, np.int64)
     for t in range(len(asked)):
         node, n = asked[t], 0

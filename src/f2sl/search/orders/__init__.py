@@ -1,15 +1,15 @@
-"""The best DAG by its score, looked for among orders of the variables.
+"""Search for the DAG with the best score among orders of the variables.
 
 Given an order, each variable takes the best set of parents among its candidates that stand before it
-(:mod:`~f2sl.search.orders.parent_sets`): the best DAG of that order, at once. What remains is to find a
-good order (Teyssier and Koller 2005), and few orders differ. Here a step takes one variable out and puts it
-where that raises the score most (Alonso-Barba, de la Ossa and Puerta 2011), which changes its own parents
-and those of the candidates it passes and nothing else. Steps are made until none raises the score; then the
-order is disturbed in one place, steps are made again from there, and what has become worse is taken back
-(*iterated local search*).
+(:mod:`~f2sl.search.orders.parent_sets`). That is the best DAG of the order, found without a search. What
+remains is to find a good order (Teyssier and Koller 2005). Here a move takes one variable out of the order
+and inserts it where that raises the score most (Alonso-Barba, de la Ossa and Puerta 2011). It changes the
+parents of that variable and of the candidates it passes, and nothing else. Moves are made until none raises
+the score. Then the order is disturbed in one place, moves are made again from there, and the result is undone
+if it is worse (*iterated local search*).
 
-A graph that adds, deletes and turns one edge at a time is caught in far more local optima: to turn
-an edge it must accept at once what becomes of the families at both its ends.
+Hill climbing over graphs, which adds, deletes and reverses one edge at a time, has far more local optima:
+reversing an edge changes the families at both its ends at once, and has to pay for both.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from f2sl._progress import stage
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, ParentSets
 
 KICKS_AT_ONCE = 1000
-"""Disturbances between two looks at whether the search was interrupted."""
+"""Disturbances in one call of the kernel: after it progress is reported and Ctrl-C is noticed."""
 MOVES_IN_A_KICK = 3
+"""Random moves in one disturbance."""
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """The best DAG found: its arrows as rows (from, to), its score, and the order."""
+    """Best DAG found: its arrows as rows (from, to), its score, and the order, (n,) int64."""
 
     arrows: Integers
     score: float
@@ -40,11 +41,20 @@ class Ordered:
 def search_orders(
     sets: ParentSets, start: Integers, candidates: Integers, orders: Sequence[Integers], *, kicks: int
 ) -> Ordered:
-    """Look for the best order: from some to begin with to a top, and on from the highest.
+    """Climb from each of `orders` to a local optimum, and improve the best one by iterated local search.
 
-    That one is disturbed `kicks` times.
-
-    The candidates of v are ``candidates[start[v]:start[v + 1]]``, in ascending order, and v is one of theirs.
+    Parameters
+    ----------
+    sets : ParentSets
+        Sets of parents worth having for each variable, best first.
+    start : (n + 1,) int64
+        The candidates of v are ``candidates[start[v]:start[v + 1]]``.
+    candidates : int64
+        Ascending for each variable, and symmetric: v is a candidate of each of its candidates.
+    orders : sequence of (n,) int64
+        Orders to start from; each lists all variables once.
+    kicks : int
+        How often the best local optimum is disturbed.
     """
     from f2sl.search.orders import _kernels
 
@@ -52,6 +62,8 @@ def search_orders(
     degrees = np.diff(start)
     near = sets.holding(start, candidates)
     known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near)
+    # All kernels share this scratch memory. The journal always has room for one move, which writes at most
+    # `most` + 2 entries; 4 n further ones bound how much a disturbance and its climb may change.
     most = int(degrees.max(initial=0))
     room = _kernels.Room(
         np.empty(n, np.int64),
@@ -62,7 +74,7 @@ def search_orders(
     )
 
     def at(order: Integers) -> tuple[_kernels.State, float]:
-        """Where the search stands with an order, and the least that it counts for a gain there."""
+        """Return the state of an order, and the smallest gain that is not taken for rounding there."""
         place, chosen = np.empty(n, np.int64), np.empty(n, np.int64)
         place[order] = np.arange(n)
         state = _kernels.State(order.astype(np.int64), place, chosen)
@@ -73,7 +85,11 @@ def search_orders(
         return float(sets.scores[state.chosen].sum())
 
     def climb(state: _kernels.State, least: float) -> _kernels.State:
-        """Let everybody try, until nobody gains: who is asked again after a move are only the likeliest."""
+        """Repeat best-insertion moves until none improves the score; changes `state` and returns it.
+
+        After a move the kernel requeues only the variables most likely to gain. So when its queue is empty
+        all variables are tried once more, until a whole pass gains nothing: only that makes a local optimum.
+        """
         gain = np.inf
         while gain > 0:
             room.queue[:], room.ends[:], room.waiting[:] = state.order, (0, n), True
@@ -83,6 +99,7 @@ def search_orders(
     top = max((climb(*at(order)) for order in orders), key=score)
     movable = np.flatnonzero(degrees)
     if kicks and len(movable):
+        # The generator starts from a fixed state: the same input gives the same order.
         top, least = at(top.order)
         random = np.array([1], np.int64)
         with stage("searching orders") as advance:
@@ -90,5 +107,7 @@ def search_orders(
                 rounds = min(KICKS_AT_ONCE, kicks - done)
                 _kernels.kick(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
                 advance(rounds / kicks)
+        # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
+        # variables.
         climb(top, least)
     return Ordered(sets.arrows(top.chosen), score(top), top.order)

@@ -1,11 +1,20 @@
-"""Loops of the search over orders: sets of parents in, the best place of each variable out.
+"""Search over orders of the variables by moving one variable at a time.
 
-An order is held twice: `order` lists the variables, `place` says where each stands. `chosen[v]` is the
-number of the set of parents that v has in it: the first of its list whose members all stand before v. Two
-variables that are no candidates of each other do not mind which of them comes first, so that a variable has
-as many places worth telling apart as it has candidates, and one more.
+Between calls these kernels keep three invariants:
 
-Places are compared in halves: a variable at place p stands at 2 p, and 2 p + 1 is just behind it.
+- An order is held twice: `order` lists the variables, `place` says where each stands, and
+  ``order[place[v]] == v``.
+- ``chosen[v]`` is the number of v's best set of parents in this order: the first of its list (best first)
+  whose members all stand before v. The score of the order is the sum of the chosen sets' scores.
+- The queue holds each variable at most once (`waiting` says which), so n slots suffice.
+
+Candidates are symmetric: if u is a candidate of v, v is one of u. Two variables that are not candidates of
+each other do not affect each other's parents, so that of the n places for a variable with c candidates only
+c + 1 differ: before all of its candidates, behind one of them, behind two, and so on. Such a place is given
+as a *count*, the number of candidates that stand before the variable.
+
+Places are compared in half steps: a variable at place p stands at 2 p, and 2 p - 1 and 2 p + 1 are just
+before and just behind it. So a variable can be tried in a gap without moving anything.
 """
 
 from __future__ import annotations
@@ -17,19 +26,38 @@ import numpy as np
 from f2sl._jit import Array, kernel
 
 NOBODY = -1
+"""Stands for no variable, or for no place."""
 BEGIN, END = 0, 1
-"""Where the ends of a queue stand in the array that has both."""
+"""Entries of `Room.ends`: where the queue begins and ends."""
 FEW = 50
-"""So many candidates, or sets, are gone through one by one; more are worth some preparation."""
+"""Up to so many candidates, or sets, a plain loop is faster than sorting or looking up."""
 MOVED, CHOSEN = 0, 1
-"""What an entry of the journal undoes: a move of a variable, or its choice of parents."""
+"""Kinds of entries of the journal: a variable was moved, or chose another set of parents."""
 
 
 class Sets(NamedTuple):
-    """What is known beforehand: the sets of parents (:class:`ParentSets`), and who is whose candidate.
+    """Constant input: the sets of parents (:class:`ParentSets`), and the candidates of each variable.
 
-    `holding` lists, from ``holding_start[c]`` on, the sets that hold u of the variable v at place c of the
-    candidates, which are u's from ``near_start[u]`` on.
+    Parameters
+    ----------
+    first : (n + 1,) int64
+        The sets of variable v have the numbers ``first[v]`` to ``first[v + 1]``, best first. The last one is
+        the empty set, so that some set always fits.
+    start : (n_sets + 1,) int64
+        The members of set s are ``members[start[s]:start[s + 1]]``.
+    members : int64
+        Members of all sets.
+    scores : (n_sets,) float64
+        Score of each set's family; falls within each variable's sets.
+    near_start : (n + 1,) int64
+        The candidates of v are ``candidates[near_start[v]:near_start[v + 1]]``.
+    candidates : int64
+        Candidates of all variables, ascending for each.
+    holding_start : (len(candidates) + 1,) int64
+        Where the numbers of each entry of `candidates` begin in `holding`.
+    holding : int64
+        Let entry c of `candidates` be v as a candidate of u: from ``holding_start[c]`` on are the numbers of
+        v's sets that have u as a member, best first.
     """
 
     first: Array
@@ -43,7 +71,7 @@ class Sets(NamedTuple):
 
 
 class State(NamedTuple):
-    """An order, and what each variable has chosen in it."""
+    """An order and the sets chosen in it, each (n,) int64; see the invariants above."""
 
     order: Array
     place: Array
@@ -51,7 +79,22 @@ class State(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where the loops work: who waits for its turn, neighbours in order, and a journal of all changes."""
+    """Scratch memory, allocated once for all calls.
+
+    Parameters
+    ----------
+    queue : (n,) int64
+        Variables to be tried, a ring: entry i is ``queue[i % n]``.
+    ends : (2,) int64
+        First entry of the queue, and the one behind its last. They only grow.
+    waiting : (n,) bool
+        Whether each variable is in the queue.
+    near : (most candidates + 1,) int64
+        A variable's candidates in the order of their places.
+    journal : (entries, 3) int64
+        Changes that can be undone, as rows (MOVED, variable, old place) or (CHOSEN, variable, old set).
+        Undoing them from the last to the first restores order and choices exactly.
+    """
 
     queue: Array
     ends: Array
@@ -64,9 +107,11 @@ class Room(NamedTuple):
 def first_fitting(
     numbers: tuple[int, int], at: int, other: int, other_at: int, place: Array, start: Array, members: Array
 ) -> int:
-    """The first of some sets that fits who stands `at` (in halves) if `other` stood at `other_at`.
+    """Return the best set all of whose members stand before `at`, as if `other` stood at `other_at`.
 
-    `numbers` are those of the first set to look at, and of the one that is taken if none before it fits.
+    `at` and `other_at` are in half steps. Looks at sets ``numbers[0]`` to ``numbers[1]``, best first, and
+    returns ``numbers[1]`` without looking at it if none before it fits: the caller knows that it does.
+    Passing the assumed place of one variable avoids moving it, and moving it back, for each place tried.
     """
     for number in range(numbers[0], numbers[1]):
         fits = True
@@ -82,7 +127,8 @@ def first_fitting(
 
 @kernel
 def _holds(number: int, v: int, start: Array, members: Array) -> bool:
-    """Say whether v is a member of a set."""
+    """Return whether v is a member of a set."""
+    # Without an early exit: sets have at most eight members.
     found = False
     for i in range(start[number], start[number + 1]):
         found |= members[i] == v
@@ -93,9 +139,10 @@ def _holds(number: int, v: int, start: Array, members: Array) -> bool:
 def _first_holding(
     holding: Array, limit: int, at: int, other: int, place: Array, start: Array, members: Array
 ) -> int:
-    """The first of some sets, all of which hold `other`, that fits who stands `at` if `other` stood first.
+    """Return the best set of those in `holding` that fits `at`, as if `other` stood before everything.
 
-    `limit` is the number of the set that is taken if none before it fits.
+    `holding` has ascending numbers of sets with `other` as a member. `limit` is returned if no set before it
+    fits.
     """
     for number in holding:
         if number >= limit:
@@ -107,7 +154,8 @@ def _first_holding(
 
 @kernel
 def _holding(v: int, u: int, sets: Sets) -> Array:
-    """Numbers of the sets of v that hold u."""
+    """Return the numbers of v's sets that have u as a member, best first."""
+    # v is found by bisection among u's candidates, whose entries `holding_start` is aligned with.
     begin = sets.near_start[u]
     slot = begin + np.searchsorted(sets.candidates[begin : sets.near_start[u + 1]], v)
     return sets.holding[sets.holding_start[slot] : sets.holding_start[slot + 1]]
@@ -115,21 +163,22 @@ def _holding(v: int, u: int, sets: Sets) -> Array:
 
 @kernel
 def _best_here(v: int, place: Array, sets: Sets) -> int:
-    """The best set of v as the variables stand."""
+    """Return the best set of v in the current order."""
     all_of_v = sets.first[v], sets.first[v + 1] - 1
     return first_fitting(all_of_v, 2 * place[v], NOBODY, 0, place, sets.start, sets.members)
 
 
 @kernel
 def choose_all(state: State, sets: Sets) -> None:
-    """Choose the best set of each variable as the variables stand."""
+    """Choose the best set of each variable in the current order."""
     for v in range(len(state.place)):
         state.chosen[v] = _best_here(v, state.place, sets)
 
 
 @kernel
 def _by_place(candidates: Array, place: Array, room: Array) -> Array:
-    """Candidates in the order of their places."""
+    """Write candidates into `room` in the order of their places; return the part of `room` that was used."""
+    # Insertion sort for the usual few: no allocation, and faster than a general sort.
     if len(candidates) > FEW:
         room[: len(candidates)] = candidates[np.argsort(place[candidates])]
         return room[: len(candidates)]
@@ -144,7 +193,7 @@ def _by_place(candidates: Array, place: Array, room: Array) -> Array:
 
 @kernel
 def _before(v: int, near: Array, place: Array) -> int:
-    """How many of those near stand before v."""
+    """Count how many of `near`, which is in the order of places, stand before v."""
     count = 0
     while count < len(near) and place[near[count]] < place[v]:
         count += 1
@@ -153,11 +202,20 @@ def _before(v: int, near: Array, place: Array) -> int:
 
 @kernel
 def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> int:
-    """Behind how many of those near v should stand; nobody if that gains no more than `least`.
+    """Return behind how many of its candidates v scores best; `NOBODY` if no place gains more than `least`.
 
-    Moving v behind u takes v from the parents that u can have, and moving it before u gives it to them.
-    Whoever can have fewer keeps its set, if that is among what is left, or takes a later one; whoever can
-    have more keeps its set or takes an earlier one that holds whom it has gained.
+    `near` has v's candidates in the order of their places. Nothing is moved.
+
+    Starting from v's current place, its candidates u are passed one after another, to the right and then to
+    the left. Only v and the candidates passed so far choose differently, so the gain of each further place is
+    that of the one before (`others`), plus what u gains or loses, plus what v's own best set is worth there.
+
+    - Passing u to the right, u loses v as a possible parent: it keeps its set unless v is a member, and then
+      takes a later (worse) one. v can have u as well: it takes the same set or an earlier (better) one.
+    - Passing u to the left, it is the other way round.
+
+    So each search through a list starts from, or ends at, the set chosen at the place before. Of places with
+    equal gains the nearest wins, and the right before the left, because gains are compared by ``>``.
     """
     place, chosen, scores = state.place, state.chosen, sets.scores
     first, start, members = sets.first, sets.start, sets.members
@@ -166,12 +224,14 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
     best_gain, best_count = least, NOBODY
     lost = scores[chosen[v]]
     others, own = 0.0, chosen[v]
+    # To the right: behind near[i], hence with u counted as standing before v.
     for i in range(here, len(near)):
         u = near[i]
         if _holds(chosen[u], v, start, members):
             later = chosen[u] + 1, first[u + 1] - 1
             number = first_fitting(later, 2 * place[u], v, behind_all, place, start, members)
             others += scores[number] - scores[chosen[u]]
+        # A set that fits only now has u as a member. With a long list, look at those sets alone.
         if own - first[v] <= FEW:
             own = first_fitting((first[v], own), 2 * place[u], u, -1, place, start, members)
         else:
@@ -179,6 +239,8 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
         gain = others + scores[own] - lost
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
+    # To the left: just before near[i], at 2 place[u] - 1. A better set of u that fits only now has v as a
+    # member.
     others, own = 0.0, chosen[v]
     for i in range(here - 1, -1, -1):
         u = near[i]
@@ -196,7 +258,10 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
 
 @kernel
 def _move(v: int, to: int, order: Array, place: Array) -> None:
-    """Let v stand at a place; those between move up."""
+    """Move v to place `to`; those in between shift by one.
+
+    Moving v back to its old place is the exact inverse, which the journal relies on.
+    """
     here = place[v]
     step = 1 if to > here else -1
     for p in range(here, to, step):
@@ -210,10 +275,11 @@ def _move(v: int, to: int, order: Array, place: Array) -> None:
 def _put(
     v: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
 ) -> tuple[float, int]:
-    """Let v stand behind `count` of those near: what that gains.
+    """Move v behind `count` of its candidates; return the gain, and the journal's length.
 
-    Each change is written into the journal, and whom it touches waits for its turn: who moved, who chose
-    anew, and the candidates of these.
+    Each change is written into the journal from entry `written` on, at most len(near) + 2 of them. Enqueued
+    are the variables likely to gain from another move: v, those that chose another set, and the candidates of
+    the latter.
     """
     place, chosen, journal = state.place, state.chosen, room.journal
     here = _before(v, near, place)
@@ -222,9 +288,11 @@ def _put(
     journal[written] = MOVED, v, place[v]
     written += 1
     _enqueue(v, room)
+    # To the right v takes the place of the last candidate that it passes, to the left that of the first.
     _move(v, place[near[count - 1] if count > here else near[count]], state.order, place)
     gain = 0.0
     low, high = min(count, here), max(count, here)
+    # v itself (i = low - 1), then the candidates that it has passed; nobody else's parents can change.
     for i in range(low - 1, high):
         u = v if i < low else near[i]
         number = _best_here(u, place, sets)
@@ -241,7 +309,7 @@ def _put(
 
 @kernel
 def _enqueue(v: int, room: Room) -> None:
-    """Let v wait for its turn, once."""
+    """Put v into the queue unless it is there already."""
     if not room.waiting[v]:
         room.waiting[v] = True
         room.queue[room.ends[END] % len(room.queue)] = v
@@ -252,10 +320,12 @@ def _enqueue(v: int, room: Room) -> None:
 def climb(
     state: State, sets: Sets, room: Room, least: float, written: int, forgets: bool
 ) -> tuple[float, int]:
-    """Let each variable that waits go to its best place, until nobody gains: what all have gained.
+    """Move each variable in the queue to its best place, until the queue is empty.
 
-    Where the journal `forgets`, it begins anew with each move; otherwise the climb ends before the journal
-    is full.
+    Returns the gain of all moves and the journal's length. Every move gains more than `least`, so the climb
+    ends. With `forgets` the journal starts again with each move, when nothing is to be undone. Otherwise
+    variables whose move might overflow the journal are dropped from the queue without a try, which bounds
+    how much a climb can change.
     """
     gain = 0.0
     while room.ends[BEGIN] < room.ends[END]:
@@ -277,7 +347,11 @@ def climb(
 
 @kernel
 def _draw(random: Array, below: int) -> int:
-    """Draw a number below another: a linear congruential generator, the same on every machine."""
+    """Draw a number from 0 to `below` - 1 by a linear congruential generator, the same on every machine.
+
+    `random` is (1,) int64 and holds the state, which is below 2^31: its product with the factor fits into 63
+    bits. The low bits of such a generator repeat soon, so they are shifted out.
+    """
     random[0] = (random[0] * 1103515245 + 12345) % 2147483648
     drawn: int = (random[0] >> 8) % below
     return drawn
@@ -287,10 +361,15 @@ def _draw(random: Array, below: int) -> int:
 def kick(
     rounds: int, moves: int, random: Array, movable: Array, state: State, sets: Sets, room: Room, least: float
 ) -> None:
-    """Disturb the order here and there, and climb again.
+    """Disturb the order in one place and climb again, for a number of rounds (iterated local search).
 
-    Each round moves a variable to a place drawn at random, then one of its candidates, and so on; what is not
-    as good as before after the climb is taken back.
+    Each round makes `moves` random moves: of a variable of `movable` (those with candidates), then of one of
+    its candidates, then of one of theirs, so that the moves affect each other. Then it climbs from there. If
+    the score is now lower, by more than `least`, the round is undone; orders of equal score are accepted,
+    which lets the search drift along plateaus.
+
+    Undoing by the journal costs as much as the changes did, where a copy of the order would cost n each
+    round.
     """
     for _ in range(rounds):
         v = movable[_draw(random, len(movable))]

@@ -1,14 +1,13 @@
-"""Which sets of parents are worth having, by variable.
+"""Find the sets of parents worth having for each variable.
 
-In a given order of all variables each may choose its parents among its candidates that stand before it, and
-takes the set with the best score. A set that is not better than one of its own subsets is never taken,
-whatever the order: where it could be, so could the subset. What is left are few sets, and a search over
-orders needs no other scores.
+In a given order each variable takes the best-scoring set of parents among its candidates that stand before
+it. A set that is not better than one of its own subsets is never taken, whatever the order: wherever it fits,
+so does the subset. Few sets are left, and a search over orders needs no other scores.
 
 Sets are scored by size, all of one size in one batch: every single candidate, every pair, and beyond that
-only what extends one of the `WIDTH` best sets of the size before by one candidate. Where there is none such
-the search ends. Of a variable with very many candidates only the `MOST_CANDIDATES` that make the best
-single parents are looked at; the others may still be its children.
+only sets that extend one of the `WIDTH` best sets of the size before by one candidate (a beam search). It
+ends when there are none. Of a variable with very many candidates only the `MOST_CANDIDATES` that make the
+best single parents are used; the others may still be its children.
 """
 
 from __future__ import annotations
@@ -22,14 +21,16 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 
 WIDTH = 10
+"""Sets of each variable and size that are extended by one more parent."""
 MOST_CANDIDATES = 64
+"""Candidates of a variable, so that a place in its list takes six bits of a key."""
 MOST_PARENTS = 8
 RELATIVE_TOLERANCE = 1e-11
-"""By so much, of its size, must a score be higher to count as higher."""
+"""Share of its size by which a score must be higher to count as higher."""
 
 
 class FamiliesAtOnce(Protocol):
-    """Whatever scores many families of one size: :class:`~f2sl.stats.scores.FamilyScore`, for one."""
+    """Anything that scores many families of one size, such as :class:`~f2sl.stats.scores.FamilyScore`."""
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
         """Score families: a row of parents, in ascending order, for each child."""
@@ -37,9 +38,19 @@ class FamiliesAtOnce(Protocol):
 
 @dataclass(frozen=True)
 class ParentSets:
-    """Sets of parents worth having: those of variable v are ``first[v]`` to ``first[v + 1]``, best first.
+    """Sets of parents worth having, as flat arrays.
 
-    The members of set s are ``members[start[s]:start[s + 1]]``. The empty set is the last of each variable.
+    Parameters
+    ----------
+    first : (n + 1,) int64
+        The sets of variable v are ``first[v]`` to ``first[v + 1]``, best first. The last one is always the
+        empty set: every other set has been kept because it beats its subsets, and so the empty set.
+    start : (n_sets + 1,) int64
+        The members of set s are ``members[start[s]:start[s + 1]]``, ascending.
+    members : int64
+        Members of all sets, one set after another.
+    scores : (n_sets,) float64
+        Score of each set's family, with the prior of its edges.
     """
 
     first: Integers
@@ -48,18 +59,24 @@ class ParentSets:
     scores: Floats
 
     def arrows(self, chosen: Integers) -> Integers:
-        """Rows (parent, child) of the graph in which variable v has the parents of set ``chosen[v]``."""
+        """Return the edges, as rows (parent, child), if variable v has the parents of set ``chosen[v]``."""
+        # `within` counts 0, 1, ... through each set: the flat form of a range for each v.
         sizes = self.start[chosen + 1] - self.start[chosen]
         within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         parents = self.members[np.repeat(self.start[chosen], sizes) + within]
         return np.column_stack([parents, np.repeat(np.arange(len(chosen)), sizes)])
 
     def holding(self, near_start: Integers, candidates: Integers) -> tuple[Integers, Integers]:
-        """Numbers of the sets that hold u, for each v that is a candidate of u: of v's sets, best first.
+        """List, for each variable u and each of its candidates v, the sets of v that have u as a member.
 
-        Gives where the numbers of each pair begin, in the order of `candidates`, and the numbers.
+        Returns where the list of each entry of `candidates` begins (one more entry for the end), and the
+        lists one after another: numbers of sets, best first. Every member of a set of v must have v as a
+        candidate.
         """
         n = len(near_start) - 1
+        # `pairs` is ascending, because owners are and candidates are within each owner: so a bisection finds
+        # the entry of each (member u, owner v). The stable sort keeps the numbers of each entry ascending,
+        # best first.
         pairs = np.repeat(np.arange(n), np.diff(near_start)) * n + candidates
         owners = np.repeat(np.arange(n), np.diff(self.first))
         numbers = np.repeat(np.arange(len(self.scores)), np.diff(self.start))
@@ -70,10 +87,21 @@ class ParentSets:
 
 @dataclass(frozen=True)
 class _Level:
-    """Scored sets of one size, as places in their variable's list of candidates; ordered by `keys`.
+    """Scored sets of one size, in ascending order of their `keys`.
 
-    `best` is the score of each set or of its best subset, whichever is higher, and `useful` says where it
-    is its own.
+    Parameters
+    ----------
+    owners : (m,) int64
+        Variable whose parents each set would be.
+    places : (m, size) int64
+        Members as places in the owner's list of candidates, ascending in each row.
+    scores : (m,) float64
+        Score of each set's family.
+    best : (m,) float64
+        Score of the set or of its best scored subset, whichever is higher. Carrying it from size to size
+        means that a set need only be compared with its subsets of one member less.
+    useful : (m,) bool
+        Whether the set itself is better than all of its scored subsets.
     """
 
     owners: Integers
@@ -84,12 +112,16 @@ class _Level:
 
     @property
     def keys(self) -> Integers:
-        """One number for each set."""
+        """Number that identifies each set, (m,) int64."""
         return _keys(self.owners, self.places)
 
 
 def _keys(owners: Integers, places: Integers) -> Integers:
-    """Make one number of each set: the bits of its variable, then six for each member's place."""
+    """Make one number of each set: the bits of its variable, then six for each member's place.
+
+    Numbers can be sorted and bisected as whole arrays, where rows would need a lexicographic sort. Of sets
+    of the same size, the order of the keys is that of (owner, places).
+    """
     keys = owners.copy()
     for column in places.T:
         keys = keys * MOST_CANDIDATES + column
@@ -97,7 +129,7 @@ def _keys(owners: Integers, places: Integers) -> Integers:
 
 
 def _most_in_a_key(n: int) -> int:
-    """How many members a set of one of n variables may have, so that its key has no more than 63 bits."""
+    """Return how many members a set of one of n variables may have for its key to fit into 63 bits."""
     return (63 - (n - 1).bit_length()) // (MOST_CANDIDATES - 1).bit_length()
 
 
@@ -110,10 +142,20 @@ def parent_sets(
     max_parents: int | None = None,
     width: int = WIDTH,
 ) -> ParentSets:
-    """Find the sets of parents worth having; those of v are among ``candidates[start[v]:start[v + 1]]``.
+    """Find the sets of parents worth having for each variable.
 
-    `edge_log_prior` is added to a score for each parent. No set has more than `max_parents`, and of sets
-    with two members or more the `width` best of each variable are extended.
+    Parameters
+    ----------
+    families : FamiliesAtOnce
+        Scores of families.
+    start, candidates : (n + 1,) and (m,) int64
+        The candidates of v are ``candidates[start[v]:start[v + 1]]``, ascending.
+    edge_log_prior : float
+        Added to a score for each parent.
+    max_parents : int, optional
+        Largest number of parents.
+    width : int
+        Number of sets of each variable and size, from two members on, that are extended.
     """
     n = len(start) - 1
     most = min(MOST_PARENTS, _most_in_a_key(n))
@@ -125,7 +167,7 @@ def parent_sets(
 def _levels(
     families: FamiliesAtOnce, start: Integers, candidates: Integers, prior: float, most: int, width: int
 ) -> Iterator[tuple[_Level, Integers]]:
-    """Score sets of 0, 1, 2, ... parents; gives with each size its sets' members."""
+    """Score sets of 0, 1, 2, ... parents; yield each size with its sets' members, (m, size) int64."""
     n = len(start) - 1
     everyone = np.arange(n)
     scores = families.score_all(everyone, np.empty((n, 0), np.int64))
@@ -135,12 +177,15 @@ def _levels(
         return
     owners = np.repeat(everyone, np.diff(start))
     singles = families.score_all(owners, candidates[:, None]) + prior
+    # From here on `candidates` are the shortened lists, and places are places in these.
     start, candidates, owners, singles = _best_singles(n, owners, candidates, singles)
     places = (np.arange(len(candidates)) - start[owners])[:, None]
     level = _level(none, owners, places, singles)
     yield level, candidates[:, None]
     degrees = np.diff(start)
     for size in range(2, most + 1):
+        # All pairs are scored, not only those of good singles: two variables may explain a third together
+        # where neither does alone.
         base = np.arange(len(owners)) if size == 2 else _best_sets(level, width)
         owners, places = _extended(owners[base], places[base], degrees)
         if not len(owners):
@@ -154,14 +199,18 @@ def _levels(
 def _best_singles(
     n: int, owners: Integers, candidates: Integers, scores: Floats
 ) -> tuple[Integers, Integers, Integers, Floats]:
-    """Keep the candidates that make the best single parents, as many as may be, in their order."""
+    """Keep the `MOST_CANDIDATES` best single parents of each variable, in their order.
+
+    Returns where each variable's candidates begin, and candidates, owners and scores of those kept.
+    """
     kept = _best_of_each(owners, scores, MOST_CANDIDATES)
     start = np.concatenate([[0], np.cumsum(np.bincount(owners[kept], minlength=n))])
     return start, candidates[kept], owners[kept], scores[kept]
 
 
 def _best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
-    """Places of the best of each owner, in their order; of equals the earlier are better."""
+    """Return the places of the `most` best of each owner, ascending; of equal scores the earlier win."""
+    # lexsort is stable. Sorted by owner, the rank within an owner is the distance from its first entry.
     order = np.lexsort((-scores, owners))
     ordered = owners[order]
     rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
@@ -169,7 +218,12 @@ def _best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
 
 
 def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) -> _Level:
-    """Compare scored sets with their subsets of one member less, where these were scored."""
+    """Make a level: compare scored sets with their subsets of one member less, where these were scored.
+
+    A subset that was not scored was not in the beam, and does not count.
+    """
+    # Keys of a level are ascending, so that each subset is found by bisection. Where a key is beyond the last
+    # one, `at` is moved to the last, which then does not match.
     keys_below = below.keys
     best_subset = np.full(len(owners), -np.inf)
     for left_out in range(places.shape[1]):
@@ -181,13 +235,18 @@ def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) ->
 
 
 def _best_sets(level: _Level, width: int) -> Integers:
-    """Choose the best useful sets of each variable, which larger sets are made of."""
+    """Return the places of the `width` best useful sets of each variable, which are then extended."""
     useful = np.flatnonzero(level.useful)
     return useful[_best_of_each(level.owners[useful], level.scores[useful], width)]
 
 
 def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[Integers, Integers]:
-    """All sets of one member more than one of these, each once, ordered by their keys."""
+    """Return owners and places of all sets with one member more than one of these.
+
+    Each set comes once, in ascending order of keys, as a level needs it. `degrees` has the number of
+    candidates of each variable.
+    """
+    # Each set is paired with every candidate of its owner; pairs that repeat a member are dropped.
     room = degrees[owners]
     which = np.repeat(np.arange(len(room)), room)
     added = np.arange(len(which)) - np.repeat(np.cumsum(room) - room, room)
@@ -199,7 +258,9 @@ def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[In
 
 
 def _ranked(n: int, levels: list[tuple[_Level, Integers]]) -> ParentSets:
-    """List the useful sets of each variable, best first; equals by size, then by their members' names."""
+    """List the useful sets of each variable, best first; equals by size, then by their members."""
+    # Levels are concatenated by size and each is ordered by its keys, so that the place in the concatenation
+    # breaks ties in the right order.
     owners = np.concatenate([level.owners[level.useful] for level, _ in levels])
     scores = np.concatenate([level.scores[level.useful] for level, _ in levels])
     sizes = np.concatenate([np.full(int(level.useful.sum()), m.shape[1]) for level, m in levels])

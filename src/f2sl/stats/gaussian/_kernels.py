@@ -1,8 +1,16 @@
-"""Loops over small parts of a matrix of correlations.
+"""Compute partial correlations and residual variances from small parts of a symmetric matrix.
 
-Conditioning on variables is Gaussian elimination, here by Cholesky's factors of the part of the
-matrix that belongs to them. A variable that the ones before it decide, but for `tolerance` of its variance,
-adds nothing to the condition and is passed over; so collinear columns need no case of their own.
+Conditioning on variables is Gaussian elimination, here by the Cholesky factor of the part of the matrix that
+belongs to them. A variable that is determined by the ones before it, but for `tolerance` of its variance,
+adds nothing to the condition and is skipped: its row of the factor has 0 on the diagonal. So collinear
+columns need no special case, and no kernel fails on a singular matrix.
+
+Conditioning sets have a few members. Plain loops over them are several times as fast as NumPy's stacked
+inversion, and take their sums in a fixed order, whatever library of linear algebra is installed.
+
+matrix, correlations : (n, n) float64, symmetric
+members : (k,) int64, the conditioning variables
+factor : (at least k, at least k) float64, lower triangular; entries above the diagonal are not used
 """
 
 from __future__ import annotations
@@ -14,7 +22,8 @@ from f2sl._jit import Array, kernel
 
 @kernel
 def factorise(matrix: Array, members: Array, tolerance: float, factor: Array) -> None:
-    """Write Cholesky's factor of the members' part of `matrix`; rows passed over have 0 on the diagonal."""
+    """Write the Cholesky factor of the members' part of `matrix` into `factor`."""
+    # Row i of the factor is the projection of member i onto those before it.
     for i in range(len(members)):
         rest = project(matrix, members[:i], factor, members[i], factor[i])
         factor[i, i] = np.sqrt(rest) if rest > tolerance * matrix[members[i], members[i]] else 0.0
@@ -22,7 +31,12 @@ def factorise(matrix: Array, members: Array, tolerance: float, factor: Array) ->
 
 @kernel
 def project(matrix: Array, members: Array, factor: Array, variable: int, weights: Array) -> float:
-    """Write what the members tell of a variable, in the factor's coordinates; give the variance left."""
+    """Project a variable onto the members; return the variance that is left.
+
+    weights : (k,) float64, output: the solution of factor @ weights = matrix[members, variable], by forward
+    substitution. The scalar product of two variables' weights is the part of their covariance that the
+    members explain.
+    """
     rest = matrix[variable, variable]
     for i in range(len(members)):
         if factor[i, i] == 0.0:
@@ -40,12 +54,16 @@ def project(matrix: Array, members: Array, factor: Array, variable: int, weights
 def partial_correlations(
     correlations: Array, x: Array, y: Array, given: Array, tolerance: float, result: Array
 ) -> None:
-    """Correlate each x and y given a row of other variables; not a number where those decide x or y."""
+    """Compute the partial correlation of each x and y given a row of other variables.
+
+    x, y : (m,) int64; given : (m, k) int64; result : (m,) float64, output: NaN where the given variables
+    determine x or y, so that nothing is left to correlate.
+    """
     k = given.shape[1]
     factor = np.zeros((k, k))
     of_x, of_y = np.zeros(k), np.zeros(k)
     for t in range(len(x)):
-        # Learners ask about many pairs given the same variables: their factor is made once.
+        # Learners ask about many pairs given the same variables, one after another: the factor is reused.
         same = t > 0
         for i in range(k):
             same = same and given[t, i] == given[t - 1, i]
@@ -66,10 +84,18 @@ def partial_correlations(
 def eliminate(
     matrix: Array, variables: Array, start: Array, tolerance: float, log_determinant: Array, left: Array
 ) -> None:
-    """For each list of variables, what is left of the last one's diagonal entry given the others.
+    """Compute, for each list of variables, the residual of the last one's diagonal entry given the others.
 
-    `log_determinant` is that of the others' part of the matrix, without those passed over.
+    Parameters
+    ----------
+    variables, start : int64
+        List t is ``variables[start[t]:start[t + 1]]``.
+    log_determinant : (n_lists,) float64
+        Output: log determinant of the others' part of the matrix, without those that were skipped.
+    left : (n_lists,) float64
+        Output: the residuals.
     """
+    # The factor is allocated for the longest list; shorter ones use its top left corner.
     widest = 0
     for t in range(len(start) - 1):
         widest = max(widest, start[t + 1] - start[t])

@@ -1,12 +1,32 @@
-"""Counting loops: rows in, contingency tables out.
+"""Count samples into contingency tables.
 
-There are several ways to count the same table. *Bit planes*: a variable with k states is k
-rows of bits, one bit for each sample; a cell is an AND and a popcount, 64 samples at a
-time. *Codes*: walk the samples and add one to the cell that each falls into. The first
-wins while a table has few cells, the second when it has many. When it has more than there are
-samples, most are empty and only those that occur are listed. *Refining*: split the samples into groups
-by one variable after another, and keep the groups for the next query, which may begin alike.
-*Sorting*: sort the samples by their states, which needs no room for cells at all.
+There are several ways to count the same table, with the same result:
+
+*Bit planes*
+    A variable with k states is k rows of bits, one bit for each sample. A cell is an AND and a
+    popcount, 64 samples at a time. The time grows with cells times samples / 64, so this wins while a
+    table has few cells.
+*Codes*
+    Walk the samples and add one to the cell that each falls into. Wins when a table has many cells.
+*Refining*
+    Split the samples into groups by one variable after another, and keep the groups for the next
+    query, which often begins with the same variables. For tables with more cells than samples: most
+    cells are empty, and only those that occur are listed.
+*Sorting*
+    Sort the samples by their states. Also lists only the cells that occur, and needs no scratch memory
+    that grows with the number of states.
+
+`counting/memory.py` chooses among them. Arrays that all kernels share:
+
+codes : (n_variables, n_rows) uint8 or uint16
+    State of each sample. Variable after variable, because each loop reads whole variables.
+planes : (n_planes, n_words) uint64
+    Bit ``s & 63`` of word ``s >> 6`` stands for sample s. Plane ``plane_start[v] + state`` holds the
+    samples in that state of v. Bits beyond the last sample are 0, so that no popcount needs a mask.
+plane_start : (n_variables,) int64
+    Row of each variable's first plane; -1 for variables without planes.
+cardinalities : (n_variables,) int64
+    Number of states of each variable.
 """
 
 from __future__ import annotations
@@ -16,13 +36,19 @@ import numpy as np
 from f2sl._jit import Array, kernel, popcount
 
 WORDS_PER_BLOCK = 64
-"""Words of each bit plane that one pass of the pair kernel works on (4,096 samples)."""
+"""Words of each bit plane that one pass of the pair kernel works on (4,096 samples).
+
+With the 256 planes of a tile (`counting/tiles.py`) a packed block has 128 kilobytes: it stays in the cache.
+"""
 
 MOST_COMPARED = 7
-"""Planes of a variable with at most so many states are filled by comparing all samples with each state."""
+"""Largest number of states for which planes are filled by comparing all samples with each state in turn.
+
+These comparisons are vectorised but repeated for each state; setting one bit per sample is neither.
+"""
 
 BY_PLANES, BY_CODES, BY_SORTING, BY_REFINING = 0, 1, 2, 3
-"""How `count_tables` may count a table."""
+"""Ways in which `count_tables` may count a table."""
 
 
 @kernel
@@ -34,7 +60,18 @@ def fill_planes(
     planes: Array,
     margins: Array,
 ) -> None:
-    """Count each variable's states and, where it has planes, set each sample's bit in the right one."""
+    """Count each variable's states and, where it has planes, set each sample's bit in the right one.
+
+    Parameters
+    ----------
+    codes, cardinalities, plane_start, margin_start
+        One row or entry for each variable to fill; may be a slice of all variables.
+    planes : (n_planes, n_words) uint64
+        Planes of all variables, zero on entry. Each variable writes its own rows only, so that threads
+        can fill different variables at the same time.
+    margins : (total number of states,) int64
+        Counts of all variables' states, zero on entry; those of v begin at ``margin_start[v]``.
+    """
     n_variables, n_rows = codes.shape
     for v in range(n_variables):
         column, first, counts = codes[v], plane_start[v], margins[margin_start[v] :]
@@ -42,6 +79,7 @@ def fill_planes(
             for s in range(n_rows):
                 counts[column[s]] += 1
             continue
+        # `_compare` fills whole words; the last, incomplete word is filled bit by bit in the loop below.
         done = 0
         if cardinalities[v] <= MOST_COMPARED:
             done = n_rows & ~63
@@ -49,6 +87,7 @@ def fill_planes(
                 _compare(column[:done], state, planes[first + state])
         for s in range(done, n_rows):
             planes[first + column[s], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+        # Counting bits reads n_rows / 8 bytes per state; counting codes would add to memory for every sample.
         for state in range(cardinalities[v]):
             bits = 0
             for w in range(planes.shape[1]):
@@ -58,7 +97,10 @@ def fill_planes(
 
 @kernel
 def _compare(column: Array, state: int, plane: Array) -> None:
-    """Fill a plane, 64 samples at a time: whether each is in a state. LLVM vectorises the inner loop."""
+    """Write into `plane` which samples of `column` are in `state`, 64 at a time.
+
+    The inner loop has a fixed length and no branch, so that LLVM unrolls and vectorises it.
+    """
     for w in range(len(column) // 64):
         samples = column[w * 64 : w * 64 + 64]
         word = np.uint64(0)
@@ -73,15 +115,27 @@ def count_pairs(
 ) -> None:
     """Count a tile of pairs: every row variable against every column variable.
 
-    `counts[i, a, b, j]` becomes the number of samples in state `a` of row variable i
-    and state `b` of column variable j, for all states but each variable's last: those
-    follow from the margins. All row variables of a tile have the same number of states,
-    and so have all columns. Columns before `skip[i]` are left alone (they belong to the
-    other half of the triangle).
+    All row variables of a tile have the same number of states, and so have all columns.
 
-    The columns' planes are first packed word by word, columns side by side, so that
-    the innermost loop runs along the columns and one vector instruction serves several
-    pairs, with no sum across a vector at the end.
+    Parameters
+    ----------
+    row_planes, column_planes : (height,) and (width,) int64
+        First plane of each row and column variable.
+    skip : (height,) int64
+        Row i pairs with columns ``skip[i]`` to width; those before belong to the other half of the
+        triangle. Their cells are 0 and mean nothing.
+    packed : (k_column - 1, WORDS_PER_BLOCK, width) uint64
+        Scratch: ``packed[b, w, j]`` is word w of the plane of state b of column j, for one block of words.
+    counts : (height, k_row - 1, k_column - 1, width) int64
+        Output: ``counts[i, a, b, j]`` is the number of samples in state a of row i and state b of
+        column j. The last state of each variable is left out, since its cells follow from the margins:
+        for binary variables one cell instead of four.
+
+    Notes
+    -----
+    Columns are the last axis of `packed` and `counts`, so that the innermost loop runs along them:
+    one vector instruction serves several pairs, and nothing has to be summed across a vector at
+    the end. A block of words is packed once and used by all rows of the tile while it is in the cache.
     """
     n_rows, inner_rows, inner_columns, n_columns = counts.shape
     n_words = planes.shape[1]
@@ -102,9 +156,12 @@ def count_pairs(
 
 @kernel
 def _add_intersections(plane: Array, packed: Array, first: int, cells: Array) -> None:
-    """Add to `cells[j]` the number of bits that `plane` shares with packed column j, from `first` on."""
-    # One-dimensional slices, because only for those can LLVM see that j is never
-    # negative, without which it does not vectorise; four words a pass to spare loads and stores.
+    """Add to `cells[j]` the number of bits that `plane` shares with packed column j, from `first` on.
+
+    plane : (width of the block,) uint64; packed : (words, columns) uint64; cells : (columns,) int64.
+    """
+    # One-dimensional slices, because only for those can LLVM see that j is never negative, without
+    # which it does not vectorise. Four words a pass: each sum is loaded and stored a quarter as often.
     sums = cells[first:]
     w = 0
     while w + 4 <= len(plane):
@@ -129,16 +186,30 @@ def _add_intersections(plane: Array, packed: Array, first: int, cells: Array) ->
 
 @kernel
 def occurring_cells(x: Array, y: Array, k_x: int, k_y: int, table: Array, cells: Array) -> int:
-    """Count the pair of two columns of codes, and list the counts of the cells that occur.
+    """Count two columns of codes together, and list the counts of the cells that occur.
 
-    `table` must be all zeros, and is so again afterwards. It is emptied cell by cell where it is small, and
-    by a second walk over the samples where it is large, so that a large table costs no more than the samples.
-    `cells` has room for one count more than there are samples. Returns how many occur.
+    Parameters
+    ----------
+    x, y : (n_rows,) uint8 or uint16
+        Codes of the two variables, which have `k_x` and `k_y` states.
+    table : (at least k_x * k_y,) int32
+        Scratch, all zeros on entry and again on return.
+    cells : (n_rows + 1,) int64
+        Output: counts of the occurring cells, in no particular order. One entry more than there can
+        be cells, because an empty cell is written behind the last one as well.
+
+    Returns
+    -------
+    int
+        Number of cells that occur.
     """
     n_rows, found = len(x), 0
+    # Codes are widened first: without compilation NumPy would multiply in their own 8 or 16 bits.
     for s in range(n_rows):
         table[np.int64(x[s]) * k_y + y[s]] += 1
-    # Written whether it counts or not and kept only if it does: a branch would be guessed wrong too often.
+    # Each cell is written whether it is empty or not, and `found` moves on only if it is not: a branch would
+    # be mispredicted too often. A small table is cleared cell by cell; a large one by a second walk over the
+    # samples, so that its size does not matter. (That walk reads a cell as 0 after its first sample.)
     if k_x * k_y <= 2 * n_rows:
         for cell in range(k_x * k_y):
             n = table[cell]
@@ -173,14 +244,35 @@ def count_tables(
 
     A table is a list of groups (the configurations of all variables but the last), each a
     list of cells. Counted by planes or by codes, every group and cell is there, empty ones
-    too; otherwise only those that occur. Table t may use the cells from `cell_start[t]` to
-    `cell_start[t + 1]` (included, for a moment) and the group slots from `first_group[t]`; `group_start`
-    receives where each group's cells begin, and where the last group's end. Returns the number of groups of
-    each table.
+    too; otherwise only those that occur.
+
+    Parameters
+    ----------
+    variables, query_start : int64
+        Query t asks for ``variables[query_start[t]:query_start[t + 1]]``.
+    method : (n_queries,) int64
+        `BY_PLANES`, `BY_CODES`, `BY_SORTING` or `BY_REFINING` for each query.
+    cell_start : (n_queries + 1,) int64
+        Table t has room for the cells ``cell_start[t]`` to ``cell_start[t + 1]``. Refining may write one
+        empty cell beyond its last: into the room of the next table, which is counted later, or into
+        the extra entry at the end of `counts`. So tables must be counted in ascending order.
+    first_group : (n_queries,) int64
+        Entry of `group_start` at which the groups of table t begin.
+    counts : (cell_start[-1] + 1,) int64
+        Output: the cells of all tables.
+    group_start : int64
+        Output: where each group's cells begin in `counts`, and behind the last group of a table where its
+        cells end.
+
+    Returns
+    -------
+    (n_queries,) int64
+        Number of groups of each table.
     """
     n_queries = len(method)
     n_groups = np.empty(n_queries, np.int64)
     n_rows = codes.shape[1]
+    # Scratch memory is allocated once, for the largest query of the batch.
     longest, refined, most_keys = 0, 0, 0
     for t in range(n_queries):
         length = query_start[t + 1] - query_start[t]
@@ -191,7 +283,9 @@ def count_tables(
                 most_keys = max(most_keys, n_rows * cardinalities[variables[place]])
     masks = np.empty((longest, planes.shape[1]), np.uint64)
     scratch = np.empty((2, n_rows), np.int64)
-    # Rows of `groups` hold each sample's group by the leading variables of the query refined last.
+    # groups[level, s] is the group of sample s by the first `level` variables of `leading`, the query that
+    # was refined last; n_of_level[level] says how many groups there are. Level 0 is one group of all samples.
+    # Levels below len(leading) are valid, and all that two consecutive queries share are used again.
     groups = np.zeros((refined, n_rows), np.int32)
     n_of_level = np.ones(refined, np.int64)
     numbers = np.zeros(most_keys, np.int32)
@@ -241,8 +335,11 @@ def count_tables(
 def _count_by_planes(
     planes: Array, plane_start: Array, cardinalities: Array, query: Array, masks: Array, cells: Array
 ) -> None:
-    """Count one table by ANDs and popcounts, one configuration of the leading variables after another."""
-    # Indices rather than slices: a slice of an array costs more than the few words it would hold.
+    """Count one table by ANDs and popcounts, one configuration of the leading variables after another.
+
+    masks : (at least len(query) - 1, n_words) uint64, scratch; cells : int64, the full table, output.
+    """
+    # Indices rather than slices: creating a slice costs more than reading the few words it would hold.
     n_words = planes.shape[1]
     depth = len(query) - 1
     k_last = cardinalities[query[depth]]
@@ -254,6 +351,9 @@ def _count_by_planes(
                 bits += popcount(planes[last + b, w])
             cells[b] = bits
         return
+    # `state` counts through the configurations like an odometer, the last leading variable fastest.
+    # masks[level] holds the samples in the current states of variables 0 to level; when the odometer moves
+    # on, only masks from the first digit that `changed` on are computed again.
     state = np.zeros(depth, np.int64)
     changed = 0
     cell = 0
@@ -283,7 +383,12 @@ def _count_by_planes(
 
 @kernel
 def _count_by_codes(codes: Array, cardinalities: Array, query: Array, index: Array, cells: Array) -> None:
-    """Count one table by walking the samples."""
+    """Count one table by walking the samples.
+
+    index : (n_rows,) int64, scratch; cells : (cells of the full table,) int64, output.
+    """
+    # One variable at a time: each pass reads one column from start to end and is vectorised. A single pass
+    # over the samples would read from all columns at once.
     n_rows = codes.shape[1]
     for s in range(n_rows):
         index[s] = 0
@@ -303,9 +408,12 @@ def _count_by_sorting(
 ) -> int:
     """Count only the cells that occur: sort the samples by their states, then measure the runs.
 
-    A counting sort for each variable, the last first, leaves the samples in the order of
-    their configurations, so that equal ones stand together. Cells and groups come out in
+    A stable counting sort for each variable, the last first (a radix sort), leaves the samples in the
+    order of their configurations, so that equal ones stand together. Cells and groups come out in
     lexicographic order.
+
+    scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`; slots : the table's
+    part of `group_start`. Returns the number of groups.
     """
     n_rows = codes.shape[1]
     order, moved = scratch[0], scratch[1]
@@ -313,6 +421,7 @@ def _count_by_sorting(
         order[s] = s
     for position in range(len(query) - 1, -1, -1):
         v = query[position]
+        # place[state] is where the next sample in that state goes.
         place = np.zeros(cardinalities[v] + 1, np.int64)
         column = codes[v]
         for s in range(n_rows):
@@ -325,6 +434,7 @@ def _count_by_sorting(
             moved[place[state]] = row
             place[state] += 1
         order, moved = moved, order
+    # `cell` is the cell of the previous sample; a new one begins wherever any variable differs from it.
     groups, cell = 0, first - 1
     leading = query[:-1]
     last = codes[query[-1]]
@@ -353,10 +463,21 @@ def _count_by_sorting(
 
 @kernel
 def _refine(column: Array, k: int, coarse: Array, numbers: Array, keys: Array, fine: Array) -> int:
-    """Split groups of samples by one variable more; returns how many groups there are then.
+    """Split groups of samples by one more variable; return the new number of groups.
 
-    Groups are numbered as they first occur. `numbers` must be all zeros, and is so again afterwards: only
-    what occurs costs time, however many groups there could be.
+    Parameters
+    ----------
+    column : (n_rows,) uint8 or uint16
+        Codes of the variable, which has `k` states.
+    coarse, fine : (n_rows,) int32
+        Group of each sample before (input) and after (output). Groups are numbered from 0 in the order
+        in which they first occur, so the numbers have no gaps and stay below n_rows.
+    numbers : (at least groups before * k,) int32
+        Scratch: 1 + the number of the group with each key, 0 where there is none yet. All zeros on entry
+        and again on return; only the keys that occur are cleared, so that the time depends on the samples
+        and not on how many groups there could be.
+    keys : (n_rows,) int64
+        Scratch: the keys that occur.
     """
     n = 0
     for s in range(len(column)):
@@ -387,12 +508,14 @@ def _count_groups(
 ) -> None:
     """Count the states of the last variable within groups of samples; cells come group by group.
 
-    `numbers` is treated as in `_refine`.
+    column, k, numbers : as in `_refine`; groups : (n_rows,) int32, group of each sample;
+    scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`;
+    slots : the table's part of `group_start`.
     """
     n_rows = len(column)
     if n_groups * k <= 4 * n_rows:
-        # So few cells that looking at all is cheaper than keeping account of those that occur. Each is
-        # written, and kept if it is not empty: a branch would be guessed wrong too often.
+        # So few cells that looking at all of them is cheaper than keeping a list of those that occur. Each
+        # is written, and kept if it is not empty: a branch would be mispredicted too often.
         for s in range(n_rows):
             numbers[np.int64(groups[s]) * k + column[s]] += 1
         cell, key = first, 0
@@ -406,6 +529,8 @@ def _count_groups(
                 key += 1
         slots[n_groups] = cell
         return
+    # Otherwise number the cells in the order in which they first occur; keys[c] and cells[c] are the key
+    # and the count of cell c.
     keys, cells = scratch[0], scratch[1]
     found = 0
     for s in range(n_rows):
@@ -417,7 +542,9 @@ def _count_groups(
             number = found
             numbers[key] = found
         cells[number - 1] += 1
-    # A counting sort brings the cells of each group together; slots move to their groups' ends and back.
+    # A counting sort brings the cells of each group together. It uses `slots` itself for its counters: after
+    # the sums slots[g] is where group g begins, while cells are moved it advances to where the group ends,
+    # and the last loop shifts these ends, the beginnings of the next groups, back into place.
     for group in range(n_groups + 1):
         slots[group] = 0
     for cell in range(found):
