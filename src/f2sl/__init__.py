@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from f2sl.reading import NumericTable as NumericTable
     from f2sl.reading import as_numeric as as_numeric
     from f2sl.reading import as_table as as_table
+    from f2sl.stats.measures.base import Measure as Measure
+    from f2sl.stats.scores.base import Score as Score
+    from f2sl.stats.tests.base import CITest as CITest
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BayesianNetwork": "network",
+    "CITest": "stats.tests.base",
     "DAG": "graph",
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
@@ -79,12 +83,14 @@ _HOMES = {
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
+    "Measure": "stats.measures.base",
     "NOTEARS": "structure.notears",
     "NumericTable": "reading",
     "OptionError": "errors",
     "PDAG": "graph",
     "SLLC": "structure.sll_c",
     "SLLG": "structure.sll_g",
+    "Score": "stats.scores.base",
     "TC": "structure.tc",
     "as_numeric": "reading",
     "as_table": "reading",

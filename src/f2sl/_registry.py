@@ -1,13 +1,20 @@
-"""Learners by name.
+"""Learners, tests, scores and measures by name.
 
-A registry knows where each learner lives and imports it only when asked, so that listing
-names costs nothing.
+A registry knows where each of its entries lives and imports it only when asked, so that listing
+names costs nothing. What must be known before that stands in the entry. A class of your own is
+registered as it is:
+
+>>> registry = Registry("algorithm")
+>>> registry.add("counter", "collections:Counter", "counts things", "the standard library")
+>>> registry.add("mine", dict, "maps things")
+>>> [entry.name for entry in registry], registry.load("mine")
+(['counter', 'mine'], <class 'dict'>)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -16,16 +23,30 @@ from f2sl.errors import OptionError, unknown_name
 
 @dataclass(frozen=True)
 class Entry:
-    """One learner: where it is and what it does, in a line."""
+    """One entry: where it is, what it does in a line, and facts that are known without importing it."""
 
     name: str
-    path: str
+    home: str | type
     summary: str
-    reference: str
+    reference: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Any:
+        """Import and return it."""
+        if isinstance(self.home, type):
+            return self.home
+        module, _, attribute = self.home.partition(":")
+        return getattr(import_module(module), attribute)
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """Return a fact of the entry; of a class that is at hand, its attribute of that name."""
+        if isinstance(self.home, type):
+            default = getattr(self.home, name, default)
+        return self.facts.get(name, default)
 
 
 class Registry:
-    """Named learners of one stage.
+    """Named entries of one sort.
 
     Examples
     --------
@@ -39,9 +60,9 @@ class Registry:
         self.kind = kind
         self._entries: dict[str, Entry] = {}
 
-    def add(self, name: str, path: str, summary: str, reference: str) -> None:
-        """Register a learner; `path` is ``module:Class``."""
-        self._entries[name] = Entry(name, path, summary, reference)
+    def add(self, name: str, home: str | type, summary: str, reference: str = "", **facts: Any) -> None:
+        """Register a class, or say where it is: ``"module:Class"``."""
+        self._entries[name] = Entry(name, home, summary, reference, facts)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries.values())
@@ -49,12 +70,14 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         return name in self._entries
 
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
     def load(self, name: str) -> Any:
-        """Import and return the learner of that name; an unknown one is an error that lists the known."""
+        """Import and return the entry of that name; an unknown one is an error that lists the known."""
         if not isinstance(name, str) or name not in self._entries:
             raise OptionError(unknown_name(self.kind, name, self._entries))
-        module, _, attribute = self._entries[name].path.partition(":")
-        return getattr(import_module(module), attribute)
+        return self._entries[name].load()
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
         """Make a learner of that name; an option it does not take is an error that lists those it takes."""

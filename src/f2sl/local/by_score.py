@@ -24,12 +24,12 @@ from f2sl.errors import Interrupted
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.growing import Around, Grower, Growth
 from f2sl.local.lockstep import together
+from f2sl.stats.choose import check_choice, make_set_scores, set_scores
 from f2sl.storage.protocol import CountingEngine
 
 Found = dict[int, Around]
 """What was found around the targets that are finished."""
 
-SCORES = ("bdeu", "bic")
 ORDERS = ("strength", "name")
 TIES = ("drop", "keep")
 MAX_EXACT = 13
@@ -85,7 +85,7 @@ class ByScore(LocalLearner):
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
-        _options.choice("score", self.score, SCORES)
+        check_choice("score", self.score, set_scores())
         _options.positive("equivalent_sample_size", self.equivalent_sample_size, least=1e-9, most=1e9)
         _options.choice("order", self.order, ORDERS)
         _options.choice("ties", self.ties, TIES)
@@ -155,9 +155,7 @@ class Run:
     """
 
     def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
-        from f2sl.stats.set_scores import SetScores  # here, so that listing learners does not load Numba
-
-        scores = SetScores(engine, learner.score, learner.equivalent_sample_size)
+        scores = make_set_scores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
         self.grower = Grower(scores, learner.max_exact, learner.max_indegree, learner.ties)
         self.found: Found = {}

@@ -21,7 +21,7 @@ from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, mutual
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
-from f2sl.stats.choose import choices, make_test
+from f2sl.stats.choose import check_choice, make_test
 from f2sl.storage.engine import Engine
 
 SYMMETRIES = ("and", "none")
@@ -32,7 +32,7 @@ def check_tests(alpha: float, max_cond_vars: int | None, ci_test: str) -> None:
     _options.fraction("alpha", alpha)
     if max_cond_vars is not None:
         _options.whole("max_cond_vars", max_cond_vars)
-    _options.choice("ci_test", ci_test, choices("ci_test"))
+    check_choice("ci_test", ci_test)
 
 
 class ByTests(LocalLearner):

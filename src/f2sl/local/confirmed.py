@@ -29,12 +29,12 @@ from f2sl import _options
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.by_tests import check_tests
-from f2sl.local.fcbf import MEASURES, TIES, redundancy_margin, relevance_graph
+from f2sl.local.fcbf import TIES, redundancy_margin, relevance_graph
 from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
-from f2sl.stats.choose import choices, make_test, significant_pairs
-from f2sl.stats.significance import CORRECTIONS
+from f2sl.stats.choose import check_choice, make_test, measure_unit, significant_pairs
+from f2sl.stats.measures.significance import CORRECTIONS
 from f2sl.storage.engine import Engine
 
 SAMPLES_PER_CELL = 1.0
@@ -82,7 +82,7 @@ class ConfirmedFCBF(LocalLearner):
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
         """What the strengths of links are."""
-        return MEASURES[self.measure]
+        return measure_unit(self.measure)
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
@@ -90,7 +90,7 @@ class ConfirmedFCBF(LocalLearner):
         check_tests(self.alpha, None, self.ci_test)
         _options.whole("clean_up", self.clean_up)
         _options.choice("ties", self.ties, TIES)
-        _options.choice("measure", self.measure, choices("measure"))
+        check_choice("measure", self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""

@@ -32,12 +32,10 @@ from f2sl import _options
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import AUTO, choices, related_pairs, significant_pairs
+from f2sl.stats.choose import AUTO, check_choice, measure_unit, related_pairs, significant_pairs
 from f2sl.storage.engine import Engine
 from f2sl.storage.protocol import FoundPairs
 
-MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
-"""Measures of how related two variables are, with their names."""
 TIES = ("drop", "keep")
 
 
@@ -66,13 +64,13 @@ class FCBF(LocalLearner):
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
         """What the strengths of links are."""
-        return MEASURES[self.measure]
+        return measure_unit(self.measure)
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         _options.not_negative_or(AUTO, "delta", self.delta)
         _options.choice("ties", self.ties, TIES)
-        _options.choice("measure", self.measure, choices("measure"))
+        check_choice("measure", self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""

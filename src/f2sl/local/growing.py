@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.stats.scores.base import LEAST, words_of
 
 if TYPE_CHECKING:
-    from f2sl.stats.set_scores import SetScores
+    from f2sl.stats.scores.sets import SetScores
 
 Result = TypeVar("Result")
 
@@ -120,8 +121,6 @@ class Grower:
 
     def gain(self, target: int, others: Integers) -> Integers:
         """Measure what a link to the target alone is worth, for each of the others."""
-        from f2sl.stats.set_scores import LEAST
-
         pairs = np.column_stack([np.minimum(others, target), np.maximum(others, target)])
         nothing, low, high, both = self.scores.lattices(pairs).T
         # A pair may have too many states for any network, and then no value.
@@ -296,14 +295,10 @@ class SetFamilies:
 
     def values(self, sets: Sequence[int]) -> Integers:
         """Give the values of sets of members, as masks."""
-        from f2sl.stats.set_scores import words_of
-
         return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents) of members; those that may not be have minus infinity."""
-        from f2sl.stats.set_scores import LEAST
-
         scores = np.full(len(families), -np.inf)
         allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_indegree]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]

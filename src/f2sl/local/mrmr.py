@@ -19,9 +19,8 @@ from f2sl import _options
 from f2sl._arrays import Floats
 from f2sl._progress import stage
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.fcbf import MEASURES
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import choices, related_pairs
+from f2sl.stats.choose import check_choice, measure_unit, related_pairs
 from f2sl.storage.engine import Engine
 
 ROWS_REMEMBERED = 256
@@ -47,12 +46,12 @@ class MRMR(LocalLearner):
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
         """What the strengths of links are."""
-        return MEASURES[self.measure]
+        return measure_unit(self.measure)
 
     def check_options(self) -> None:
         """Refuse options that make no sense."""
         _options.whole("k", self.k, least=1)
-        _options.choice("measure", self.measure, choices("measure"))
+        check_choice("measure", self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""

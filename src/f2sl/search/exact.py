@@ -22,8 +22,8 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline
 from f2sl.search import _kernels
-from f2sl.stats._kernels import UNKNOWN
-from f2sl.stats.set_scores import SetScores
+from f2sl.stats.scores.base import UNKNOWN
+from f2sl.stats.scores.sets import SetScores
 
 SETS_PER_STEP = 1 << 14
 """Sets counted between two looks at the user's patience."""
@@ -48,7 +48,7 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     ----------
     lattices : array of shape (m, 2**k)
         For each problem the values of all sets of its k variables, as
-        :meth:`~f2sl.stats.set_scores.SetScores.lattices` gives them.
+        :meth:`~f2sl.stats.scores.sets.SetScores.lattices` gives them.
     max_indegree : int, optional
         The most parents that a variable may have.
 
@@ -70,7 +70,7 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
 class Lattice:
     """The values of the sets that a best network may need, and how they were come by.
 
-    ``values[mask]`` is below :data:`~f2sl.stats.set_scores.LEAST` where a set was not counted. All families
+    ``values[mask]`` is below :data:`~f2sl.stats.scores.base.LEAST` where a set was not counted. All families
     with up to `max_parents` parents were looked at; `complete` says whether that is as many as there may be,
     and `interrupted` whether Ctrl-C was why not.
     """
@@ -92,7 +92,7 @@ def count_lattice(
     """Count those subsets of `members` that a best network may need.
 
     Families are gone through by their number of parents. Where a family loses to one with fewer parents, and
-    would whatever parents were added (:class:`~f2sl.stats.set_scores.Ceilings`), it and all with more are
+    would whatever parents were added (:class:`~f2sl.stats.scores.sets.Ceilings`), it and all with more are
     left out; a set is counted if some family needs it.
 
     Parameters

@@ -28,7 +28,7 @@ RELATIVE_TOLERANCE = 1e-11
 
 
 class Families(Protocol):
-    """Whatever scores families: :class:`~f2sl.stats.scores.FamilyScore`, for one."""
+    """Whatever scores families: :class:`~f2sl.stats.scores.base.FamilyScores`, for one."""
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""

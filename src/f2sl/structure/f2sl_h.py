@@ -28,11 +28,10 @@ from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, join
 from f2sl.stats.choose import make_score
 from f2sl.storage.engine import Engine
-from f2sl.storage.moments import Moments
 from f2sl.structure.local_to_global import LocalToGlobal, as_graph
 
 if TYPE_CHECKING:
-    from f2sl.stats.families import FamilyScores
+    from f2sl.stats.scores.base import FamilyScores
 
 SEARCHES = ("orders", "hill-climbing")
 KICKS_PER_VARIABLE = 10
@@ -48,9 +47,9 @@ def prior_weight(engine: Engine) -> float:
     state beyond the first that a variable has in effect, which is the exponential of its entropy, in the
     mean over all variables; and never less than `LEAST_WEIGHT`. docs/accuracy.md shows how this was chosen.
     """
-    if isinstance(engine, Moments):
+    if engine.counts is None:
         return LEAST_WEIGHT
-    from f2sl.stats.information import Information
+    from f2sl.stats.measures.information import Information
 
     states = np.exp(Information(engine).entropies)
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))

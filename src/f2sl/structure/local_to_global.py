@@ -9,7 +9,6 @@ The published algorithms of this kind are this class with their own choices: F2S
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods
 from f2sl.local.by_tests import check_tests
 from f2sl.skeleton import SYMMETRIES, Skeleton, join
-from f2sl.stats.choose import choices, make_score, make_test
+from f2sl.stats.choose import check_choice, make_score, make_test
 from f2sl.storage.engine import Engine
 from f2sl.structure.base import StructureLearner
 
@@ -165,7 +164,7 @@ class LocalToGlobal(StructureLearner):
         if "alpha" in taken:
             check_tests(self.alpha, self.max_cond_vars, self.ci_test)
         if "score" in taken:
-            _options.choice("score", self.score, choices("score"))
+            check_choice("score", self.score)
             self._check_weight()
             _options.whole("tabu_length", self.tabu_length)
             _options.whole("max_stall", self.max_stall, least=1)
@@ -234,13 +233,11 @@ class LocalToGlobal(StructureLearner):
         from f2sl.orient.by_score import orient_by_score
 
         score = make_score(engine, self.score, self.equivalent_sample_size)
-        is_bdeu = self.options_in_use()["score"] == "bdeu"
-        prior = -math.log(self.equivalent_sample_size + 1.0) if is_bdeu else 0.0
         graph, climbed = orient_by_score(
             skeleton,
             names,
             score,
-            edge_log_prior=prior,
+            edge_log_prior=score.edge_log_prior,
             tabu_length=self.tabu_length,
             max_stall=self.max_stall,
         )

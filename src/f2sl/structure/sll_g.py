@@ -9,6 +9,7 @@ from f2sl.graph import PDAG
 from f2sl.local.by_score import MAX_EXACT, ByScore, Run
 from f2sl.local.sll_pc import SLLPC
 from f2sl.skeleton import Skeleton
+from f2sl.stats.choose import make_score
 from f2sl.structure.by_best_networks import ByBestNetworks
 from f2sl.structure.local_to_global import as_graph
 
@@ -101,9 +102,8 @@ class SLLG(ByBestNetworks):
             return as_graph(skeleton, names)
         from f2sl.orient.by_score import orient_by_score
         from f2sl.search.hill_climbing import AtMost
-        from f2sl.stats.scores import FamilyScore
 
-        score = FamilyScore(run.grower.scores.engine, self.score, self.equivalent_sample_size)
+        score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)
         graph, climbed = orient_by_score(
             skeleton,
             names,

@@ -47,16 +47,13 @@ class PairTest(Protocol):
     """A test of independence for all pairs of a table."""
 
     def formula(self, levels: Floats) -> Any:
-        """Formula for `search_pairs` that keeps all pairs with a p-value up to the last of falling levels.
+        """Return a formula for `search_pairs` that keeps all pairs with p-values up to the last of `levels`.
 
-        A few more may be kept, and tallied for each level.
+        Levels are falling. A few more pairs may be kept, and tallied for each level.
         """
 
     def p_values(self, found: FoundPairs) -> Floats:
-        """p-values of what that formula kept."""
-
-    def values(self, found: FoundPairs, measure: str) -> Floats:
-        """How related the pairs are that it kept, by a measure."""
+        """Return the p-values of what that formula kept."""
 
 
 class SignificantPairs:
@@ -68,23 +65,30 @@ class SignificantPairs:
     Parameters
     ----------
     engine : CountingEngine or Moments
-        Whose variables.
+        Holds the variables.
     test : PairTest
         The test on them.
     correction : {"fdr", "bonferroni"}
         How the number of pairs is allowed for.
     level : float
         The level of significance, or rate of false discoveries.
-    measure : str
-        What the values of the pairs are to be.
+    values : callable
+        From the significant pairs, with the test's statistics, to the values that they are to have.
     """
 
-    def __init__(self, engine: Any, test: PairTest, correction: str, level: float, measure: str) -> None:
+    def __init__(
+        self,
+        engine: Any,
+        test: PairTest,
+        correction: str,
+        level: float,
+        values: Callable[[FoundPairs], Floats],
+    ) -> None:
         self._engine = engine
         self._test = test
         self._correction = correction
         self._level = level
-        self._measure = measure
+        self._values = values
         self._found: FoundPairs | None = None
 
     def __call__(
@@ -93,7 +97,7 @@ class SignificantPairs:
         target: int | None = None,
         advance: Callable[[float], None] | None = None,
     ) -> FoundPairs:
-        """Give the significant pairs among `variables` (default: all), or of `target` with each of them."""
+        """Return the significant pairs among `variables` (default: all), or of `target` with each of them."""
         if self._found is None:
             self._found = self._search(advance)
         pairs = self._found
@@ -118,8 +122,7 @@ class SignificantPairs:
             with stage("measuring all pairs once more") as advance_again:
                 found, p_values = self._walk([in_doubt], n_pairs, advance_again)
         significant = found.part(p_values <= benjamini_hochberg(p_values, n_pairs, self._level))
-        values = self._test.values(significant, self._measure)
-        return FoundPairs(significant.first, significant.second, values)
+        return FoundPairs(significant.first, significant.second, self._values(significant))
 
     def _walk(
         self, ranks: list[int], n_pairs: int, advance: Callable[[float], None] | None

@@ -5,8 +5,12 @@ part of the sum is already larger than what independence allows with all degrees
 could have, the variables are dependent, whatever the rest is. Most sets that are tried between two variables
 that nothing separates are of that kind, and a few of the largest strata decide them.
 
-Who looks for the weakest dependence of two variables given any of many sets goes further than the answer, but
-need not know how strong a dependence is that is stronger than another found before.
+A search for the weakest dependence of two variables given any of many sets needs more than the answer, but
+it need not know how strong a dependence is that is stronger than another found before.
+
+This formula counts for itself, for speed: counting a stratum and adding its term are one loop over bit
+planes, so that strata after the last one needed are never counted. Engines without bit planes hand it whole
+tables.
 """
 
 from __future__ import annotations
@@ -17,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats import _kernels
-from f2sl.stats.information import LOGARITHMS, LogTable
+from f2sl.stats.log_table import LOGARITHMS, LogTable
+from f2sl.stats.tests import _kernels
 from f2sl.storage.protocol import CountingEngine, PlaneTables, Queries, Tables
 
 if TYPE_CHECKING:
-    from f2sl.stats.independence import Statistic
+    from f2sl.stats.tests.g2 import G2Statistic
 
 MARGIN = 1e-6
 """A statistic must be larger than enough by this share, so that no rounding decides."""
@@ -32,13 +36,13 @@ STRONGEST = 280.0
 
 
 class UntilDecided:
-    """The formula of a G2 test of which not more than the answer is asked for, or little more.
+    """Formula of a G2 test that ends as soon as the answer, or a little more, is certain.
 
-    Gives statistic and degrees of freedom as the test's own formula does, or an infinite statistic where part
-    of it was enough: for dependence, and for the strength that `enough` names for a pair of variables.
+    Returns statistic and degrees of freedom as the test's own formula does, or an infinite statistic where
+    part of it was enough: for dependence, and for the strength that `enough` names for a pair of variables.
     """
 
-    def __init__(self, statistic: Statistic, engine: CountingEngine, alpha: float) -> None:
+    def __init__(self, statistic: G2Statistic, engine: CountingEngine, alpha: float) -> None:
         self._statistic = statistic
         self._engine = engine
         self._alpha = alpha
@@ -46,7 +50,7 @@ class UntilDecided:
         self._strengths = np.zeros(1)
 
     def with_strengths(self, x: Integers, y: Integers, enough: Floats) -> UntilDecided:
-        """Make the formula for questions about x and y where strengths of `enough` or more need not be told.
+        """Make the formula for questions about x and y where strengths of `enough` or more need not be known.
 
         The same pair may be asked about with several: then only what is enough for all is.
         """
@@ -60,15 +64,15 @@ class UntilDecided:
         return formula
 
     def _numbers(self, x: Integers, y: Integers) -> Integers:
-        """One number for each two variables."""
+        """Return one number for each two variables."""
         return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
 
-    def __reduce__(self) -> tuple[type[Statistic], tuple[str, LogTable]]:
+    def __reduce__(self) -> tuple[type[G2Statistic], tuple[LogTable]]:
         """Travel to other machines as the plain formula: what is counted there comes as whole tables."""
-        return type(self._statistic), (self._statistic.ci_test, self._statistic.table)
+        return type(self._statistic), (self._statistic.table,)
 
     def __call__(self, tables: Tables) -> Floats:
-        """Look at whole tables where these have been counted."""
+        """Return statistic and degrees of freedom of whole tables, where these have been counted."""
         return self._statistic(tables)
 
     def of_planes(self, tables: PlaneTables) -> Floats:
@@ -93,7 +97,7 @@ class UntilDecided:
         return np.column_stack([self._statistic.without_rounding(statistic), freedom])
 
     def _enough(self, queries: Queries) -> Floats:
-        """Half of a G2, in units of the logarithms' table, that is surely enough.
+        """Return half of a G2, in units of the logarithms' table, that is surely enough.
 
         Strata in which some states do not occur have fewer degrees of freedom: less would be enough.
         """
@@ -115,7 +119,7 @@ class UntilDecided:
 
     @cached_property
     def _by_size(self) -> Integers:
-        """The states of each variable, those with most samples first: most of a G2 comes from there."""
+        """States of each variable, those with most samples first: most of a G2 comes from there."""
         engine = self._engine
         owner = np.repeat(np.arange(len(engine.cardinalities)), engine.cardinalities)
         return np.lexsort((-engine.margins, owner)) - engine.margin_start[owner]
