@@ -47,7 +47,7 @@ class FamilyFormula:
 
     def __call__(self, tables: Tables) -> Floats:
         """Return one score for each table."""
-        return self.score.of_tables(tables, self.logarithms)
+        return np.asarray(self.score.of_tables(tables, self.logarithms), np.float64)
 
 
 def shapes(tables: Tables) -> tuple[Floats, Floats]:
