@@ -34,8 +34,7 @@ from f2sl.stats.choose import (
     significant_pairs,
 )
 from f2sl.stats.measures.correlations import R2
-from f2sl.stats.measures.information import SU
-from f2sl.stats.measures.mutual_information import MI
+from f2sl.stats.measures.information import MI, SU
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.stats.scores.dirichlet import K2, BDeu
 from f2sl.stats.scores.likelihood import BIC
@@ -398,6 +397,10 @@ class NoMethod(f2sl.Score):
     pass
 
 
+class NoFormula(TableScore):
+    pass
+
+
 class Stranger:
     def p_values(self, data, x, y, given):
         return np.ones(len(x))
@@ -407,6 +410,7 @@ class Stranger:
     ("option", "value", "message"),
     [
         ("score", NoMethod(), "score: NoMethod has no method families"),
+        ("score", NoFormula(), "score: NoFormula has no method of_tables"),
         ("measure", NoMethod(), "measure: NoMethod has no method values"),
         ("ci_test", object(), "ci_test: object has no method p_values"),
         ("ci_test", Stranger(), r"ci_test: Stranger must be derived from f2sl\.CITest"),

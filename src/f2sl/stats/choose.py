@@ -11,6 +11,7 @@ no compiled code; the makers below do.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from f2sl._registry import Entry, Registry
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch
-from f2sl.stats.registries import CI_TESTS, MEASURES, NUMBER, SCORES, STATES
+from f2sl.stats.registries import CI_TESTS, MEASURES, NUMBER, SCORES, STATES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 from f2sl.storage.engine import Engine
@@ -34,12 +35,8 @@ RELEVANCE_LEVEL = 0.05
 REGISTRIES: Mapping[str, Registry] = {"ci_test": CI_TESTS, "score": SCORES, "measure": MEASURES}
 """By option, what it may name."""
 
-REQUIRED: Mapping[str, tuple[type, str]] = {
-    "ci_test": (CITest, "p_values"),
-    "score": (Score, "families"),
-    "measure": (Measure, "values"),
-}
-"""By option, the base class of objects, and the method that each must have."""
+BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "measure": Measure}
+"""By option, what objects that stand for it are derived from."""
 
 HOLDS = {STATES: "states", NUMBER: "real numbers"}
 """What a table of each kind of columns holds, in words."""
@@ -97,11 +94,13 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         return value
     if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
         raise OptionError(f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}")
-    base, method = REQUIRED[option]
     if isinstance(value, type):
         raise OptionError(f"{option}: {value.__name__} is a class; hand over an object, {value.__name__}()")
-    name = type(value).__name__
-    if getattr(type(value), method, None) in (None, getattr(base, method)):
+    base, name = BASES[option], type(value).__name__
+    method = value.requires if isinstance(value, base) else base.requires
+    # The class that asks for the method has one that does nothing but refuse.
+    owner = next((one for one in type(value).__mro__ if method in vars(one)), None)
+    if owner is None or "requires" in vars(owner):
         raise OptionError(f"{option}: {name} has no method {method}")
     if not isinstance(value, base):
         raise OptionError(f"{option}: {name} must be derived from f2sl.{base.__name__}")
@@ -230,10 +229,8 @@ def significant_pairs(
     pairs of the table (:mod:`f2sl.stats.measures.significance`), also where only one target's are asked for:
     the first call walks over all pairs.
     """
-    from functools import partial
-
     from f2sl.stats.measures.significance import SignificantPairs
 
     made: Measure = _made("measure", measure, engine)
     test = _made("ci_test", AUTO, engine).of_pairs(engine)
-    return SignificantPairs(engine, test, correction, level, partial(made.significant, engine))
+    return SignificantPairs(engine, test, correction, level, partial(made.values_of_significant, engine))

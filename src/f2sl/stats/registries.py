@@ -28,10 +28,12 @@ class Configured:
     """Base of tests, scores and measures: objects that hold options and nothing else.
 
     They are equal if they are of one class and have equal options, so that copies and pickles are as good as
-    the original. `kinds` says which kinds of columns they are for.
+    the original. `kinds` says which kinds of columns they are for, `requires` which method a class derived
+    from it must have.
     """
 
     kinds: tuple[str, ...] = (STATES,)
+    requires: str
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -140,7 +142,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "mi",
-    "f2sl.stats.measures.mutual_information:MI",
+    "f2sl.stats.measures.information:MI",
     "mutual information in nats",
     "Shannon 1948",
     kinds=(STATES, NUMBER),

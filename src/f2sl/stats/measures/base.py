@@ -32,6 +32,7 @@ PairSearch = Callable[..., FoundPairs]
 class Measure(Configured):
     """Base of the measures: options, a unit, and a method that gives the values of pairs."""
 
+    requires = "values"
     unit: str = "strength"
     """What to call the values, in a word or two."""
 
@@ -47,7 +48,7 @@ class Measure(Configured):
         """Make the search for the pairs whose value exceeds a threshold."""
         return WalkOverPairs(self, engine, threshold)
 
-    def significant(self, engine: Any, pairs: FoundPairs) -> Floats:
+    def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
         """Return the values of pairs that a test found to be significant; theirs are the test's statistic."""
         return self.values(engine, pairs.first, pairs.second)
 

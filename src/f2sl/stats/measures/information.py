@@ -26,6 +26,7 @@ from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.log_table import CellSums, LogTable, sums_of_tables
 from f2sl.stats.measures import _kernels
 from f2sl.stats.measures.base import Measure, PairSearch
+from f2sl.stats.registries import NUMBER, STATES
 from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
 
 
@@ -52,7 +53,7 @@ class SU(Measure):
         formula = information.pairs_above(threshold, self._unit(information))
         return partial(engine.counts.search_pairs, formula)
 
-    def significant(self, engine: Any, pairs: FoundPairs) -> Floats:
+    def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
         """Return the values of significant pairs from their G2, with the bits that `values` would give."""
         information = Information(engine.counts)
         return information.from_g2(pairs, self._unit(information))
@@ -65,6 +66,33 @@ class StatesMI(SU):
 
     def _unit(self, information: Information) -> float:
         return information.unit
+
+
+class MI(Measure):
+    """Mutual information in nats: of states by their counts, of numbers by their correlation."""
+
+    kinds = (STATES, NUMBER)
+    unit = "MI in nats"
+
+    def values(self, data: Any, first: Integers, second: Integers) -> Floats:
+        """Return the value of each pair of variables."""
+        return self._on(data).values(data, first, second)
+
+    def search(self, engine: Any, threshold: float) -> PairSearch:
+        """Make the search for the pairs whose value exceeds a threshold."""
+        return self._on(engine).search(engine, threshold)
+
+    def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
+        """Return the values of significant pairs, from their statistic."""
+        return self._on(engine).values_of_significant(engine, pairs)
+
+    @staticmethod
+    def _on(data: Any) -> Measure:
+        if data.counts is None:
+            from f2sl.stats.measures.correlations import GaussianMI
+
+            return GaussianMI()
+        return StatesMI()
 
 
 class Information:

@@ -50,6 +50,8 @@ MOST_MEMBERS = 40
 class Score(Configured):
     """Base of the scores: options, and a method that scores families."""
 
+    requires = "families"
+
     @property
     def edge_log_prior(self) -> float:
         """What each edge adds to the log score of a structure, where learners use a prior of structures."""

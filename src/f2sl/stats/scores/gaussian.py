@@ -44,6 +44,7 @@ class GaussianScore(Score):
     """Base of the scores of real numbers."""
 
     kinds = (NUMBER,)
+    requires = "of_families"
 
     def matrix(self, moments: Moments) -> Floats:
         """Return the matrix from which the parents of a family are eliminated, of variables of variance 1."""

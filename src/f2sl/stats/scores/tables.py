@@ -18,7 +18,9 @@ from f2sl.storage.protocol import Queries, Tables
 
 
 class TableScore(Score):
-    """Base of the scores of states."""
+    """Base of the scores of states: a formula on tables."""
+
+    requires = "of_tables"
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table, whose last variable is the child; `logarithms` has n log n."""

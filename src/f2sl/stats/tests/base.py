@@ -36,7 +36,13 @@ TINIEST_P = 5e-324
 
 
 class CITest(Configured):
-    """Base of the tests of conditional independence: options, and a method that gives p-values."""
+    """Base of the tests of conditional independence: options, and a method that gives p-values.
+
+    A test that is to decide which of all pairs are related beyond chance (``delta="auto"``) has a method
+    ``of_pairs(engine)``, which gives a :class:`~f2sl.stats.measures.significance.PairTest`.
+    """
+
+    requires = "p_values"
 
     def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
         """Return the p-value of each question; NaN where the test is unreliable.

@@ -33,40 +33,6 @@ ROUNDING_UNITS = 1000
 """Sums of n log n are not told from zero below so many of their units."""
 
 
-class G2(OnTables):
-    """Likelihood-ratio test of states.
-
-    Examples
-    --------
-    >>> from f2sl.reading import as_table
-    >>> from f2sl.storage.engine import open_engine
-    >>> table = as_table({"a": [0, 0, 0, 1, 1, 1] * 9, "b": [0, 0, 0, 1, 1, 1] * 9})
-    >>> with open_engine(table) as engine:
-    ...     G2().p_values(engine, np.array([0]), np.array([1]), np.empty((1, 0), int)) < 1e-16
-    array([ True])
-    """
-
-    def formula(self, engine: CountingEngine) -> G2Statistic:
-        """Make the formula for statistic and degrees of freedom."""
-        return G2Statistic(LogTable(engine.n_rows))
-
-    def bind(
-        self,
-        engine: Any,
-        alpha: float = 0.01,
-        *,
-        without_freedom: str = "independent",
-        samples_per_cell: float | None = None,
-    ) -> G2Test:
-        """Make the test ready to answer questions about an engine's counts."""
-        counts = engine.counts
-        return G2Test(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
-
-    def of_pairs(self, engine: Any) -> G2OfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
-        return G2OfPairs(engine.counts)
-
-
 @dataclass(frozen=True)
 class G2Statistic:
     """Formula for G2 and its degrees of freedom."""
@@ -109,6 +75,30 @@ class G2Test(TableTest):
 
     def _formula_of_strengths(self, x: Integers, y: Integers, enough: Floats) -> TableFormula:
         return self._until_decided.with_strengths(x, y, enough)
+
+
+class G2(OnTables):
+    """Likelihood-ratio test of states.
+
+    Examples
+    --------
+    >>> from f2sl.reading import as_table
+    >>> from f2sl.storage.engine import open_engine
+    >>> table = as_table({"a": [0, 0, 0, 1, 1, 1] * 9, "b": [0, 0, 0, 1, 1, 1] * 9})
+    >>> with open_engine(table) as engine:
+    ...     G2().p_values(engine, np.array([0]), np.array([1]), np.empty((1, 0), int)) < 1e-16
+    array([ True])
+    """
+
+    bound = G2Test
+
+    def formula(self, engine: CountingEngine) -> G2Statistic:
+        """Make the formula for statistic and degrees of freedom."""
+        return G2Statistic(LogTable(engine.n_rows))
+
+    def of_pairs(self, engine: Any) -> G2OfPairs:
+        """Make the test of all pairs, whose p-values are corrected for their number."""
+        return G2OfPairs(engine.counts)
 
 
 class G2OfPairs:

@@ -29,30 +29,6 @@ SMALLEST_P = 1e-280
 FRACTION_TERMS = 40
 
 
-class OnTables(CITest):
-    """Base of the tests whose statistic is a formula on contingency tables."""
-
-    def formula(self, engine: CountingEngine) -> TableFormula:
-        """Make the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
-        raise NotImplementedError
-
-    def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
-        """Return the p-value of each question; NaN where the test is unreliable."""
-        return self.bind(data).ask(x, y, given).p_value
-
-    def bind(
-        self,
-        engine: Any,
-        alpha: float = 0.01,
-        *,
-        without_freedom: str = "independent",
-        samples_per_cell: float | None = None,
-    ) -> TableTest:
-        """Make the test ready to answer questions about an engine's counts."""
-        counts = engine.counts
-        return TableTest(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
-
-
 class TableTest:
     """Independence tests on counted tables.
 
@@ -165,6 +141,34 @@ class TableTest:
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
         return statistic, freedom, chi_squared_tail(statistic, freedom)
+
+
+class OnTables(CITest):
+    """Base of the tests whose statistic is a formula on contingency tables."""
+
+    requires = "formula"
+    bound: type[TableTest] = TableTest
+    """What the test becomes on an engine's counts."""
+
+    def formula(self, engine: CountingEngine) -> TableFormula:
+        """Make the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
+        raise NotImplementedError
+
+    def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
+        """Return the p-value of each question; NaN where the test is unreliable."""
+        return self.bind(data).ask(x, y, given).p_value
+
+    def bind(
+        self,
+        engine: Any,
+        alpha: float = 0.01,
+        *,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> TableTest:
+        """Make the test ready to answer questions about an engine's counts."""
+        counts = engine.counts
+        return self.bound(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
 
 
 def states_of_pairs(tables: Tables) -> tuple[Integers, Integers]:
