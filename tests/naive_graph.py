@@ -61,10 +61,10 @@ def pattern(directed):
     return arrows, {e for e in directed if e not in arrows}
 
 
-def meek_closure(nodes, directed, undirected):
-    """Apply the four rules over and over until none applies."""
-    arrows, lines = set(directed), {frozenset(e) for e in undirected}
-    joined = pairs(directed, undirected)
+def follows(nodes, arrows, lines, a, b):
+    """Say whether one of the four rules points the line a - b from a to b."""
+    joined = pairs(arrows, lines)
+    others = [v for v in nodes if v not in (a, b)]
 
     def line(a, b):
         return frozenset((a, b)) in lines
@@ -72,33 +72,43 @@ def meek_closure(nodes, directed, undirected):
     def apart(a, b):
         return a != b and frozenset((a, b)) not in joined
 
-    def follows(a, b):
-        others = [v for v in nodes if v not in (a, b)]
-        return (
-            any((c, a) in arrows and apart(c, b) for c in others)
-            or any((a, c) in arrows and (c, b) in arrows for c in others)
-            or any(
-                line(a, c) and line(a, d) and (c, b) in arrows and (d, b) in arrows and apart(c, d)
-                for c in others
-                for d in others
-            )
-            or any(
-                line(a, c) and line(a, d) and (d, c) in arrows and (c, b) in arrows and apart(d, b)
-                for c in others
-                for d in others
-            )
+    return (
+        any((c, a) in arrows and apart(c, b) for c in others)
+        or any((a, c) in arrows and (c, b) in arrows for c in others)
+        or any(
+            line(a, c) and line(a, d) and (c, b) in arrows and (d, b) in arrows and apart(c, d)
+            for c in others
+            for d in others
         )
+        or any(
+            line(a, c) and line(a, d) and (d, c) in arrows and (c, b) in arrows and apart(d, b)
+            for c in others
+            for d in others
+        )
+    )
 
-    changed = True
-    while changed:
-        changed = False
-        for edge in sorted(map(sorted, lines)):
-            for a, b in (edge, edge[::-1]):
-                if line(a, b) and follows(a, b):
-                    lines.discard(frozenset((a, b)))
-                    arrows.add((a, b))
-                    changed = True
-    return arrows, lines
+
+def meek_closure(nodes, directed, undirected):
+    """Apply the four rules to the first line that one of them points without closing a cycle, to the end."""
+    arrows, lines = set(directed), {frozenset(e) for e in undirected}
+    while True:
+        ways = ((a, b) for edge in sorted(map(sorted, lines)) for a, b in (edge, edge[::-1]))
+        arrow = next(
+            ((a, b) for a, b in ways if follows(nodes, arrows, lines, a, b) and not leads(arrows, b, a)),
+            None,
+        )
+        if arrow is None:
+            return arrows, lines
+        lines.discard(frozenset(arrow))
+        arrows.add(arrow)
+
+
+def leads(arrows, start, end):
+    """Say whether a directed path leads from one node to another."""
+    reached = {start}
+    while more := {b for a, b in arrows if a in reached} - reached:
+        reached |= more
+    return end in reached
 
 
 def fewest_turned(nodes, directed):

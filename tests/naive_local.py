@@ -2,7 +2,7 @@
 
 ``ask(x, y, given)`` gives a word ("dependent", "independent" or "unreliable") and a strength. Each function
 finds the set of one target among the variables 0 to n - 1, with sets of at most `k` variables (None: any
-number).
+number). Where members have strengths, a dictionary gives both.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ def separator(ask, target, other, members, k, **how):
 
 def weakest(ask, target, other, members, k):
     """Give the smallest strength of dependence given any set, or None if some set separates the two."""
-    strengths = []
-    for given in subsets(members, k):
-        word, strength = ask(target, other, given)
-        if word == "independent":
-            return None
-        if word == "dependent":
-            strengths.append(strength)
-    return min(strengths)
+    if separator(ask, target, other, members, k) is not None:
+        return None
+    return min(dependences(ask, target, other, members, k))
+
+
+def dependences(ask, target, other, members, k):
+    """Give the strengths of all dependences, whatever else may separate the two."""
+    answers = [ask(target, other, given) for given in subsets([m for m in members if m != other], k)]
+    return [strength for word, strength in answers if word == "dependent"]
 
 
 def related(n, target, ask):
@@ -61,6 +62,7 @@ def related(n, target, ask):
 
 
 def mmpc(n, target, ask, k):
+    """Members have strengths: the weakest dependence given others, also given those that went in the end."""
     candidates, apart = related(n, target, ask)
     members = []
     while True:
@@ -75,13 +77,14 @@ def mmpc(n, target, ask, k):
         if not association:
             break
         members.append(by_strength(association)[0])
+    strengths = {m: min(dependences(ask, target, m, members, k)) for m in members}
     for member in list(members):
         others = [m for m in members if m != member]
         given = separator(ask, target, member, others, k, smallest=1)
         if given is not None:
             members.remove(member)
             apart[member] = given
-    return members, apart
+    return {m: strengths[m] for m in members}, apart
 
 
 def hiton_pc(n, target, ask, k):
@@ -151,9 +154,20 @@ def mutual(sets):
 
 
 def shrink(target, members, ask):
+    """Drop members that are independent given the rest; gives the strengths of those found dependent."""
+    strengths = {}
     for member in list(members):
-        if ask(target, member, tuple(m for m in members if m != member))[0] == "independent":
+        word, strength = ask(target, member, tuple(m for m in members if m != member))
+        if word == "independent":
             members.remove(member)
+        elif word == "dependent":
+            strengths[member] = strength
+    return strengths
+
+
+def weaker(members, *told):
+    """Give each member's smallest strength among those told."""
+    return {m: min(strengths[m] for strengths in told if m in strengths) for m in members}
 
 
 def outside(n, target, members, ask):
@@ -165,39 +179,43 @@ def outside(n, target, members, ask):
 def gsmb(n, target, ask, k):
     alone = {v: ask(target, v, ()) for v in range(n) if v != target}
     order = by_strength({v: -1.0 if word == "unreliable" else s for v, (word, s) in alone.items()})
-    members = []
+    members, admitted = [], {}
     while k is None or len(members) <= k:
         found = outside(n, target, members, ask)
         if not found:
             break
         members.append(next(v for v in order if v in found))
-    shrink(target, members, ask)
-    return members
+        admitted[members[-1]] = found[members[-1]]
+    last = shrink(target, members, ask)
+    return weaker(members, admitted, last)
 
 
 def iamb(n, target, ask, k):
-    members = []
+    members, admitted = [], {}
     while k is None or len(members) <= k:
         found = outside(n, target, members, ask)
         if not found:
             break
         members.append(by_strength(found)[0])
-    shrink(target, members, ask)
-    return members
+        admitted[members[-1]] = found[members[-1]]
+    last = shrink(target, members, ask)
+    return weaker(members, admitted, last)
 
 
 def inter_iamb(n, target, ask, k):
-    members, before = [], [set()]
+    members, strengths, before = [], {}, [set()]
     while k is None or len(members) <= k:
         found = outside(n, target, members, ask)
         if not found:
             break
         members.append(by_strength(found)[0])
-        shrink(target, members, ask)
+        strengths[members[-1]] = found[members[-1]]
+        last = shrink(target, members, ask)
+        strengths = weaker(members, strengths, last)
         if set(members) in before:
             break
         before.append(set(members))
-    return members
+    return strengths
 
 
 def by_neighbours(learn, n, target, ask, k, symmetry="and"):

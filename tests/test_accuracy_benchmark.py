@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import f2sl
+import naive
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -57,8 +58,18 @@ def test_the_measures_of_the_truth_itself():
     data = draw(f2sl.load_network("asia"), 200, 1)
     found = measures(data, data.truth)
     assert (found["shd"], found["shd_cpdag"], found["f1"], found["skeleton_f1"]) == (0, 0, 1.0, 1.0)
-    assert found["bdeu"] == round(bdeu(data.frame, data.truth), 2)
-    assert found["bdeu"] > bdeu(data.frame, f2sl.DAG(data.truth.nodes, []))
+    codes = [column.cat.codes.tolist() for _, column in data.frame.items()]
+    cardinalities = [len(column.cat.categories) for _, column in data.frame.items()]
+    place = data.frame.columns.get_loc
+    for graph in (data.truth, f2sl.DAG(data.truth.nodes, [])):
+        # A naive BDeu, with the prior of ten samples that all learners are measured by.
+        expected = sum(
+            naive.bdeu(codes, cardinalities, place(name), list(map(place, graph.parents(name))), 10.0)
+            for name in graph.nodes
+        )
+        assert bdeu(data.frame, graph) == pytest.approx(expected, rel=1e-9)
+        assert measures(data, graph)["bdeu"] == pytest.approx(expected, abs=0.006)
+    assert found["bdeu"] > expected
 
 
 def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path):

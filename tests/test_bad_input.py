@@ -236,6 +236,17 @@ def test_what_is_read_is_not_written_over(tmp_path, arguments):
     assert (tmp_path / "t.csv").read_bytes() == content
 
 
+@posix_only
+def test_what_is_read_under_another_name_is_not_written_over(tmp_path):
+    # One file with two names, both as real as each other: no link leads from one to the other.
+    content = write_csv(tmp_path / "t.csv", small_table()).read_bytes()
+    (tmp_path / "graph.json").hardlink_to(tmp_path / "t.csv")
+    line = refused("learn", "t.csv", "--out", "graph.json", folder=tmp_path)
+    assert "cannot write graph.json: this command also uses it as t.csv" in line
+    assert (tmp_path / "graph.json").read_bytes() == content
+    assert (tmp_path / "graph.json").samefile(tmp_path / "t.csv")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

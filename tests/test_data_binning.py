@@ -67,6 +67,13 @@ def test_ties_stay_together_and_the_cut_moves_to_the_nearest_place():
     assert np.bincount(codes).tolist() == [4, 6]
 
 
+def test_of_two_places_as_near_the_cut_is_the_lower():
+    # Ten rows, wanted: a cut after five. After 4 rows and after 6 are as near.
+    codes, labels = cut([1, 1, 1, 1, 2, 2, 3, 3, 3, 3], 2, "quantile")
+    assert labels == ("[1, 2)", "[2, 3]")
+    assert np.bincount(codes).tolist() == [4, 6]
+
+
 def test_equal_width_by_hand():
     # From 0 to 9 in thirds: 0-3, 3-6, 6-9; nothing lies in the middle one, so it is no state.
     assert cut([0, 1, 2, 9], 3, "width")[1] == ("[0, 3)", "[6, 9]")

@@ -260,6 +260,8 @@ def test_a_masked_array_keeps_its_mask():
 
 def test_the_missing_label_makes_way():
     assert as_table({"a": ["<missing>", None]}, missing="state").states == (("<missing>", "<missing>_"),)
+    both_taken = as_table({"a": ["<missing>", "<missing>_", None]}, missing="state")
+    assert both_taken.states == (("<missing>", "<missing>_", "<missing>__"),)
 
 
 def test_a_column_of_nothing_but_gaps():

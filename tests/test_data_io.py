@@ -55,6 +55,9 @@ class TestDelimiter:
             ("one column\n", " "),
             ("a\n1\n2\n", ","),
             ("a,b\n1,2\n3\n", ","),
+            # Two fields by a comma, two by a semicolon: the candidate that is listed first.
+            ("a,b;c\n1,2;3\n", ","),
+            ("a|b;c\n1|2;3\n", ";"),
         ],
     )
     def test_by_hand(self, text, expected):

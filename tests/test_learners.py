@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import f2sl
+import naive
 from f2sl.errors import F2SLWarning
 
 LEARNERS = [f2sl.F2SLc, f2sl.F2SLs, f2sl.F2SLh]
@@ -35,6 +36,11 @@ def collider(rows: int = 2000, seed: int = 0) -> pd.DataFrame:
     c = np.where(rng.random(rows) < 0.9, a + b, rng.integers(0, 3, rows))
     d = np.where(rng.random(rows) < 0.9, c, rng.integers(0, 3, rows))
     return pd.DataFrame({"a": a, "b": b, "c": c, "d": d})
+
+
+def codes_of(frame: pd.DataFrame) -> list[list[int]]:
+    """Numbers for the states of each column, for the naive formulas."""
+    return [pd.factorize(frame[name])[0].tolist() for name in frame.columns]
 
 
 def test_a_note_tells_where_most_tests_could_not_answer():
@@ -81,27 +87,31 @@ class TestWhatIsLearned:
         assert set(model.timings_) == stages | {"total"}
         assert sum(model.timings_[s] for s in stages) <= model.timings_["total"]
 
-    def test_skeleton_is_the_and_of_the_sets(self, alarm):
+    def test_skeleton_is_the_and_or_the_or_of_the_sets(self, learner, alarm):
+        edges = {}
+        for symmetry in ("and", "or"):
+            model = learner(symmetry=symmetry).fit(alarm)
+            sets = [[alarm.columns.get_loc(member) for member in model.pc_[name]] for name in alarm.columns]
+            edges[symmetry] = {
+                frozenset((alarm.columns[a], alarm.columns[b])) for a, b in naive.skeleton(sets, symmetry)
+            }
+            assert set(map(frozenset, model.skeleton_.undirected_edges)) == edges[symmetry]
+        assert edges["and"] < edges["or"]
+
+    def test_all_links_are_edges_of_the_graph_of_tests(self, alarm):
         model = f2sl.F2SLc().fit(alarm)
-        both = {(a, b) for a in model.pc_ for b in model.pc_[a] if a < b and a in model.pc_[b]}
-        assert set(model.skeleton_.undirected_edges) == both
         assert model.graph_.skeleton() == model.skeleton_
 
-    def test_or_keeps_at_least_what_and_keeps(self, learner, alarm):
-        both = learner(symmetry="and").fit(alarm).skeleton_
-        either = learner(symmetry="or").fit(alarm).skeleton_
-        assert set(both.undirected_edges) <= set(either.undirected_edges)
-
-    def test_weights_are_the_strength_of_the_links(self, learner, alarm):
-        model = learner().fit(alarm)
-        algorithm = "fcbf-confirmed" if learner is f2sl.F2SLh else "fcbf"
-        for (a, b), weight in model.graph_.weights.items():
-            if "HR" in (a, b):
-                # With the OR rule one of the two may not name the other.
-                named = {**f2sl.learn_pc(alarm, b, algorithm=algorithm)}.get(a)
-                if named is None:
-                    named = f2sl.learn_pc(alarm, a, algorithm=algorithm)[b]
-                assert weight == pytest.approx(named, abs=1e-12)
+    @pytest.mark.parametrize("measure", ["su", "mi"])
+    def test_weights_are_the_strength_of_the_links(self, learner, alarm, measure):
+        codes = codes_of(alarm)
+        formula = {"su": naive.symmetrical_uncertainty, "mi": naive.mutual_information}[measure]
+        model = learner(measure=measure).fit(alarm)
+        for graph in (model.graph_, model.skeleton_):
+            assert len(graph.weights) == graph.n_edges > 20
+            for (a, b), weight in graph.weights.items():
+                pair = alarm.columns.get_indexer([a, b]).tolist()
+                assert weight == pytest.approx(formula(codes, *pair), abs=1e-9)
 
     def test_score_is_the_sum_of_families_and_prior(self, alarm):
         from f2sl.stats.choose import make_score
@@ -118,8 +128,18 @@ class TestWhatIsLearned:
         assert model.score_ == pytest.approx(total - np.log(11) * model.graph_.n_edges, rel=1e-12)
 
     @pytest.mark.parametrize("score", ["bdeu", "k2", "bic", "aic"])
-    def test_every_score_gives_a_dag(self, alarm, score):
-        assert f2sl.F2SLs(score=score).fit(alarm).graph_.is_dag()
+    def test_the_score_of_the_dag_is_the_naive_one(self, alarm, score):
+        model = f2sl.F2SLs(score=score).fit(alarm)
+        assert model.graph_.is_dag()
+        codes, place = codes_of(alarm), alarm.columns.get_loc
+        cardinalities = [max(column) + 1 for column in codes]
+        total = naive.graph_score(
+            len(codes),
+            [(place(a), place(b)) for a, b in model.graph_.directed_edges],
+            lambda child, parents: naive.SCORES[score](codes, cardinalities, child, parents),
+            -np.log(10 + 1) if score == "bdeu" else 0.0,
+        )
+        assert model.score_ == pytest.approx(total, rel=1e-9)
 
     def test_constant_columns_are_isolated_and_said_to_be(self, learner):
         frame = collider().assign(same="x")

@@ -32,6 +32,8 @@ BLANKET = {
     "bamb": lambda *problem: naive_local.NaiveBAMB(*problem).blanket,
 }
 TESTING = [*PC, *BLANKET]
+WEAKEST = ["mmpc", "gsmb", "iamb", "inter-iamb"]
+"""The learners whose members are as strong as the weakest dependence that was found of them."""
 
 problems = {
     "seed": st.integers(0, 2**32 - 1),
@@ -122,6 +124,18 @@ def test_on_answers_that_contradict_each_other(learner, seed, n, k, independent)
     else:
         expected = [BLANKET[learner](n, v, test.word, k) for v in range(n)]
     assert [set(sets.of(v)[0].tolist()) for v in range(n)] == [set(members) for members in expected]
+
+
+@pytest.mark.parametrize("learner", WEAKEST)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(3, 7), k=st.sampled_from([None, 1, 2, 3]))
+def test_a_member_is_as_strong_as_its_weakest_dependence(learner, seed, n, k):
+    test = RandomAnswers(n, seed, independent=0.1)
+    sets = learner_of(learner, max_cond_vars=k).find_all(test)
+    for v in range(n):
+        found = (PC | BLANKET)[learner](n, v, test.word, k)
+        weakest = found[0] if learner in PC else found
+        members, strengths = (part.tolist() for part in sets.of(v))
+        assert dict(zip(members, strengths, strict=True)) == {m: weakest[m] for m in members}
 
 
 @pytest.mark.parametrize("learner", TESTING)

@@ -146,6 +146,27 @@ def test_no_candidates_at_all():
     assert found.score == -6.0
 
 
+def test_kicks_lead_along_a_plateau():
+    # No parent is worth anything, so that all orders are as good: what a kick has moved stays where it is.
+    n = 5
+    others = [[u for u in range(n) if u != v] for v in range(n)]
+    scores = {
+        (v, members): -1.0
+        for v, own in enumerate(others)
+        for size in range(n)
+        for members in combinations(own, size)
+    }
+    start, candidates = flat(others)
+    sets = parent_sets(Table(scores), start, candidates)
+    visited = []
+    for kicks in range(30):
+        found = search_orders(sets, start, candidates, [np.arange(n)], kicks=kicks)
+        assert found.score == -5.0
+        visited.append(tuple(found.order.tolist()))
+    assert visited[0] == (0, 1, 2, 3, 4)
+    assert len(set(visited)) > 10
+
+
 def test_no_set_is_larger_than_it_may_be():
     # The more parents the better.
     others = [[u for u in range(6) if u != v] for v in range(6)]

@@ -55,6 +55,19 @@ def test_equal_to_the_naive_rule(n, data):
         assert [tuple(e) for e in skeleton.edges.tolist()] == naive.skeleton(sets, symmetry)
         assert skeleton.strengths.tolist() == [10.0 * a + b for a, b in skeleton.edges.tolist()]
         assert_consistent(skeleton)
+        # Each end says how strong the link is, and the weaker of those that name the other decides.
+        told = join(neighbourhoods(sets, strength=lambda a, b: float((7 * a + 4 * b) % 11)), symmetry)
+        assert told.strengths.tolist() == [
+            min(float((7 * v + 4 * w) % 11) for v, w in ((a, b), (b, a)) if w in sets[v])
+            for a, b in skeleton.edges.tolist()
+        ]
+
+
+def test_a_link_is_as_strong_as_its_weaker_end_says():
+    sets = neighbourhoods([[1, 2], [0], [0, 1]], strength=lambda a, b: {0: 5.0, 1: 3.0, 2: 7.0}[a] + b / 10)
+    # 0 - 1: 5.1 and 3.0; 0 - 2: 5.2 and 7.0; 1 - 2: only 2 names 1.
+    assert join(sets, "and").strengths.tolist() == [3.0, 5.2]
+    assert join(sets, "or").strengths.tolist() == [3.0, 5.2, 7.1]
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -70,6 +70,17 @@ def test_two_by_two_by_hand():
         assert p == pytest.approx(math.erfc(math.sqrt(value / 2)), rel=1e-9)
 
 
+def test_exact_independence_leaves_nothing_of_rounding():
+    # As many rows as 1 to 2 of both variables ask for: G2 is 0, though n log n of these counts are rounded.
+    codes = from_cells([[3, 6], [6, 12]])
+    test = table_test(make_engine(codes))
+    [pair] = zip(*test.ask(*questions((0, 1))), strict=True)
+    assert pair == (INDEPENDENT, 1.0, 0.0, 0.0)
+    # The same in each of two strata, of different sizes.
+    strata = from_cells([[[3, 6], [6, 12]], [[7, 14], [14, 28]]])
+    assert measure(strata, (1, 2, 0)).tolist() == [[0.0, 2.0, 1.0]]
+
+
 def test_strata_by_hand():
     # Given z = 0 no relation at all, given z = 1 a perfect one: G2 = 2 * 20 log 2, two degrees of freedom.
     codes = from_cells([[[5, 5], [5, 5]], [[10, 0], [0, 10]]])

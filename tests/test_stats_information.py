@@ -77,6 +77,18 @@ def test_su_by_hand():
     assert measured([[0, 1, 2, 0], [2, 0, 1, 2]])[0, 1] == 1.0
 
 
+@pytest.mark.parametrize("measure", ["su", "mi"])
+@pytest.mark.parametrize("k", [2, 70])
+def test_exact_independence_is_not_above_zero(k, measure):
+    # Counts 3, 6, 6 and 12: one third is 0 of either variable, whatever the other. By rounding n log n of
+    # these numbers the information need not be zero, but what is left is no relevance.
+    codes = np.array([[0] * 9 + [1] * 18, ([0] * 3 + [1] * 6) + ([0] * 6 + [1] * 12)])
+    engine = make_engine(codes, [k, k])
+    found = engine.search_pairs(Information(engine).pairs_above(0.0, measure))
+    assert len(found.first) == 0
+    assert measured(codes, measure, [k, k])[0, 1] == pytest.approx(0.0, abs=1e-14)
+
+
 def test_a_state_that_never_occurs_gives_no_uncertainty():
     # A variable with two states of which one occurs: both entropies may be 0, and SU is then 0, not 0/0.
     for k in (2, 70):

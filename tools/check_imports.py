@@ -28,7 +28,7 @@ ORDER = [
         "_arrays",
     ],
     ["_rich"],
-    ["graph"],
+    ["graph", "constraints"],
     ["table"],
     ["storage"],
     ["reading"],

@@ -26,22 +26,22 @@ class Entry:
     """One entry: where it is, what it does in a line, and facts that are known without importing it."""
 
     name: str
-    home: str | type
+    place: str | type
     summary: str
     reference: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Any:
         """Import and return it."""
-        if isinstance(self.home, type):
-            return self.home
-        module, _, attribute = self.home.partition(":")
+        if isinstance(self.place, type):
+            return self.place
+        module, _, attribute = self.place.partition(":")
         return getattr(import_module(module), attribute)
 
     def fact(self, name: str, default: Any = None) -> Any:
         """Return a fact of the entry; of a class that is at hand, its attribute of that name."""
-        if isinstance(self.home, type):
-            default = getattr(self.home, name, default)
+        if isinstance(self.place, type):
+            default = getattr(self.place, name, default)
         return self.facts.get(name, default)
 
 
@@ -60,9 +60,9 @@ class Registry:
         self.kind = kind
         self._entries: dict[str, Entry] = {}
 
-    def add(self, name: str, home: str | type, summary: str, reference: str = "", **facts: Any) -> None:
+    def add(self, name: str, place: str | type, summary: str, reference: str = "", **facts: Any) -> None:
         """Register a class, or say where it is: ``"module:Class"``."""
-        self._entries[name] = Entry(name, home, summary, reference, facts)
+        self._entries[name] = Entry(name, place, summary, reference, facts)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries.values())

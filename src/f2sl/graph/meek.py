@@ -1,8 +1,8 @@
-"""Meek's rules: the arrowheads that follow from the arrowheads there are.
+"""Orient the edges that follow from the arrows of a graph by Meek's rules.
 
-Let a PDAG's v-structures be all there are. Then an undirected edge ``a - b`` must be
+Assume that a PDAG has all v-structures of the DAGs it stands for. Then an undirected edge ``a - b`` must be
 ``a -> b`` in every consistent extension when ``b -> a`` would make a new v-structure
-or a directed cycle. Meek [1]_ found the four patterns in which this shows
+or a directed cycle. Meek [1]_ found the four patterns in which this happens
 (``x / y`` says that `x` and `y` are not adjacent):
 
 1. ``p -> a``, with ``p / b``.
@@ -16,10 +16,11 @@ needed when other arrows are known as well.
 A graph learned from data may contradict itself, and then it matters which rule is
 applied first and when. Here the undirected edges wait in a list sorted by their two
 names; the first is taken off and oriented if a rule says so, and the edges this could
-matter to are put back on the list. If rules speak for both directions, from the first
+affect are put back on the list. If rules imply both directions, from the first
 name to the second is tried first. An orientation that would close a
 directed cycle is never made: if no other is possible, the edge stays undirected. So
-the rules always end, add no directed cycle, and depend on the names only.
+the rules always end, add no directed cycle, and depend on the names only, not on the
+order of columns.
 
 References
 ----------
@@ -42,12 +43,12 @@ from f2sl.graph.pdag import PDAG
 
 
 def apply_meek_rules(pdag: PDAG) -> PDAG:
-    """Orient what follows from the arrows of `pdag` by Meek's rules 1 to 4.
+    """Orient the edges that follow from the arrows of `pdag` by Meek's rules 1 to 4.
 
     Parameters
     ----------
     pdag
-        Any PDAG; one with a consistent extension gets the textbook's closure.
+        Any PDAG; for one with a consistent extension the result is the textbook's closure.
 
     Returns
     -------
@@ -60,13 +61,16 @@ def apply_meek_rules(pdag: PDAG) -> PDAG:
     >>> apply_meek_rules(graph).directed_edges
     [('a', 'c'), ('b', 'c'), ('c', 'd')]
     """
+    # Nodes are numbered by name from here on, so that the order of pairs of numbers is that of names.
     rank, n = pdag._rank, pdag.n_nodes
     marks = _Marks(n, rank[pdag.directed_array], rank[pdag.undirected_array])
     by_name = np.argsort(rank)
     # What the rules orient holds in every consistent extension. So if there is one, no
-    # cycle can arise, and nothing needs to be watched.
+    # cycle can arise, and none needs to be checked for.
     _, consistent = extension_order(pdag)
     guard = None if consistent else CycleGuard(n, rank[pdag.directed_array], pdag.n_edges)
+    # Every undirected edge is in exactly one of two places: on the list, or laid aside because no rule
+    # applied when it was last looked at and nothing has changed around it since.
     waiting = _Waiting(rank[pdag.undirected_array])
     while waiting.edges:
         a, b = heapq.heappop(waiting.edges)
@@ -84,38 +88,43 @@ def apply_meek_rules(pdag: PDAG) -> PDAG:
 
 
 class _Waiting:
-    """The undirected edges to be looked at, in order; knows those laid aside until something changes.
+    """The undirected edges: a heap of those to be looked at, and those laid aside until something changes.
 
-    At a node with many edges most wait while one after another is oriented, and only those laid aside are
-    gone through each time: the time does not grow with the square of a node's edges.
+    At a node with many edges most are still on the heap while one after another is oriented, and waking goes
+    through those laid aside only: the time does not grow with the square of a node's edges.
     """
 
     def __init__(self, undirected: IntArray) -> None:
+        # A sorted list is a heap. Each edge is a pair with the smaller node first.
         edges = np.sort(undirected, axis=1)
         ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
         self.edges: list[tuple[int, int]] = [(a, b) for a, b in ordered.tolist()]
         self._aside: defaultdict[int, set[int]] = defaultdict(set)
 
     def lay_aside(self, a: int, b: int) -> None:
-        """Keep the edge ``a - b`` until it is woken."""
+        """Put the edge ``a - b`` aside until it is woken."""
         self._aside[a].add(b)
         self._aside[b].add(a)
 
     def wake(self, a: int, b: int) -> None:
-        """Let ``a - b`` wait again if it was laid aside."""
+        """Put ``a - b`` back on the heap if it was laid aside."""
         if b in self._aside[a]:
             self._aside[a].discard(b)
             self._aside[b].discard(a)
             heapq.heappush(self.edges, (a, b) if a < b else (b, a))
 
     def wake_around(self, node: int) -> None:
-        """Let all edges of `node` wait again that were laid aside."""
+        """Put all edges of `node` that were laid aside back on the heap."""
+        # A copy, because waking changes the set.
         for other in list(self._aside[node]):
             self.wake(node, other)
 
 
 class _Marks:
-    """The marks of a graph while they change; nodes are numbered by name."""
+    """The edges of a graph while they are oriented, as sets for each node; nodes are numbered by name.
+
+    `parents`, `children` and `neighbors` (undirected) partition `adjacent`, which does not change.
+    """
 
     def __init__(self, n: int, directed: IntArray, undirected: IntArray) -> None:
         self.parents = adjacency(n, directed[:, 1], directed[:, 0]).sets()
@@ -124,13 +133,14 @@ class _Marks:
         self.adjacent = adjacency(n, *both_ways(np.concatenate((directed, undirected)))).sets()
 
     def follows(self, a: int, b: int) -> bool:
-        """Tell whether a rule turns the undirected ``a - b`` into ``a -> b``."""
+        """Return whether a rule turns the undirected ``a - b`` into ``a -> b``."""
         if not self.parents[a] <= self.adjacent[b]:
             return True  # rule 1
         if not self.children[a].isdisjoint(self.parents[b]):
             return True  # rule 2
         between = self.neighbors[a] & self.parents[b]  # all c with a - c -> b
         for c in between:
+            # c is in `between`, but not adjacent to itself.
             if len(between & self.adjacent[c]) < len(between) - 1:
                 return True  # rule 3
             if not self.neighbors[a] & self.parents[c] <= self.adjacent[b]:
@@ -145,7 +155,8 @@ class _Marks:
         self.parents[b].add(a)
 
     def affected(self, x: int, y: int) -> Iterator[tuple[int, int]]:
-        """Yield the undirected edges, but those of y, to which the new arrow ``x -> y`` may matter."""
+        """Yield the undirected edges, other than those of y, that the new arrow ``x -> y`` may orient."""
+        # Where ``x -> y`` is not the last arrow of a pattern, another one leads on from y.
         if not self.children[y]:
             return
         for other in self.neighbors[x] & self.children[y]:  # as a -> c in rule 2

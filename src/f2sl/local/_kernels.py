@@ -42,6 +42,7 @@ def list_neighbours(
         neighbours[end[y]], strengths[end[y]] = x, values[p]
         end[x] += 1
         end[y] += 1
+    # A stable sort of the negated strengths: falling, with equals in the order in which they were written.
     for v in range(len(start) - 1):
         own = slice(start[v], start[v + 1])
         order = np.argsort(-strengths[own], kind="mergesort")
@@ -149,6 +150,8 @@ def next_doubts(
         for q in range(begin, end):
             if fate[q] != UNDECIDED:
                 continue
+            # Among the neighbours of Y, find the smallest place, that of the strongest X. Place q, that of Y
+            # itself, stands for none.
             y = neighbours[q]
             strongest = q
             for e in range(start[y], start[y + 1]):
@@ -158,6 +161,7 @@ def next_doubts(
             if strongest == q:
                 fate[q] = KEPT
                 continue
+            # Whatever was before this X has been settled, so that the next round starts from here.
             since[q] = strongest
             if fate[strongest] == KEPT:
                 doubted[found], by[found] = q, strongest
@@ -187,8 +191,9 @@ def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -
 
     All values are multiplied by 32, and each link to the target is worth `worth` (1 or -1) on top. The
     network has fewer than 32 links to one variable, so this never outweighs a difference of one unit between
-    scores. A set with the target gets `worth` for each of its other members: in the difference of two sets
-    that makes a family, just the links between the target and that family's child or parents remain.
+    scores. A set with the target gets `worth` for each of its other members. In the difference
+    G(P + v) - G(P) this leaves one for each parent if v is the target, one if the target is a parent of v,
+    and nothing otherwise.
 
     values, told_apart : (2^k,) int64, input and output; marks such as `UNKNOWN` are left as they are.
     """
@@ -212,7 +217,7 @@ def try_in_turn(
     with_spouses: Array,
     near_is_settled: Array,
     worth_of_ties: int,
-    max_indegree: int,
+    rules: Array,
     parents: Array,
     tried: Array,
 ) -> None:
@@ -233,13 +238,15 @@ def try_in_turn(
         Whether a change of the spouses counts; and whether it is the only change that does.
     worth_of_ties : {1, -1}
         Of equally good networks take one with the most links to the target (1), or with the fewest (-1).
-    max_indegree : int
-        Largest number of parents.
+    rules : (3, k) int64
+        Which families are admissible, as in `search/_kernels.py`.
     parents : (searches, k) int64
         Output: the network of the last candidate tried, with -1 in the first entry if nothing has changed.
     tried : (searches,) int64
         Output: number of candidates tried.
     """
+    # The steps are those of `best_networks` in `search/_kernels.py`; scratch memory is shared by all rows.
+    # All problems of a call have the same k.
     k = parents.shape[1]
     best_of = np.empty((k, 1 << (k - 1)), np.int64)
     best = np.empty(1 << k, np.int64)
@@ -250,14 +257,15 @@ def try_in_turn(
         for row in range(rows_start[s], rows_start[s + 1]):
             tell_ties_apart(lattices[row], target_place[row], worth_of_ties, values)
             for v in range(k):
-                best_parents(values, v, max_indegree, best_of[v])
+                best_parents(values, v, rules, best_of[v])
             best_order(best_of, best)
-            read_off(values, max_indegree, best_of, best, parents[s])
+            read_off(values, rules, best_of, best, parents[s])
             linked, co_parents = sees(parents[s], target_place[row])
             # Make room for the candidate's bit in the masks of the search: bits from its place on move up.
             low = (1 << candidate_place[row]) - 1
             linked_now = (near[s] & low) | (near[s] & ~low) << 1
             co_parents_now = (spouses[s] & low) | (spouses[s] & ~low) << 1
+            # With settled neighbours, a spouse is any other parent of a child that is not one of these.
             if near_is_settled[s]:
                 changed = co_parents & ~linked_now != co_parents_now
             else:

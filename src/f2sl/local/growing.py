@@ -1,13 +1,16 @@
-"""A set around a target that grows by the best network, one candidate after another.
+"""Grow a set around a target by the best network, one candidate after another.
 
-The local learners by score go through candidates in turn. With each they look for the best network over
-the target, the set so far and the candidate, and take from it who is *near* the target (parents and
-children) and who is a *spouse* (another parent of a child, itself not near). Mostly nothing changes. So a
-search asks (:class:`Turns`) to go on with its candidates until something does; all networks of one size, of
-many searches, are then looked for together, and what has to be counted for them is counted at once.
+The local learners by score try candidates in turn. For each they find the best network over the target, the
+set so far and the candidate, and read off who is *near* the target (parents and children) and who is
+a *spouse* (another parent of a child, itself not near). Mostly nothing changes. So a search asks
+(:class:`Turns`) to go on with its candidates until something does; the networks of one size, of many
+searches, are then found together, and all sets that they need are counted at once.
 
 Up to `max_exact` variables the network is the best there is (`search/exact.py`). Above, it is the one
-that hill climbing finds, and it is counted how often that was.
+that hill climbing finds, and the number of such networks is reported.
+
+Inside a problem of k variables these are numbered 0 to k - 1 by their places in the ascending list of
+`members`, and sets of them are masks: bit i stands for member i.
 """
 
 from __future__ import annotations
@@ -27,22 +30,22 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 SETS_AT_ONCE = 1 << 18
-"""Values of sets asked for in one go, by all searches: a second or two where all have to be counted."""
+"""Values of sets asked for at a time, by all searches: a second or two if all have to be counted."""
 
 SETS_REMEMBERED = 1 << 22
-"""Values of sets that are kept for others to use, in about 200 MB; when there are more, all are forgotten."""
+"""Values of sets that are remembered, in about 200 MB; when there are more, all are forgotten."""
 
 CLIMBS_AT_ONCE = 8
-"""Candidates that a search tries in one go where networks are climbed to, for some tenths of a second."""
+"""Candidates that a search tries at a time by hill climbing, which takes some tenths of a second."""
 
 
 @dataclass(frozen=True)
 class Around:
-    """What a network has around a target.
+    """Neighbours and spouses of a target in a network.
 
-    `near` gives for each parent or child what the score would lose without that link, `spouses` for each
-    other parent of a child what it would lose without its link to that child (the most, of several), and
-    `children` which children these are.
+    `near` gives for each parent or child the loss of score without that link, `spouses` for each other parent
+    of a child the loss without its link to that child (the largest, of several), and `children` the children
+    that each spouse shares with the target.
     """
 
     near: dict[int, float] = field(default_factory=dict)
@@ -51,9 +54,10 @@ class Around:
 
 
 class Turns(NamedTuple):
-    """Try these candidates in turn, until the best network has others near the target, or other spouses.
+    """A request: try these candidates in turn, until neighbours or spouses of the target change.
 
-    Who is near is looked at unless `near_is_settled`, who is a spouse only `with_spouses`.
+    A change of the neighbours counts unless `near_is_settled`, a change of the spouses only `with_spouses` or
+    if `near_is_settled`.
     """
 
     target: int
@@ -64,14 +68,14 @@ class Turns(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """How many candidates were tried, and what the last brought, or None where nothing changed."""
+    """The answer: how many candidates were tried, and what is around the target now (None: no change)."""
 
     n: int
     change: Around | None
 
 
 Growth = Generator[list[Turns], list[Tried], Result]
-"""A search by score: it yields what it wants to have tried, and is sent what came of it."""
+"""Type of a search by score: a generator that yields requests and is sent the answers."""
 
 
 def grow(
@@ -82,7 +86,8 @@ def grow(
     with_spouses: bool = False,
     near_is_settled: bool = False,
 ) -> Growth[Around]:
-    """Go through all candidates in turn; gives what is around the target in the end."""
+    """Try all candidates in turn; return what is around the target in the end."""
+    # An answer may cover only some of the candidates, with or without a change: the rest is asked for again.
     while len(candidates):
         [tried] = yield [Turns(target, around, candidates, with_spouses, near_is_settled)]
         candidates = candidates[tried.n :]
@@ -92,23 +97,23 @@ def grow(
 
 
 class Grower:
-    """Answers what searches ask, on one memory of scores.
+    """Answers the requests of searches; they share the values of sets.
 
     Parameters
     ----------
     scores : SetScores
-        The values of sets.
+        Values of sets.
     max_exact : int
-        Most variables of a network that is looked for exactly.
+        Largest number of variables for which the best network is found exactly.
     max_indegree : int, optional
-        Most parents of a variable.
+        Largest number of parents of a variable.
     ties : {"drop", "keep"}
-        Which of several best networks it is: one with the fewest links to the target, or with the most.
+        Which of several best networks to take: one with the fewest links to the target, or with the most.
 
     Attributes
     ----------
     n_exact, n_climbed : int
-        How many networks were found exactly, and by hill climbing.
+        Number of networks found exactly, and by hill climbing.
     """
 
     def __init__(self, scores: SetScores, max_exact: int, max_indegree: int | None, ties: str) -> None:
@@ -120,14 +125,15 @@ class Grower:
         self.n_climbed = 0
 
     def gain(self, target: int, others: Integers) -> Integers:
-        """Measure what a link to the target alone is worth, for each of the others."""
+        """Return what a link to the target alone is worth, in units, for each of the others, (m,) int64."""
         pairs = np.column_stack([np.minimum(others, target), np.maximum(others, target)])
+        # Columns are the masks 0 to 3. score(b | a) - score(b) is a difference of four set values.
         nothing, low, high, both = self.scores.lattices(pairs).T
-        # A pair may have too many states for any network, and then no value.
+        # A pair may have too many states for any network, and then has no value.
         return np.where(both > LEAST, both - low - high + nothing, LEAST)
 
     def answer(self, asked: Sequence[Turns]) -> list[Tried]:
-        """Answer the questions of one wave, those of one size together."""
+        """Answer the requests of one round, those of one size together, in the order in which they came."""
         if self.scores.n_remembered > SETS_REMEMBERED:
             self.scores = self.scores.anew()
         answers: dict[int, Tried] = {}
@@ -138,6 +144,8 @@ class Grower:
                 by_size.setdefault(k, []).append(number)
             else:
                 answers[number] = self._climb(turns)
+        # Each search gets an equal share of the sets, which is a number of candidates: a network of k
+        # variables has 2^k sets.
         share = SETS_AT_ONCE // max(1, len(asked))
         for k, numbers in by_size.items():
             problems = [_Problems.of(asked[number], max(1, share >> k)) for number in numbers]
@@ -145,39 +153,42 @@ class Grower:
         return [answers[number] for number in range(len(asked))]
 
     def _solve(self, problems: Sequence[_Problems], k: int) -> Iterator[Tried]:
-        """Answer questions about networks of k variables, exactly."""
+        """Answer requests about networks of k variables exactly."""
         from f2sl.local import _kernels
+        from f2sl.search.exact import family_rules
 
-        members = np.concatenate([some.members for some in problems])
-        start = np.concatenate([[0], np.cumsum([len(some.members) for some in problems])])
+        members = np.concatenate([problem.members for problem in problems])
+        start = np.concatenate([[0], np.cumsum([len(problem.members) for problem in problems])])
         lattices = self.scores.lattices(members)
         parents = np.zeros((len(problems), k), np.int64)
         tried = np.empty(len(problems), np.int64)
         _kernels.try_in_turn(
             lattices,
             start,
-            np.concatenate([some.target_place for some in problems]),
-            np.concatenate([some.candidate_place for some in problems]),
-            np.array([some.mask(some.turns.around.near) for some in problems]),
-            np.array([some.mask(some.turns.around.spouses) for some in problems]),
-            np.array([some.turns.with_spouses for some in problems]),
-            np.array([some.turns.near_is_settled for some in problems]),
+            np.concatenate([problem.target_place for problem in problems]),
+            np.concatenate([problem.candidate_place for problem in problems]),
+            np.array([problem.mask(problem.turns.around.near) for problem in problems]),
+            np.array([problem.mask(problem.turns.around.spouses) for problem in problems]),
+            np.array([problem.turns.with_spouses for problem in problems]),
+            np.array([problem.turns.near_is_settled for problem in problems]),
             -1 if self.ties == "drop" else 1,
-            k if self.max_indegree is None else self.max_indegree,
+            family_rules(k, self.max_indegree),
             parents,
             tried,
         )
         self.n_exact += int(tried.sum())
-        for s, some in enumerate(problems):
+        # The kernel marks a search without a change by -1; otherwise `parents` is the network of the last
+        # row.
+        for s, problem in enumerate(problems):
             change = None
             if parents[s, 0] >= 0:
                 row = start[s] + tried[s] - 1
                 values = lattices[row].__getitem__
-                change = self._change(some.turns, members[row], parents[s].tolist(), values)
+                change = self._change(problem.turns, members[row], parents[s].tolist(), values)
             yield Tried(int(tried[s]), change)
 
     def _climb(self, turns: Turns) -> Tried:
-        """Answer a question about networks that are too large to be found exactly, some at a time."""
+        """Answer a request about networks too large to be found exactly, for some candidates at a time."""
         problems = _Problems.of(turns, CLIMBS_AT_ONCE)
         before = turns.around
         for n, members in enumerate(problems.members, 1):
@@ -188,7 +199,7 @@ class Grower:
         return Tried(len(problems.members), None)
 
     def _climbed(self, families: SetFamilies) -> list[int]:
-        """Climb to a good network over a few variables; gives a mask of parents for each."""
+        """Climb to a good network over a few variables; return a mask of parents for each."""
         from f2sl.search.hill_climbing import hill_climb
 
         k = len(families.members)
@@ -200,7 +211,7 @@ class Grower:
         return parents
 
     def network(self, variables: Iterable[int]) -> dict[int, tuple[int, ...]]:
-        """Find the best network over some variables: the parents of each."""
+        """Find the best network over some variables; return the parents of each."""
         from f2sl.search.exact import best_networks
 
         members = np.array(sorted(variables), np.int64)
@@ -218,7 +229,7 @@ class Grower:
     def _change(
         self, turns: Turns, members: Integers, parents: list[int], values: Callable[[list[int]], Integers]
     ) -> Around:
-        """Take from a network what a search looks at."""
+        """Read off a network what a search wants to know of it."""
         seen = _around(turns.target, members.tolist(), parents, values, self.scores.unit)
         if turns.near_is_settled:
             spouses = {v: loss for v, loss in seen.spouses.items() if v not in turns.around.near}
@@ -228,7 +239,12 @@ class Grower:
 
 @dataclass(frozen=True)
 class _Problems:
-    """The networks that a search asks about: a row of members, ascending, for each candidate."""
+    """The networks that a search asks about, one for each candidate.
+
+    around : (k - 1,) int64, the target and those around it, ascending; members : (candidates, k) int64, the
+    same with the candidate, ascending in each row; target_place, candidate_place : (candidates,) int64, where
+    the target and the candidate are in each row.
+    """
 
     turns: Turns
     around: Integers
@@ -240,6 +256,7 @@ class _Problems:
     def of(cls, turns: Turns, most: int) -> _Problems:
         around = np.sort([turns.target, *turns.around.near, *turns.around.spouses])
         candidates = turns.candidates[:most]
+        # Each row is `around` with a gap at the candidate's place: columns from there on move by one.
         place = np.searchsorted(around, candidates)
         members = np.empty((len(candidates), len(around) + 1), np.int64)
         rows, column = np.arange(len(candidates))[:, None], np.arange(len(around))
@@ -249,7 +266,7 @@ class _Problems:
         return cls(turns, around, members, target + (place <= target), place)
 
     def mask(self, variables: Iterable[int]) -> int:
-        """Give some of those around the target as a mask, without a bit for the candidate."""
+        """Return some of those around the target as a mask, without a bit for the candidate."""
         return sum(1 << int(place) for place in np.searchsorted(self.around, list(variables)))
 
 
@@ -260,13 +277,20 @@ def _around(
     values: Callable[[list[int]], Integers],
     unit: float,
 ) -> Around:
-    """Read off a network who is around the target; `values` gives the values of sets of members."""
+    """Read off a network what is around the target.
+
+    `parents` has a mask for each of `members`; `values` returns the values of sets of members, given as
+    masks.
+    """
+    # Links are (child, parent): the target's own, those to its children, and those of spouses to its
+    # children.
     t = members.index(target)
     k = len(members)
     children = [v for v in range(k) if parents[v] >> t & 1]
     linked = parents[t] | sum(1 << v for v in children)
     links = [(t, u) for u in range(k) if parents[t] >> u & 1] + [(c, t) for c in children]
     links += [(c, u) for c in children for u in range(k) if parents[c] & ~linked & ~(1 << t) & (1 << u)]
+    # The loss without a link is score(child | parents) - score(child | parents without it): four set values.
     sets = []
     for child, parent in links:
         whole, less = parents[child], parents[child] ^ 1 << parent
@@ -286,7 +310,7 @@ def _around(
 
 
 class SetFamilies:
-    """Scores of families of a few variables, as hill climbing asks for them, from the values of sets."""
+    """Scores families of a few variables for hill climbing, from the values of sets."""
 
     def __init__(self, scores: SetScores, members: Integers, max_indegree: int | None) -> None:
         self.scores = scores
@@ -294,11 +318,11 @@ class SetFamilies:
         self.max_indegree = len(members) if max_indegree is None else max_indegree
 
     def values(self, sets: Sequence[int]) -> Integers:
-        """Give the values of sets of members, as masks."""
+        """Return the values of sets of members, given as masks."""
         return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families (child, parents) of members; those that may not be have minus infinity."""
+        """Score families (child, parents) of members; those that are not allowed score minus infinity."""
         scores = np.full(len(families), -np.inf)
         allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_indegree]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]

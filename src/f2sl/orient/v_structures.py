@@ -1,4 +1,4 @@
-"""FindVstructure: which unshielded triples of a skeleton are colliders (Algorithm 3 of the F2SL paper).
+"""Find the colliders among the unshielded triples of a skeleton (FindVstructure, Algorithm 3 of F2SL).
 
 In a triple A - C - D with A and D not linked, C is a *collider* (A -> C <- D, a v-structure) if
 A and D can be separated without C and are dependent once C is known. The three steps:
@@ -9,13 +9,16 @@ A and D can be separated without C and are dependent once C is known. The three 
    they are dependent given S and C: a v-structure.
 
 A test that is unreliable separates nothing, and counts as dependence where dependence is asked
-for. Tests go out in batches, one size of conditioning set after another. The neighbours of A are those
+for. Tests are made in batches, one size of conditioning set after another. The neighbours of A are those
 in the skeleton: PC(A) after the symmetry rule, where the paper does not say which it means.
 
 Where v-structures claim opposite directions for one edge, the edge points the way that more of
 them claim, and stays undirected where as many claim one as the other. Edges are oriented in the order
 of their claims, most first and equals by name, and an orientation that would close a directed cycle is
 left out.
+
+Triples are rows (A, C, D) of int64 with A < D, ordered by (A, D, C) wherever they are handed on: so those of
+one pair (A, D) are adjacent, and each question about a pair is asked once.
 """
 
 from __future__ import annotations
@@ -33,16 +36,14 @@ from f2sl.skeleton import Skeleton
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 
 TESTS_PER_BATCH = 200_000
+"""Tests handed to the engine at a time: enough for all threads, and bounded in memory."""
 TRIPLES_PER_PART = 500_000
-"""Triples that are looked at together: around a variable with many neighbours there are far more in all."""
+"""Triples considered at a time: around a variable with many neighbours there are far more in all."""
 
 
 @dataclass(frozen=True)
 class VStructures:
-    """Colliders found, as rows (A, C, D) with A < D, and what separated the pairs that were separated.
-
-    The triples are ordered by (A, D, C).
-    """
+    """Colliders found, (m, 3) int64, ordered by (A, D, C); and the sets that separated pairs."""
 
     triples: Integers
     separating_sets: SeparatingSets[int]
@@ -54,14 +55,17 @@ def unshielded_triples(skeleton: Skeleton) -> Integers:
 
 
 def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tuple[Integers, float]]:
-    """List the unshielded triples some at a time, all those of one A together; tells each part's share.
+    """Yield the unshielded triples some at a time, all those of one A together, and each part's share.
 
-    A part comes from at most `size` paths A - C - D, unless those of one A are more.
+    A part comes from at most `size` paths A - C - D, unless those of one A are more. The share is that of
+    the paths, for reporting progress.
     """
     n, start, neighbours = skeleton.n, skeleton.start, skeleton.neighbours
     owner = np.repeat(np.arange(n), np.diff(start))
-    # Each link is there twice, and sorted by their other ends the links come in the order of their twins. So
-    # this is where C's list has A, and the neighbours of C after A are those from there to the list's end.
+    # Each link is there twice, as A's neighbour C and as C's neighbour A. Sorted by their other ends, the
+    # links come in the order of these twins: twin[l] is the place of A in C's list, if l is that of C in
+    # A's. The neighbours of C after A, hence all D > A, are those from there to the end of C's list. No path
+    # is listed before it is needed: `paths` only counts those of all A before each.
     twin = np.lexsort((owner, neighbours))
     beyond = start[neighbours + 1] - twin - 1
     paths = np.concatenate([[0], np.cumsum(beyond)])[start]
@@ -73,11 +77,12 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
         links = slice(start[first], start[last])
         repeats = beyond[links]
         a, c = (np.repeat(ends[links], repeats) for ends in (owner, neighbours))
+        # `within` counts 0, 1, ... for each link A - C: which of the D it is.
         within = np.arange(len(a)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
         d = neighbours[np.repeat(twin[links] + 1, repeats) + within]
         apart = ~skeleton.linked(a, d)
         triples = np.column_stack([a[apart], c[apart], d[apart]])
-        # They come by (A, C, D).
+        # They come by (A, C, D), and the sort is stable: by (A, D, C) afterwards.
         order = np.argsort(triples[:, 0] * n + triples[:, 2], kind="stable")
         yield triples[order], float(paths[last] - paths[first]) / float(paths[-1])
         first = last
@@ -86,7 +91,10 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
 def find_v_structures(
     skeleton: Skeleton, test: IndependenceTest, max_cond_vars: int | None = 3
 ) -> VStructures:
-    """Run FindVstructure on all unshielded triples of a skeleton."""
+    """Run FindVstructure on all unshielded triples of a skeleton.
+
+    `max_cond_vars` is the largest set S of step 3; None for no limit.
+    """
     most = int(np.diff(skeleton.start).max(initial=0))
     most = most if max_cond_vars is None else min(max_cond_vars, most)
     colliders = [np.empty((0, 3), np.int64)]
@@ -105,7 +113,11 @@ def find_v_structures(
 def _colliders(
     skeleton: Skeleton, test: IndependenceTest, triples: Integers, most: int, separated: Collected
 ) -> Iterator[tuple[float, Integers]]:
-    """Run the three steps on some triples; yields of each about its part of the work, and what it found."""
+    """Run the three steps on some triples; yield the share of the work of each, and the colliders it found.
+
+    Colliders are places in `triples`. `left` has the places of the triples that are still open. `most` is
+    the largest set of step 3; `separated` collects the separating sets.
+    """
     # Step 1: separated by C itself.
     a, c, d = triples.T
     by_c = test.answer(a, d, c[:, None]) == INDEPENDENT
@@ -128,7 +140,7 @@ def _colliders(
 
 
 def _pairs(triples: Integers) -> tuple[Integers, Integers]:
-    """Give the distinct pairs (A, D) of triples that are sorted by them, and the pair of each triple."""
+    """Return the distinct pairs (A, D) of triples that are sorted by them, and the pair of each triple."""
     ends = triples[:, ::2]
     new = np.ones(len(ends), np.bool_)
     new[1:] = (ends[1:] != ends[:-1]).any(axis=1)
@@ -138,16 +150,21 @@ def _pairs(triples: Integers) -> tuple[Integers, Integers]:
 def _search_subsets(
     skeleton: Skeleton, test: IndependenceTest, triples: Integers, size: int, separated: Collected
 ) -> np.ndarray:
-    """Say which triples are colliders by some separating set of `size` (step 3)."""
+    """Return which triples are colliders by some separating set of `size` (step 3), a bool for each."""
+    # The triples of pair p are first_triple[p] to first_triple[p + 1].
     is_collider = np.zeros(len(triples), np.bool_)
     pairs, pair_of = _pairs(triples)
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
-    # Pairs with fewer neighbours than that, without the one C between them, need not be gone through.
+    # Pairs of which neither has `size` neighbours have no set to try. If there is one C alone between them,
+    # it does not count.
     others = np.diff(skeleton.start)[pairs] - (np.diff(first_triple) == 1)[:, None]
     hopeful = np.flatnonzero((others >= size).any(axis=1))
 
     def candidates() -> Iterator[tuple[int, Integers]]:
-        """For each pair, subsets of A's neighbours and then of D's, for as long as it has an open triple."""
+        """Yield, for each pair, subsets of A's neighbours and then of D's, while it has an open triple.
+
+        Runs between the batches below, so that it sees what they have found in `is_collider`.
+        """
         for number, (a, d) in zip(hopeful.tolist(), pairs[hopeful].tolist(), strict=True):
             own = slice(first_triple[number], first_triple[number + 1])
             for sets in _candidate_sets(skeleton, test, a, d, triples[own, 1], size):
@@ -159,7 +176,8 @@ def _search_subsets(
         a, d = pairs[which].T
         apart = test.answer(a, d, given) == INDEPENDENT
         separated.add(a[apart], d[apart], given[apart])
-        # Every C of a separated pair that is not in the set itself is asked for.
+        # Each separated pair is now tested with each of its open C that is not in the set itself. All
+        # combinations (`row` of the batch, `triple`) are listed flat, as in `triples_in_parts`.
         of_pair, sets = which[apart], given[apart]
         repeats = first_triple[of_pair + 1] - first_triple[of_pair]
         row = np.repeat(np.arange(len(of_pair)), repeats)
@@ -177,22 +195,22 @@ def _search_subsets(
 def _candidate_sets(
     skeleton: Skeleton, test: IndependenceTest, a: int, d: int, middle: Integers, size: int
 ) -> Iterator[Integers]:
-    """Subsets of the neighbours of A and then of D that a reliable test can be made with, some at a time.
+    """Yield subsets of the neighbours of A and then of D that allow a reliable test, some at a time.
 
-    What separates A and D may not hold C; with several C between them, a set that holds one of them may
-    still serve the others.
+    A set that separates A and D must not contain C; with several C between them, a set that contains one of
+    them may still serve the others. `middle` are these C.
     """
     near_a, near_d = skeleton.adjacent_to(a), skeleton.adjacent_to(d)
     if len(middle) == 1:
         near_a, near_d = near_a[near_a != middle[0]], near_d[near_d != middle[0]]
     yield from test.reliable_subsets(a, d, near_a, size)
     for sets in test.reliable_subsets(a, d, near_d, size):
-        # What lies within A's neighbours as well has been asked already.
+        # Subsets of A's neighbours have been tried already.
         yield sets[~np.isin(sets, near_a).all(axis=1)]
 
 
 def _batches(sets: Iterable[tuple[int, Integers]]) -> Iterator[tuple[Integers, Integers]]:
-    """Gather sets of many pairs into batches of bounded size: the pair of each set, and the sets."""
+    """Gather sets of many pairs into batches of bounded size; yield the pair of each set, and the sets."""
     numbers: list[Integers] = []
     rows: list[Integers] = []
     load = 0
@@ -210,7 +228,7 @@ def _batches(sets: Iterable[tuple[int, Integers]]) -> Iterator[tuple[Integers, I
 
 
 def directions(triples: Integers) -> list[tuple[int, int]]:
-    """Settle what the v-structures claim: arrows (from, to), the most claimed first.
+    """Return the arrows (from, to) that most v-structures claim for an edge, the most claimed first.
 
     Examples
     --------

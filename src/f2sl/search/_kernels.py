@@ -13,6 +13,8 @@ best_of : (k, 2^(k - 1)) int64
     squeezed out of the mask (`_squeeze`), which halves the largest array of the search.
 best : (2^k,) int64
     Score of the best network over each set.
+rules : (3, k) int64
+    For each variable the largest number of parents, the mask of forbidden and that of required parents.
 """
 
 from __future__ import annotations
@@ -21,6 +23,17 @@ import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
 from f2sl.stats.scores.base import LEAST
+
+MOST, FORBIDDEN, REQUIRED = 0, 1, 2
+"""Rows of `rules`."""
+
+
+@kernel
+def _admissible(rules: Array, v: int, parents: int) -> bool:
+    """Tell whether variable `v` may have exactly these parents."""
+    if parents & rules[FORBIDDEN, v] or rules[REQUIRED, v] & ~parents:
+        return False
+    return bool(popcount(np.uint64(parents)) <= rules[MOST, v])
 
 
 @kernel
@@ -38,22 +51,23 @@ def _squeeze(mask: int, v: int) -> int:
 
 
 @kernel
-def best_parents(values: Array, v: int, max_indegree: int, best: Array) -> None:
+def best_parents(values: Array, v: int, rules: Array, best: Array) -> None:
     """Find, for every set of candidates, the score of the best parents of `v` within it.
 
     values : (2^k,) int64; best : (2^(k - 1),) int64, output, by squeezed mask: a row of `best_of`.
     """
     half = len(best)
     low = (1 << v) - 1
-    # First the score of v with exactly these parents; sets with too many may only serve as candidates.
+    # First the score of v with exactly these parents; sets that break a rule may only serve as candidates.
     for squeezed in range(half):
         candidates = (squeezed & low) | (squeezed & ~low) << 1
-        if popcount(np.uint64(squeezed)) > max_indegree:
-            best[squeezed] = LEAST
-        else:
+        if _admissible(rules, v, candidates):
             best[squeezed] = _family(values, v, candidates)
+        else:
+            best[squeezed] = LEAST
     # Then the maximum over all subsets, one bit after another: after the pass of a bit, each entry is the
-    # best over all subsets that differ from it in the bits so far. k 2^k steps instead of 3^k.
+    # best over all subsets that differ from it in the bits so far. Each pass is linear in the number of
+    # sets, where comparing every set with all of its subsets would take 3^(k - 1) steps.
     step = 1
     while step < half:
         for first in range(0, half, 2 * step):
@@ -79,12 +93,12 @@ def best_order(best_of: Array, best: Array) -> None:
             if members >> v & 1:
                 others = members ^ 1 << v
                 score = best[others] + best_of[v, _squeeze(others, v)]
-                top = max(top, score)
+                top = max(top, score)  # the sum of two that are `LEAST` is the least that fits 64 bits
         best[members] = top
 
 
 @kernel
-def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, parents: Array) -> None:
+def read_off(values: Array, rules: Array, best_of: Array, best: Array, parents: Array) -> None:
     """Follow the best scores back to a network: write a mask of parents for each variable.
 
     Only scores are stored on the way up, not choices: they are found again by comparing for equality, which
@@ -93,6 +107,8 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
 
     parents : (k,) int64, output.
     """
+    # From the set of all variables, remove the last one of its best network, again and again. Some variable
+    # always matches, since the best score was made from one.
     members = len(best) - 1
     while members:
         v = len(best_of) - 1
@@ -103,25 +119,26 @@ def read_off(values: Array, max_indegree: int, best_of: Array, best: Array, pare
                 if best[others] + score == best[members]:
                     break
             v -= 1
-        # (some - 1) & others enumerates all subsets of `others`, in descending order, down to the empty set.
+        # (subset - 1) & others enumerates all subsets of `others`, in descending order, down to the empty
+        # set.
         chosen, fewest = others, len(best_of)
-        some = others
+        subset = others
         while True:
-            n = popcount(np.uint64(some))
-            if n <= fewest and n <= max_indegree and _family(values, v, some) == score:
+            n = popcount(np.uint64(subset))
+            if n <= fewest and _admissible(rules, v, subset) and _family(values, v, subset) == score:
                 # Of two sets of one size the first has the lowest bit in which they differ.
-                different = some ^ chosen
-                if n < fewest or some & different & -different:
-                    chosen, fewest = some, n
-            if some == 0:
+                different = subset ^ chosen
+                if n < fewest or subset & different & -different:
+                    chosen, fewest = subset, n
+            if subset == 0:
                 break
-            some = (some - 1) & others
+            subset = (subset - 1) & others
         parents[v] = chosen
         members = others
 
 
 @kernel
-def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Array) -> None:
+def best_networks(lattices: Array, rules: Array, parents: Array, scores: Array) -> None:
     """Find the best network over each row of set values: its parents' masks, and its score.
 
     lattices : (m, 2^k) int64; parents : (m, k) int64, output; scores : (m,) int64, output.
@@ -132,9 +149,9 @@ def best_networks(lattices: Array, max_indegree: int, parents: Array, scores: Ar
     for row in range(len(lattices)):
         values = lattices[row]
         for v in range(k):
-            best_parents(values, v, max_indegree, best_of[v])
+            best_parents(values, v, rules, best_of[v])
         best_order(best_of, best)
-        read_off(values, max_indegree, best_of, best, parents[row])
+        read_off(values, rules, best_of, best, parents[row])
         scores[row] = best[size - 1]
 
 
@@ -151,6 +168,7 @@ def choose_families(
     level: int,
     weights: Array,
     slack: int,
+    rules: Array,
     sizes: Array,
     open_for: Array,
     best_of: Array,
@@ -192,8 +210,11 @@ def choose_families(
                 possible &= open_for[parents ^ 1 << u]
         left = 0
         for v in range(k):
-            if not possible >> v & 1:
+            # More parents never mend a forbidden one; a required one that is not there yet may still come.
+            if not possible >> v & 1 or parents & rules[FORBIDDEN, v]:
                 continue
+            # The best score of v with fewer of these parents, and the largest size known of a set within the
+            # family: the set itself is not counted yet.
             best = LEAST
             size = max(sizes[parents], sizes[parents | 1 << v])
             for u in range(k):
@@ -217,6 +238,7 @@ def score_families(
     level: int,
     weights: Array,
     slack: int,
+    rules: Array,
     values: Array,
     sizes: Array,
     open_for: Array,
@@ -235,7 +257,9 @@ def score_families(
             if open_for[parents] >> v & 1:
                 scored += 1
                 place = _squeeze(parents, v)
-                best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
+                if _admissible(rules, v, parents):
+                    best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
+                # Now that the set's own size is known, the bound may rule out all families with more parents.
                 if best_of[v, place] - slack > -weights[v] * sizes[parents | 1 << v]:
                     open_for[parents] ^= 1 << v
         if parents == 0:

@@ -1,13 +1,13 @@
-"""Directed acyclic graphs by continuous optimisation.
+"""Learn directed acyclic graphs by continuous optimisation.
 
 A matrix W of *weights* (row: parent, column: child) says how much of each variable the others explain,
 X = X W + noise. The squared error is a function of the variables' covariance S alone,
 
     loss(W) = 1/2 trace((I - W)' S (I - W)),
 
-so that no step costs more for more rows. What makes the graph of W acyclic is a smooth function h that is 0
-where there is no cycle and above 0 elsewhere. Two such functions, with their ways to the minimum of
-``loss(W) + lambda1 * sum |W|`` where h is 0:
+so that the time of a step does not depend on the number of rows. The graph of W is made acyclic by a smooth
+function h that is 0 where there is no cycle and above 0 elsewhere. There are two such functions here, with
+their methods to minimise ``loss(W) + lambda1 * sum |W|`` where h is 0:
 
 ``notears`` (Zheng, Aragam, Ravikumar and Xing 2018)
     h(W) = trace(exp(W * W)) - d, with an augmented Lagrangian: for a growing weight rho and a multiplier
@@ -16,8 +16,12 @@ where there is no cycle and above 0 elsewhere. Two such functions, with their wa
     h(W) = -log det(s I - W * W) + d log s, which is finite only where all cycles are weak, with a central
     path: minimise mu times the objective + h by Adam, for a falling mu, each time from the last minimum.
 
-In trace(exp(.)) a cycle of k edges counts 1/(k-1)! as much as in the determinant, so that the second sees
-long cycles better.
+In trace(exp(.)) a cycle of k edges counts 1/(k-1)! as much as in the determinant, so that the second
+penalises long cycles better.
+
+All matrices are (d, d) float64 with d variables, and the diagonal of W is 0. Matrices are small and dense, so
+that everything is NumPy and SciPy; the cost of a step is that of a few matrix products and one exponential
+or inverse.
 
 References
 ----------
@@ -33,51 +37,54 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from f2sl._arrays import Floats, Mask
+
 Watch = Callable[[Floats, float], None]
-"""Told of the weights after each step, and of the share of the work that is done; may end it by raising."""
+"""Called with the weights after each step and the share of the work done; may end the search by raising."""
 
 PROGRESS_RATE = 0.25
-"""A step that leaves h above this share of what it was asks for a larger rho."""
+"""If a minimisation leaves h above this share of what it was, rho is increased."""
 RHO_FACTOR = 10.0
+"""Factor by which rho is increased."""
 TOO_FAR = 1e100
-"""What L-BFGS-B is told where the exponential cannot be computed: a step to there was too long."""
+"""Value for L-BFGS-B where the exponential overflows: its line search then shortens the step."""
 TIE, TIE_BREAK = 1e-3, 0.01
 """Two directions whose weights differ by no more than the first share are equally good. The search would stay
-between them and lose the edge; so the weight from the later to the earlier variable is made smaller by the
-second share before the next minimisation. The objective is not changed by it, only where that begins."""
+between them and lose the edge; so the weight from the later to the earlier variable is reduced by the
+second share before the next minimisation. This changes where the minimisation starts, not its objective."""
 
 STAGES = ((1.0, 1.0), (0.1, 0.9), (0.01, 0.8), (0.001, 0.7), (0.0001, 0.6))
 """DAGMA's central path: mu and s of each stage."""
 STEP_OF_S = 0.1
+"""Increase of s where h is not defined at the start of a stage."""
 STEPS, LAST_STEPS = 30_000, 60_000
-"""Most steps of each stage, and of the last."""
+"""Largest number of steps of each stage, and of the last."""
 CHECK_EVERY, CHANGE = 1_000, 1e-6
-"""A stage is over when its objective changes by less than this share over so many steps."""
+"""A stage ends when its objective changes by less than the second, as a share, over the first, in steps."""
 ROUNDING = 1e-12
-"""Entries of an inverse that are below 0 by no more than this share of the largest are taken for 0."""
+"""Entries of an inverse that are below 0 by no more than this share of the largest are treated as 0."""
 RATE, LEAST_RATE = 3e-4, 1e-12
 BETA_1, BETA_2, EPSILON = 0.99, 0.999, 1e-8
 """Adam's constants."""
 
 
 def least_squares(weights: Floats, covariance: Floats) -> tuple[float, Floats]:
-    """Give the loss and its gradient.
+    """Return the loss and its gradient.
 
     Examples
     --------
     >>> least_squares(np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([[1.0, 2.0], [2.0, 5.0]]))[0]
     1.0
     """
+    # With R = W - I the loss is trace(R' S R) / 2, and S R is its gradient: one product serves both.
     residual = weights - np.eye(len(weights))
     gradient = covariance @ residual
     return 0.5 * float(np.vdot(residual, gradient)), gradient
 
 
 def trace_exponential(weights: Floats) -> tuple[float, Floats]:
-    """Give NOTEARS' h and its gradient; h is infinite where it cannot be computed.
+    """Return NOTEARS' h and its gradient; h is infinite where it cannot be computed.
 
     Examples
     --------
@@ -95,7 +102,7 @@ def trace_exponential(weights: Floats) -> tuple[float, Floats]:
 
 
 def log_determinant(weights: Floats, s: float) -> tuple[float, Floats] | None:
-    """Give DAGMA's h and its gradient; None where it is not defined.
+    """Return DAGMA's h and its gradient, or None where it is not defined.
 
     It is defined where s I - W * W is an *M-matrix*: where its inverse exists and has no negative entry.
 
@@ -114,7 +121,9 @@ def log_determinant(weights: Floats, s: float) -> tuple[float, Floats] | None:
 
 
 def _slope_of_determinant(weights: Floats, s: float) -> Floats | None:
-    """Give the gradient of DAGMA's h, None where h is not defined."""
+    """Return the gradient of DAGMA's h, or None where h is not defined."""
+    # The gradient needs the inverse anyway, and its signs tell whether this is an M-matrix. Written as `not
+    # >=` so that a matrix with NaN is refused as well.
     try:
         inverse = np.linalg.inv(s * np.eye(len(weights)) - weights * weights)
     except np.linalg.LinAlgError:
@@ -125,28 +134,37 @@ def _slope_of_determinant(weights: Floats, s: float) -> Floats | None:
 
 
 def notears(
-    covariance: Floats, *, lambda1: float, max_iter: int, h_tol: float, rho_max: float, watch: Watch
+    covariance: Floats,
+    *,
+    lambda1: float,
+    max_iter: int,
+    h_tol: float,
+    rho_max: float,
+    watch: Watch,
+    allowed: Mask | None = None,
 ) -> Floats:
-    """Minimise by NOTEARS; gives weights that are not yet exactly acyclic.
+    """Minimise by NOTEARS; return weights that are acyclic only up to small values.
 
     Parameters
     ----------
     covariance : ndarray of shape (d, d)
-        Of the variables.
+        Covariance of the variables.
     lambda1 : float
-        The price of each unit of absolute weight.
+        Penalty for each unit of absolute weight.
     max_iter : int
-        Most steps of the multiplier.
+        Largest number of steps of the multiplier.
     h_tol : float
-        The search ends where h is at most this,
+        The search ends when h is at most this.
     rho_max : float
-        or where rho is at least this.
+        The search ends when rho is at least this.
     watch : function
-        Told of every step of L-BFGS-B.
+        Called after every step of L-BFGS-B.
     """
-    search = _Lagrangian(covariance, lambda1, watch)
+    search = _Lagrangian(covariance, lambda1, watch, possible(covariance, allowed))
     weights = np.zeros_like(covariance)
     rho, alpha, h = 1.0, 0.0, np.inf
+    # Method of multipliers. Each rho starts from the weights of the last accepted step, not from those of a
+    # rho that was too small.
     for _ in range(max_iter):
         while rho < rho_max:
             found, found_h = search.minimise(weights, rho, alpha)
@@ -161,8 +179,14 @@ def notears(
     return weights
 
 
+def possible(covariance: Floats, allowed: Mask | None) -> Mask:
+    """Return which weights may differ from 0: those allowed, but no variable is its own parent."""
+    others = ~np.eye(len(covariance), dtype=np.bool_)
+    return others if allowed is None else others & allowed
+
+
 def without_ties(weights: Floats) -> Floats:
-    """Tip the pairs whose two directions are equally good in favour of the earlier variable as the parent.
+    """Break ties between the two directions of an edge in favour of the earlier variable as the parent.
 
     Examples
     --------
@@ -175,30 +199,34 @@ def without_ties(weights: Floats) -> Floats:
 
 
 class _Lagrangian:
-    """The augmented Lagrangian as a function of the positive and the negative parts of W.
+    """Augmented Lagrangian as a function of the positive and the negative part of W.
 
-    With both above 0, the sum of the parts is smooth where the sum of |W| is not. Without a price for weights
-    there is no need of parts, and they could grow together without end: then it is a function of W.
+    W = P - N with P and N at least 0, so that sum |W| becomes sum P + sum N, which is smooth. Without a
+    penalty (lambda1 = 0) parts are not needed, and both could grow together without bound: then it is a
+    function of W.
+
+    A *point* is a flat array: P and then N, d * d numbers each, or W alone. `signs`, (2, 1, 1) or (1, 1, 1),
+    turn parts into W; `bounds` has a pair for each number, and holds the diagonal at 0.
     """
 
-    def __init__(self, covariance: Floats, lambda1: float, watch: Watch) -> None:
+    def __init__(self, covariance: Floats, lambda1: float, watch: Watch, allowed: Mask) -> None:
         self.covariance = covariance
         self.lambda1 = lambda1
         self.watch = watch
         self.signs = np.array([1.0, -1.0] if lambda1 else [1.0])[:, None, None]
-        # No variable is its own parent.
-        most = np.where(np.eye(len(covariance), dtype=np.bool_), 0.0, np.inf).ravel()
+        most = np.where(allowed, np.inf, 0.0).ravel()
         self.bounds = [(0.0 if lambda1 else -end, end) for end in most] * len(self.signs)
         self.share_done = 0.0
 
     def minimise(self, weights: Floats, rho: float, alpha: float) -> tuple[Floats, float]:
-        """Find the minimum for one rho and alpha, beginning at `weights`; give it with its h."""
+        """Minimise for one rho and alpha, starting at `weights`; return the minimum and its h."""
         from scipy.optimize import minimize
 
         def lagrangian(point: Floats) -> tuple[float, Floats]:
             weights = self._weights(point)
             loss, gradient = least_squares(weights, self.covariance)
             h, slope = trace_exponential(weights)
+            # Where h is infinite its gradient is left out: rho times infinity times zero would be NaN.
             value = loss + (0.5 * rho * h + alpha) * h + self.lambda1 * float(point.sum())
             if value < TOO_FAR:
                 gradient = gradient + (rho * h + alpha) * slope
@@ -221,60 +249,68 @@ class _Lagrangian:
         return np.asarray((self.signs * parts).sum(axis=0))
 
 
-def dagma(covariance: Floats, *, lambda1: float, watch: Watch) -> Floats:
-    """Minimise by DAGMA, with its authors' settings; gives weights that are not yet exactly acyclic.
+def dagma(covariance: Floats, *, lambda1: float, watch: Watch, allowed: Mask | None = None) -> Floats:
+    """Minimise by DAGMA, with its authors' settings; return weights that are acyclic only up to small values.
 
     Parameters
     ----------
     covariance : ndarray of shape (d, d)
-        Of the variables.
+        Covariance of the variables.
     lambda1 : float
-        The price of each unit of absolute weight.
+        Penalty for each unit of absolute weight.
     watch : function
-        Told of every step of Adam.
+        Called after every step of Adam.
     """
-    weights = np.zeros_like(covariance)
+    weights, edges = np.zeros_like(covariance), possible(covariance, allowed)
     for number, (mu, s) in enumerate(STAGES):
         most = LAST_STEPS if number == len(STAGES) - 1 else STEPS
         share = number / len(STAGES)
         while log_determinant(weights, s) is None:
             s += STEP_OF_S  # the last minimum still has cycles too strong for this s; it was below 1
-        stage = _Stage(covariance, lambda1, mu, s, lambda found: watch(found, share))  # noqa: B023
+        stage = _Stage(covariance, lambda1, mu, s, lambda found: watch(found, share), edges)  # noqa: B023
         weights = stage.minimise(without_ties(weights), most)
     return weights
 
 
 class _Stage:
-    """One stage of the central path: the minimum of mu times the objective + h, by Adam."""
+    """One stage of the central path: minimise mu times the objective + h, by Adam."""
 
     def __init__(
-        self, covariance: Floats, lambda1: float, mu: float, s: float, watch: Callable[[Floats], None]
+        self,
+        covariance: Floats,
+        lambda1: float,
+        mu: float,
+        s: float,
+        watch: Callable[[Floats], None],
+        allowed: Mask,
     ) -> None:
         self.covariance = covariance
         self.lambda1 = lambda1
         self.mu = mu
         self.s = s
         self.watch = watch
+        self.allowed = allowed
 
     def value(self, weights: Floats) -> float:
-        """Give the objective of the stage."""
+        """Return the objective of the stage; infinite where h is not defined."""
         defined = log_determinant(weights, self.s)
         loss, _ = least_squares(weights, self.covariance)
         h = np.inf if defined is None else defined[0]
         return self.mu * (loss + self.lambda1 * float(np.abs(weights).sum())) + h
 
     def gradient(self, weights: Floats) -> Floats | None:
-        """Give the gradient of the objective; None where it is not defined."""
+        """Return the gradient of the objective, or None where h is not defined."""
         slope = _slope_of_determinant(weights, self.s)
         if slope is None:
             return None
         gradient = self.covariance @ weights - self.covariance + self.lambda1 * np.sign(weights)
         gradient = self.mu * gradient + slope
-        np.fill_diagonal(gradient, 0.0)  # no variable is its own parent
-        return gradient
+        return np.where(self.allowed, gradient, 0.0)
 
     def minimise(self, weights: Floats, most: int) -> Floats:
-        """Go down from `weights`; a step to where h is not defined is halved, and so are all after it."""
+        """Descend from `weights`; a step to where h is not defined is halved, and so are all after it."""
+        # Beyond the boundary of the domain h says nothing about the way back, so `step` is kept: half of it
+        # is taken back, as often as needed. Such retreats are not counted as steps.
         rate, before, steps = RATE, np.inf, 0
         mean, square, step = (np.zeros_like(weights) for _ in range(3))
         while steps < most:

@@ -1,4 +1,4 @@
-"""The best network over a handful of variables, found exactly.
+"""Find the best network over a few variables exactly.
 
 Dynamic programming over subsets (Silander and Myllymaki 2006, *A simple approach for finding the globally
 optimal Bayesian network structure*): a DAG over a set of variables has one that comes last; the best DAG
@@ -6,9 +6,9 @@ over the set is the best over all others, with the best parents of the last amon
 every variable within every set of candidates, and then the best last variable of every set, lead to the
 optimum.
 
-Scores are exact whole numbers (`stats/set_scores.py`), so networks that are equally good are so exactly, and
-the choice among them is a rule: of variables that may come last the last, of parents that are equally
-good the fewest, and of these the first.
+Scores are exact whole numbers (`stats/scores/sets.py`), so networks that are equally good tie exactly, and
+a rule chooses among them: of the variables that may come last the last one, of equally good sets of parents
+the smallest, and of these the first.
 """
 
 from __future__ import annotations
@@ -21,27 +21,45 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline
+from f2sl.constraints import Constraints
 from f2sl.search import _kernels
 from f2sl.stats.scores.base import UNKNOWN
 from f2sl.stats.scores.sets import SetScores
 
 SETS_PER_STEP = 1 << 14
-"""Sets counted between two looks at the user's patience."""
+"""Sets counted between two checks of the deadline."""
 
 
 @dataclass(frozen=True)
 class BestNetworks:
-    """Best networks over sets of k variables, one for each row.
+    """Best networks of m problems over k variables each.
 
-    ``parents[i, v]`` is the mask of the parents of member v (bit u for member u), and ``scores[i]`` the
-    score in the units of the set values.
+    ``parents[i, v]``, (m, k) int64, is the mask of the parents of member v (bit u for member u), and
+    ``scores[i]``, (m,) int64, the score in the units of the set values.
     """
 
     parents: Integers
     scores: Integers
 
 
-def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNetworks:
+def family_rules(k: int, max_parents: int | None = None, constraints: Constraints | None = None) -> Integers:
+    """Return which families of k variables are admissible, as the kernels take it.
+
+    Rows are the largest number of parents, the mask of forbidden and that of required parents, one column for
+    each variable.
+    """
+    rules = np.zeros((3, k), np.int64)
+    rules[_kernels.MOST] = k if max_parents is None else max_parents
+    if constraints:
+        forbidden = np.column_stack(np.divmod(constraints.forbidden, k))
+        for row, arcs in ((_kernels.FORBIDDEN, forbidden), (_kernels.REQUIRED, constraints.required)):
+            np.bitwise_or.at(rules[row], arcs[:, 1], 1 << arcs[:, 0])
+    return rules
+
+
+def best_networks(
+    lattices: Integers, max_parents: int | None = None, constraints: Constraints | None = None
+) -> BestNetworks:
     """Find the best network over each row of `lattices`.
 
     Parameters
@@ -49,8 +67,10 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     lattices : array of shape (m, 2**k)
         For each problem the values of all sets of its k variables, as
         :meth:`~f2sl.stats.scores.sets.SetScores.lattices` gives them.
-    max_indegree : int, optional
-        The most parents that a variable may have.
+    max_parents : int, optional
+        Largest number of parents of a variable.
+    constraints : Constraints, optional
+        Forbidden and required arcs among the k variables.
 
     Examples
     --------
@@ -61,18 +81,18 @@ def best_networks(lattices: Integers, max_indegree: int | None = None) -> BestNe
     k = lattices.shape[1].bit_length() - 1
     parents = np.zeros((len(lattices), k), np.int64)
     scores = np.empty(len(lattices), np.int64)
-    most = k if max_indegree is None else max_indegree
-    _kernels.best_networks(np.ascontiguousarray(lattices), most, parents, scores)
+    rules = family_rules(k, max_parents, constraints)
+    _kernels.best_networks(np.ascontiguousarray(lattices), rules, parents, scores)
     return BestNetworks(parents, scores)
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """The values of the sets that a best network may need, and how they were come by.
+    """Values of the sets that a best network may need, and how far counting them came.
 
-    ``values[mask]`` is below :data:`~f2sl.stats.scores.base.LEAST` where a set was not counted. All families
-    with up to `max_parents` parents were looked at; `complete` says whether that is as many as there may be,
-    and `interrupted` whether Ctrl-C was why not.
+    ``values[mask]``, (2^k,) int64, is below :data:`~f2sl.stats.scores.base.LEAST` if a set was not counted.
+    All families with up to `max_parents` parents were considered; `complete` says whether these are all that
+    are allowed, and `interrupted` whether Ctrl-C is the reason if not.
     """
 
     values: Integers
@@ -85,43 +105,51 @@ class Lattice:
 def count_lattice(
     scores: SetScores,
     members: Integers,
-    max_indegree: int | None = None,
+    max_parents: int | None = None,
     deadline: Deadline | None = None,
     advance: Callable[[float], None] | None = None,
+    constraints: Constraints | None = None,
 ) -> Lattice:
     """Count those subsets of `members` that a best network may need.
 
-    Families are gone through by their number of parents. Where a family loses to one with fewer parents, and
-    would whatever parents were added (:class:`~f2sl.stats.scores.sets.Ceilings`), it and all with more are
+    Families are considered by their number of parents. Where a family loses to one with fewer parents, and
+    would with any parents added (:class:`~f2sl.stats.scores.sets.Ceilings`), it and all with more are
     left out; a set is counted if some family needs it.
 
     Parameters
     ----------
     scores : SetScores
-        Where values come from, and are remembered.
-    members : array of int
+        Source of the values, which it remembers.
+    members : (k,) int64
         The variables, in ascending order.
-    max_indegree : int, optional
-        The most parents that a variable may have.
+    max_parents : int, optional
+        Largest number of parents of a variable.
     deadline : Deadline, optional
-        When to stop, as on Ctrl-C; families without parents are looked at anyway.
+        When to stop, as on Ctrl-C; families without parents are considered in any case.
     advance : callable, optional
-        Told the share of the work that each finished piece makes up.
+        Called with the share of the work that each finished piece makes up.
+    constraints : Constraints, optional
+        Forbidden and required arcs among the members, numbered by their places.
     """
     k = len(members)
-    most = max(0, k - 1 if max_indegree is None else min(max_indegree, k - 1))
+    most = max(0, k - 1 if max_parents is None else min(max_parents, k - 1))
     ceilings = scores.ceilings(members)
-    bounds = (ceilings.weights, ceilings.slack)
+    rules = family_rules(k, max_parents, constraints)
+    bounds = (ceilings.weights, ceilings.slack, rules)
     values = np.full(1 << k, UNKNOWN)
     values[0] = scores.subsets(members, np.zeros(1, np.int64))[0][0]
+    # Uninitialised: the kernels write an entry of `best_of` before they read it.
     best_of = np.empty((k, 1 << k >> 1), np.int64)
     open_for = np.zeros(1 << k, np.int64)
     wanted = np.zeros(1 << k, np.bool_)
     n_families = level = 0
     n_sets = sum(math.comb(k, size) for size in range(1, most + 2))
+    # A level is left out as a whole or done as a whole, so that what is returned early is a sound answer to
+    # the question with fewer parents. Level 0 is always done: without it there would be no network at all.
     try:
         for level in range(most + 1):
             _kernels.choose_families(level, *bounds, ceilings.sizes, open_for, best_of, wanted)
+            # Sets marked as impossible are not UNKNOWN, and not asked for again.
             wanted &= values == UNKNOWN
             masks = np.flatnonzero(wanted)
             wanted[:] = False
@@ -142,16 +170,18 @@ def count_lattice(
 
 
 def bytes_needed(k: int) -> int:
-    """Estimate the memory that a search over all networks of k variables takes at most."""
-    # Of a set: value, size, marks, and its place in the tree of sets with room to grow; of a family: a score.
+    """Estimate the largest memory that a search over all networks of k variables takes."""
+    # For each set: value, size, marks, and its entry in the tree of sets with room to grow. For each family:
+    # a score; there are k / 2 families for each set.
     return (1 << k) * (200 + 8 * k // 2)
 
 
-def seconds_needed(k: int, n_rows: int, n_threads: int, max_indegree: int | None = None) -> float:
-    """Estimate the time of a search over all networks of k variables, were no set left out.
+def seconds_needed(k: int, n_rows: int, n_threads: int, max_parents: int | None = None) -> float:
+    """Estimate the time of a search over all networks of k variables if no set is left out.
 
-    The figures are those of one core of a server processor.
+    Constants are seconds measured on one core of a server processor: for counting a set, for each of its
+    samples, and for each step of the dynamic programming.
     """
-    most = k if max_indegree is None else min(k, max_indegree + 1)
+    most = k if max_parents is None else min(k, max_parents + 1)
     sets = sum(math.comb(k, size) for size in range(most + 1))
     return sets * (2e-6 + 8e-9 * n_rows) / n_threads + 3e-9 * k * k * (1 << k)

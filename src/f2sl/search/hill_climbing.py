@@ -1,14 +1,14 @@
-"""Hill climbing: the DAG with the best score, one edge at a time.
+"""Search for the DAG with the best score by hill climbing, one edge at a time.
 
-From the empty graph or another to start with, each step adds, deletes or reverses the one edge that raises
-the score most, among the edges of a skeleton (in either direction). When no step raises it any more the
-search goes on with the one that lowers it least, never back to one of the last `tabu_length` graphs, and
-ends after `max_stall` steps without a new best.
+From the empty graph or a given one, each step adds, deletes or reverses the one edge that raises the score
+most, among the edges of a skeleton (in either direction). When no step raises it any more, the search goes on
+with the one that lowers it least, never back to one of the last `tabu_length` graphs, and ends after
+`max_stall` steps without a new best.
 
 Scores add up over families (a variable and its parents), so a step changes only the families whose
 parents it touches: after each step only those are scored again, and each family only once in a run.
 
-Steps of equal worth (within 1e-11 of the score's size) are taken in a fixed order: adding before
+Steps of equal gain (within 1e-11 of the score's size) are taken in a fixed order: adding before
 deleting before reversing, then by the names of the edge's ends. So where the score cannot tell two
 directions apart, an edge points from the earlier name to the later.
 """
@@ -23,37 +23,23 @@ from typing import Protocol
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
+from f2sl.search.admissible import Admissible
 
 RELATIVE_TOLERANCE = 1e-11
+"""Share of the score's size within which two gains are equal: their last bits are rounding."""
 
 
 class Families(Protocol):
-    """Whatever scores families: :class:`~f2sl.stats.scores.base.FamilyScores`, for one."""
+    """Anything that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""
 
 
-class AtMost:
-    """Scores as others do, but families of more than so many parents are out of the question."""
-
-    def __init__(self, families: Families, max_indegree: int) -> None:
-        self.families = families
-        self.max_indegree = max_indegree
-
-    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families; those with too many parents have minus infinity."""
-        allowed = np.array([len(parents) <= self.max_indegree for _, parents in families], np.bool_)
-        scores = np.full(len(families), -np.inf)
-        scores[allowed] = self.families.score(
-            [family for family, may in zip(families, allowed, strict=True) if may]
-        )
-        return scores
-
-
 @dataclass(frozen=True)
 class Climbed:
-    """The best DAG found: its arrows as rows (from, to), its score, and how many steps were made."""
+    """Best DAG found: its arrows as rows (from, to), its score, and the number of steps made."""
 
     arrows: Integers
     score: float
@@ -69,17 +55,44 @@ def hill_climb(
     tabu_length: int = 100,
     max_stall: int = 15,
     start: Integers | None = None,
+    constraints: Constraints | None = None,
     on_step: Callable[[int, float], None] | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> Climbed:
-    """Climb over variables 0 to n - 1, using only `edges` (rows of two variables).
+    """Climb to a DAG over variables 0 to n - 1, using only the given edges.
 
-    `edge_log_prior` is added to the score for each edge of the graph. `start` has the arrows (from, to) of
-    the DAG to begin with, all of them among `edges`; by default there are none. `may_go_on` is asked before
-    each step.
+    Parameters
+    ----------
+    family_score : Families
+        Scores of families.
+    n : int
+        Number of variables.
+    edges : (m, 2) int64
+        Edges that the graph may have, in either direction; each once.
+    edge_log_prior : float
+        Added to the score for each edge of the graph.
+    tabu_length : int
+        Number of recent graphs that are not visited again; 0 for no such list.
+    max_stall : int
+        Number of steps without a new best after which the search ends.
+    start : (s, 2) int64, optional
+        Arrows (from, to) of the DAG to begin with, all of them among `edges`; none by default.
+    constraints : Constraints, optional
+        Forbidden arcs are never added. Required arcs are among the graph's from the beginning, whether they
+        are among `edges` or not, and are neither deleted nor reversed.
+    on_step : callable, optional
+        Called with the number of steps and the score after each step.
+    may_go_on : callable
+        Asked before each step whether to make it.
     """
-    state = _State(family_score, n, edges, edge_log_prior, edges[:0] if start is None else start)
+    begin = edges[:0] if start is None else start
+    if constraints:
+        family_score = Admissible(family_score, constraints=constraints)
+        edges, begin = _constrained(edges, begin, constraints)
+    state = _State(family_score, n, edges, edge_log_prior, begin)
     best_score, best_present = state.score, state.present.copy()
+    # The queue knows which graph leaves the tabu list next, the set finds a graph at once. A graph is there
+    # only once, since no forbidden graph is visited.
     recent: deque[int] = deque([state.signature])
     forbidden: set[int] = set(recent if tabu_length else ())
     steps = stalled = 0
@@ -105,8 +118,27 @@ def hill_climb(
     return Climbed(arrows, _score_of(family_score, n, arrows, edge_log_prior), steps)
 
 
+def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
+    """Add the required arcs to the edges and to the start, and take out what contradicts the constraints.
+
+    Of the start only those arrows stay that close no cycle with the required ones, in their order.
+    """
+    from f2sl.graph.cycle_guard import CycleGuard
+
+    required = constraints.required
+    links = np.concatenate([edges, np.sort(required, axis=1)])
+    links = np.unique(np.sort(links, axis=1), axis=0)
+    links = links[constraints.allows_link(links[:, 0], links[:, 1])]
+    guard = CycleGuard(constraints.n, required, n_edges=len(links))
+    others = start[
+        constraints.allows(start[:, 0], start[:, 1]) & ~constraints.requires(start[:, 0], start[:, 1])
+    ]
+    kept = [(u, v) for u, v in others.tolist() if guard.add(u, v)]
+    return links, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
+
+
 def _score_of(family_score: Families, n: int, arrows: Integers, edge_log_prior: float) -> float:
-    """Score a whole graph, its families added up exactly (no drift from step to step)."""
+    """Score a whole graph anew, so that rounding has not added up from step to step."""
     parents: list[list[int]] = [[] for _ in range(n)]
     for u, v in arrows.tolist():
         parents[v].append(u)
@@ -115,17 +147,34 @@ def _score_of(family_score: Families, n: int, arrows: Integers, edge_log_prior: 
 
 
 ADD, DELETE, REVERSE = 0, 1, 2
+"""Kinds of steps, in the order in which equals are taken."""
 
 
 class _State:
-    """A DAG during the climb, with what each possible step would change.
+    """A DAG during the climb, with the gain of each possible step.
 
-    An *arc* is a candidate edge in one direction; arcs are numbered by (from, to). `gain[arc]` is
-    what its target's family gains by toggling it: by adding it where it is absent, by
-    deleting it where it is present. A reversal is a deletion and an addition in two different families.
-    `adding[arc]` is what adding an arc would gain in all, kept up from step to step because so many arcs
-    are absent; it is minus infinity where the edge is there, in either direction, and where adding it is
-    known to close a cycle: no later addition undoes that, though taking an edge away may.
+    An *arc* is a candidate edge in one direction. The 2 m arcs are sorted by (from, to), so that the first of
+    several equals is also the first by name. All arrays have one entry for each arc, and are kept up to date
+    by every step:
+
+    arcs : (2 m, 2) int64
+        Rows (from, to).
+    opposite : int64
+        Number of the same edge in the other direction.
+    present : bool
+        Whether the arc is in the graph.
+    gain : float64
+        What the family of the arc's head gains by toggling it: by adding it where it is absent, by deleting
+        it where it is present. A reversal is a deletion and an addition in two different families.
+    closing : bool
+        Whether adding the arc is known to close a cycle. No later addition undoes that, but a deletion or a
+        reversal may; then all marks are cleared.
+    adding : float64
+        Gain of adding the arc, with the prior. Minus infinity where the edge is there, in either direction,
+        and where `closing`. Kept from step to step, because most arcs are absent and few change.
+
+    `signature` is the graph as one integer with a bit for each arc. `parents`, `children` and `into` (the
+    arcs into each variable) are lists by variable.
     """
 
     def __init__(
@@ -133,6 +182,7 @@ class _State:
     ) -> None:
         self.family_score = family_score
         self.prior = edge_log_prior
+        # Before sorting, arc i and arc i + m are the two directions of edge i; `place` follows both.
         arcs = np.concatenate([edges, edges[:, ::-1]]).reshape(-1, 2)
         order = np.lexsort((arcs[:, 1], arcs[:, 0]))
         self.arcs: Integers = arcs[order]
@@ -151,6 +201,7 @@ class _State:
         self.closing = np.zeros(2 * m, np.bool_)
         self.gain: Floats = np.zeros(2 * m)
         self.adding: Floats = np.zeros(2 * m)
+        # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.
         for arc in np.searchsorted(self.arcs @ [n, 1], start @ [n, 1]).tolist():
             u, v = self.arcs[arc].tolist()
             self._link(u, v, arc)
@@ -161,7 +212,9 @@ class _State:
         self._measure(range(n))
 
     def _measure(self, variables: Iterable[int]) -> None:
-        """Score again what toggling each arc into these variables would gain."""
+        """Compute again the gains of toggling each arc into these variables, in one batch of families."""
+        # families[i] is the family after toggling arcs[i], and current[own[i]] the same variable's family as
+        # it is. All go out in one batch, in which each current family comes once.
         arcs: list[int] = []
         families: list[tuple[int, tuple[int, ...]]] = []
         own: list[int] = []
@@ -181,15 +234,21 @@ class _State:
             self._weigh(np.array(arcs))
 
     def _weigh(self, arcs: Integers | slice) -> None:
-        """Bring `adding` up to date for some arcs."""
+        """Update `adding` for some arcs."""
         barred = self.present[arcs] | self.present[self.opposite[arcs]] | self.closing[arcs]
         self.adding[arcs] = np.where(barred, -np.inf, self.gain[arcs] + self.prior)
 
     def best_move(self, forbidden: Container[int]) -> tuple[int, int] | None:
-        """Find the best legal step that leads to none of the `forbidden` graphs: its kind and arc."""
+        """Return kind and arc of the best legal step to a graph that is not `forbidden`, or None.
+
+        Whether a step closes a cycle is checked only when it is the best one left, which takes a search
+        through the graph; steps that fail are set to minus infinity, and the next best is tried.
+        """
         if not len(self.gain):
             return None
         there = np.flatnonzero(self.present)
+        # By kind. The first is the array itself: what is struck out of it because of a cycle stays so, while
+        # steps that were only forbidden are restored in the end.
         worth = [
             self.adding,
             self.gain[there] - self.prior,
@@ -202,6 +261,7 @@ class _State:
             floor = max(tops) - self.tolerance
             if floor == -np.inf:
                 break
+            # Of all steps within the tolerance of the best: the first kind, then the first arc.
             kind = next(kind for kind, top in enumerate(tops) if top >= floor)
             place = int(np.argmax(worth[kind] >= floor))
             arc = place if kind == ADD else int(there[place])
@@ -219,19 +279,20 @@ class _State:
         return move
 
     def _signature_after(self, kind: int, arc: int) -> int:
-        """Give the graph after a step as one number: bit i stands for arc i."""
+        """Return the graph after a step as one integer: bit i stands for arc i."""
         signature = self.signature ^ (1 << arc)
         return signature ^ (1 << int(self.opposite[arc])) if kind == REVERSE else signature
 
     def _legal(self, kind: int, arc: int) -> bool:
-        """Say whether a step leaves the graph without directed cycles."""
+        """Return whether a step leaves the graph without directed cycles."""
+        # Reversing u -> v closes a cycle if another path leads from u to v.
         u, v = self.arcs[arc].tolist()
         if kind == ADD:
             return not self._leads(v, u, None)
         return kind == DELETE or not self._leads(u, v, v)
 
     def _leads(self, start: int, end: int, not_straight_to: int | None) -> bool:
-        """Say whether a directed path leads from `start` to `end`, without its first step being forbidden."""
+        """Return whether a directed path leads from `start` to `end`; its first step may be restricted."""
         if not self.parents[end] or not self.children[start]:
             return False
         todo = [child for child in self.children[start] if child != not_straight_to]
@@ -247,16 +308,18 @@ class _State:
         return False
 
     def make(self, kind: int, arc: int) -> None:
-        """Make a step."""
+        """Make a step and update everything that depends on the graph."""
         u, v = self.arcs[arc].tolist()
         back = int(self.opposite[arc])
         self.signature = self._signature_after(kind, arc)
+        # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
         self.score += float(self.gain[arc])
         if kind == ADD:
             self.score += self.prior
             self._link(u, v, arc)
             self.adding[back] = -np.inf
         else:
+            # With an edge less, arcs that would have closed a cycle may have become legal.
             self.closing[:] = False
             self.present[arc] = False
             self.parents[v].discard(u)

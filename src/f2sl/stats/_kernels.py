@@ -151,6 +151,7 @@ def partial_correlations(
             same = same and given[t, i] == given[t - 1, i]
         if not same:
             factorise(correlations, given[t], tolerance, factor)
+        # Correlations have ones on their diagonal, so that what is left is a share of the variance.
         rest_x = project(correlations, given[t], factor, x[t], of_x)
         rest_y = project(correlations, given[t], factor, y[t], of_y)
         if rest_x <= tolerance or rest_y <= tolerance:
@@ -187,6 +188,7 @@ def eliminate(
         others, last = variables[start[t] : start[t + 1] - 1], variables[start[t + 1] - 1]
         factorise(matrix, others, tolerance, factor)
         left[t] = project(matrix, others, factor, last, weights)
+        # The determinant is the square of the product of the factor's diagonal.
         total = 0.0
         for i in range(len(others)):
             if factor[i, i] > 0.0:

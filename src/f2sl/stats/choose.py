@@ -71,7 +71,7 @@ def set_scores() -> list[str]:
     >>> set_scores()
     ['bdeu', 'bic']
     """
-    return [entry.name for entry in SCORES if entry.fact("sets") or hasattr(entry.home, "set_formula")]
+    return [entry.name for entry in SCORES if entry.fact("sets") or hasattr(entry.place, "set_formula")]
 
 
 def _kinds(entry: Entry) -> tuple[str, ...]:

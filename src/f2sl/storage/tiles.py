@@ -1,9 +1,17 @@
-"""How the triangle of all pairs is cut into tiles.
+"""Cut the triangle of all pairs of variables into tiles.
 
-Variables are put in order of their number of states, and pairs are taken of an earlier with a later
-place in that order. A *tile* is a stretch of places against another, in each of which all variables have
-the same number of states, so that the kernels' loops are regular. Whether a pair is counted by bit planes or
-sample by sample depends only on the two numbers of states, hence is the same throughout a tile.
+Variables are sorted by their number of states, and each pair is an earlier with a later *place* in that
+order. A *tile* pairs one range of places with another, in each of which all variables have the same number
+of states, so that the kernels' loops are regular. Whether a pair is counted by bit planes or sample by
+sample depends only on the two numbers of states, hence is the same throughout a tile.
+
+Tiles are made when they are asked for: 100,000 variables have 300,000 of them.
+
+    Triangle   all pairs
+      Block    the pairs of two numbers of states; one way of counting, one size of tiles
+        stripe the tiles of a block beside each other
+          tile a row (top, bottom, left, right) of places, int64; bottom and right are not included
+    Piece      tiles that one thread counts in one go
 """
 
 from __future__ import annotations
@@ -17,28 +25,29 @@ import numpy as np
 from f2sl._arrays import Integers
 
 CELLS_PER_TILE = 1 << 16
-"""Counts that a tile may hold (half a megabyte: it stays in a core's own cache)."""
+"""Counts that a tile may hold: half a megabyte, which stays in a core's own cache."""
 
 PLANES_PER_TILE = 256
 """Bit planes of columns in a tile (128 kilobytes when packed)."""
 
 LARGEST_HEIGHT = 128
+"""Variables in the rows of a tile; more would hardly spread the cost of packing its columns any further."""
 
 CODES_PER_TILE = 32
-"""Variables on each side of a tile that is counted sample by sample."""
+"""Variables on each side of a tile that is counted sample by sample. These share no work, only the loop."""
 
 
 BY_PLANES, BY_CODES, BY_TABLES = 0, 1, 2
-"""How the pairs of a tile may be counted."""
+"""Ways of counting the pairs of a tile: by bit planes, sample by sample, or as tables (by sorting)."""
 
 
 @dataclass(frozen=True)
 class Piece:
     """Some tiles that are counted in one go, all in the same way.
 
-    A row (top, bottom, left, right) of `tiles` pairs the variables at places top to bottom with those at
-    places left to right, each pair once: the earlier place first. `work` is roughly how long it takes, in
-    nanoseconds.
+    A row (top, bottom, left, right) of `tiles`, (n, 4) int64, pairs the variables at places top to bottom
+    with those at places left to right, each pair once: the earlier place first. `work` is an estimate of its
+    time, in nanoseconds.
     """
 
     tiles: Integers
@@ -48,9 +57,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class Block:
-    """The pairs of one stretch of places with another, or with itself, in tiles of `height` and `width`.
+    """The pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
 
-    `cost` is how many nanoseconds a pair takes, counted by `method`.
+    `cost` is an estimate of the nanoseconds that a pair takes, counted by `method`.
     """
 
     rows: tuple[int, int]
@@ -62,11 +71,12 @@ class Block:
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return int(_pairs_ahead(*map(np.array, (*self.rows, *self.columns))))
 
     def stripes(self) -> Iterator[Integers]:
-        """Yield the tiles stripe by stripe, side by side; what lies below the diagonal is left out."""
+        """Yield the tiles stripe by stripe, side by side; those all below the diagonal are left out."""
+        # A tile has a pair if its last column, right - 1, comes after its first row.
         for top in range(*self.rows, self.height):
             left = np.arange(*self.columns, self.width)
             right = np.minimum(left + self.width, self.columns[1])
@@ -79,7 +89,7 @@ class Block:
 class Triangle:
     """Pairs to be counted, in tiles that are made when they are asked for.
 
-    `order` lists the variables; tiles speak of places in it.
+    `order`, (n,) int64, lists the variables; tiles refer to places in it.
     """
 
     order: Integers
@@ -87,11 +97,16 @@ class Triangle:
 
     @property
     def work(self) -> float:
-        """Roughly how long all pairs take, in nanoseconds."""
+        """Estimate of the time for all pairs, in nanoseconds."""
         return sum(block.n_pairs * block.cost for block in self.blocks)
 
     def pieces(self, most: float) -> Iterator[Piece]:
-        """Yield the tiles in pieces of at most so many nanoseconds (or of one tile), neighbours together."""
+        """Yield the tiles in pieces of at most `most` nanoseconds (or of one tile), neighbours together.
+
+        A piece may go on over the ends of stripes and blocks, as long as the way of counting is the same.
+        """
+        # `held` is the piece so far. `reached` has the work of a stripe up to and with each tile, so that a
+        # bisection finds how many more tiles fit; `done` is the part of it that was handed out before.
         held: list[Piece] = []
         for block in self.blocks:
             for stripe in block.stripes():
@@ -119,7 +134,7 @@ def cut_triangle(
 ) -> Triangle:
     """Cut all pairs among `variables`, or of `target` with each of them, into tiles.
 
-    Variables with one state are left out: they are related to nothing. `choose` tells for two numbers of
+    Variables with one state are left out: they are related to nothing. `choose` returns for two numbers of
     states how such a pair is best counted, and how many nanoseconds that takes.
 
     Examples
@@ -132,6 +147,7 @@ def cut_triangle(
     """
     order = variables[(cardinalities[variables] > 1) & (variables != target)]
     order = order[np.argsort(cardinalities[order], kind="stable")]
+    # A target is put first and makes a range of its own, so that its pairs are the first row of blocks.
     if target is not None:
         order = np.concatenate([[target], order]) if cardinalities[target] > 1 else order[:0]
     states = cardinalities[order]
@@ -150,12 +166,14 @@ def cut_triangle(
 
 
 def plane_columns(k_column: int) -> int:
-    """How many columns with that number of states a tile for the bit planes has."""
+    """Return the number of columns, with `k_column` states each, of a tile that is counted by bit planes."""
     return max(16, PLANES_PER_TILE // (k_column - 1))
 
 
 def _size_of_tiles(k_row: int, k_column: int, method: int) -> tuple[int, int]:
-    """Height and width of tiles of variables with these numbers of states."""
+    """Return height and width of tiles of variables with these numbers of states."""
+    # Wide before high: vector instructions run along the columns, and the height only has to spread the cost
+    # of packing them.
     if method != BY_PLANES:
         return CODES_PER_TILE, CODES_PER_TILE
     width = plane_columns(k_column)
@@ -165,6 +183,8 @@ def _size_of_tiles(k_row: int, k_column: int, method: int) -> tuple[int, int]:
 def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integers) -> Integers:
     """Count the pairs of a place from top to bottom with a later one from left to right.
 
+    Works on integers or on arrays of tiles, without listing pairs: a triangle may have billions of them.
+
     Examples
     --------
     >>> _pairs_ahead(*map(np.array, (0, 3, 0, 3))), _pairs_ahead(*map(np.array, (0, 3, 5, 7)))
@@ -172,7 +192,9 @@ def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integer
     """
 
     def before(end: Integers) -> Integers:
-        """Count those whose later place is before `end`: sums of 1, 2, 3, ... up to two limits."""
+        """Count those whose later place is before `end`, whatever `left` is."""
+        # A row r has max(end - 1 - r, 0) later places before `end`. Summed over r from top to bottom, these
+        # are 1 + 2 + ... + most, less the same up to `least` for the rows from `bottom` on.
         most, least = np.maximum(end - 1 - top, 0), np.maximum(end - 1 - bottom, 0)
         return np.asarray((most * (most + 1) - least * (least + 1)) // 2)
 

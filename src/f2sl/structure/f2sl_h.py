@@ -252,13 +252,14 @@ class F2SLh(LocalToGlobal):
     ) -> tuple[DAG, float]:
         """Hill climbing, from the usable edges of the graph of the tests and from no edge."""
         from f2sl.orient.by_score import orient_by_score
-        from f2sl.search.hill_climbing import AtMost, Families
+        from f2sl.search.admissible import Admissible
+        from f2sl.search.hill_climbing import Families
 
         arrows = start.directed_array
         usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
         families: Families = score
         if self.max_parents is not None:
-            families = AtMost(score, self.max_parents)
+            families = Admissible(score, self.max_parents)
             usable = usable[np.argsort(usable[:, 1], kind="stable")]
             rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
             usable = usable[rank < self.max_parents]

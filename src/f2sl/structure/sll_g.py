@@ -101,13 +101,13 @@ class SLLG(ByBestNetworks):
         if run.interrupted or run.out_of_time:
             return as_graph(skeleton, names)
         from f2sl.orient.by_score import orient_by_score
-        from f2sl.search.hill_climbing import AtMost
+        from f2sl.search.admissible import Admissible
 
         score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)
         graph, climbed = orient_by_score(
             skeleton,
             names,
-            score if self.max_indegree is None else AtMost(score, self.max_indegree),
+            score if self.max_indegree is None else Admissible(score, self.max_indegree),
             edge_log_prior=0.0,
             tabu_length=self.tabu_length,
             max_stall=self.max_stall,

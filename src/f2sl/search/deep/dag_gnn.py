@@ -1,11 +1,11 @@
-"""The training of DAG-GNN (Yu, Chen, Gao and Yu 2019), for variables that are one number each.
+"""Train DAG-GNN (Yu, Chen, Gao and Yu 2019), for variables that are one number each.
 
 The model is an autoencoder with a matrix A of weights, ``A[i, j]`` for the edge from i to j:
 
     Z = (I - A^T) f(X)        the encoder, f a small network that all variables share
     X = g((I - A^T)^-1 Z)     the decoder, g another one
 
-and what is minimised over A, f and g is the negative evidence lower bound, for the mean of a batch of samples
+It minimises, over A, f and g, the negative evidence lower bound, for the mean of a batch of samples
 
     |X - g(f(X))|^2 / 2 + |Z|^2 / 2,
 
@@ -13,14 +13,14 @@ under the constraint h(A) = tr (I + A*A/m)^m - m = 0, by which A is the matrix o
 
 Some of this is not in the paper but in its authors' program: all variances are 1, and Z is taken at its mean
 and not sampled. (With sampling, on a linear network of 10 variables and 20 edges, the SHD was 11 to 17, and 2
-without.) The decoder's inverse then undoes the encoder's matrix whatever A is, so that no matrix need be
-inverted, and A is held by the second term alone. From there are also A = sinh(3 a) for parameters a, the
-offset of f(X) in the encoder, how the parameters are first drawn, and the learning rate that falls as
+without.) The decoder's inverse then undoes the encoder's matrix whatever A is, so that no matrix has to be
+inverted, and A affects the second term alone. Also from the program are A = sinh(3 a) for parameters a, the
+offset of f(X) in the encoder, the initial distribution of the parameters, and the learning rate that falls as
 the penalty on cycles grows.
 
 Everything is in double precision, since h must be told from 0 at 1e-8, and in one thread, so that sums are
 always taken in the same order. The gradient is written out: with matrices this small, automatic
-differentiation spends more time on its books than on arithmetic.
+differentiation spends more time on bookkeeping than on arithmetic.
 """
 
 from __future__ import annotations
@@ -35,20 +35,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from f2sl._arrays import Mask
 from f2sl._deadline import Deadline
 from f2sl.errors import OptionError
 from f2sl.search.deep.curves import Curves
 
 GROWTH, SHRINKAGE = 10.0, 0.25
-"""The penalty grows by the first unless h falls below the second times what it was (eta and gamma)."""
+"""The penalty is multiplied by the first unless h falls to the second times what it was (eta and gamma)."""
 MOST_PENALTY = 1e20
+"""The training ends when the penalty reaches this."""
 LEAST_LOG_PENALTY = 0.3
-"""The learning rate is divided by the decimal logarithm of the penalty, or by this if it is less."""
+"""The learning rate is divided by the decimal logarithm of the penalty, or by this if that is less."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train; the options of :class:`f2sl.DAGGNN` of the same names."""
+    """Options of the training; those of :class:`f2sl.DAGGNN` of the same names."""
 
     hidden: int
     epochs: int
@@ -62,7 +64,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Trained:
-    """What came of the training."""
+    """Result of the training; `weights` is the matrix A, (m, m) float64."""
 
     weights: NDArray[np.float64]
     h: float
@@ -73,9 +75,15 @@ class Trained:
 
 
 class Autoencoder:
-    """Parameters and gradient, each in one vector; what is handed about are views of these."""
+    """The model: parameters and gradient, each in one vector of which all parts are views.
 
-    def __init__(self, n_variables: int, hidden: int, rng: np.random.Generator) -> None:
+    So the optimiser updates everything by a few operations on one vector. The parts are a, (m, m); the
+    offset, (1,); the hidden units of f and g, (2, 3, hidden); and their levels, (2,).
+    """
+
+    def __init__(
+        self, n_variables: int, hidden: int, rng: np.random.Generator, allowed: Mask | None = None
+    ) -> None:
         sizes = [n_variables**2, 1, 6 * hidden, 2]
         self.parameters = torch.zeros(sum(sizes), dtype=torch.float64)
         self.gradient = torch.zeros_like(self.parameters)
@@ -92,24 +100,32 @@ class Autoencoder:
             levels[network] = rng.uniform(-1.0, 1.0) / math.sqrt(hidden)
         self._curves = Curves(units, levels, *to_curves)
         self._identity = torch.eye(n_variables, dtype=torch.float64)
-        self._off_diagonal = 1 - self._identity
+        self._possible = 1 - self._identity
+        if allowed is not None:
+            self._possible *= torch.from_numpy(allowed.astype(np.float64))
 
     def weights(self) -> Tensor:
-        """Return the matrix A."""
-        return torch.sinh(3 * self._a) * self._off_diagonal
+        """Return the matrix A, (m, m), with zeros on the diagonal."""
+        return torch.sinh(3 * self._a) * self._possible
 
     def acyclicity(self, weights: Tensor) -> tuple[float, Tensor]:
         """Return h, and a matrix whose transpose times A times 2 (all elementwise) is its gradient.
 
-        A derivative of tr Q^m is m Q^(m-1), and Q = I + A*A/m.
+        The derivative of tr Q^m with respect to Q is m times the transpose of Q^(m-1), and Q = I + A*A/m.
         """
+        # tr Q^m is the scalar product of Q^(m-1) and the transpose of Q: one product of matrices less.
         m = len(weights)
         q = torch.addcmul(self._identity, weights, weights, value=1 / m)
         power = torch.linalg.matrix_power(q, m - 1)
         return torch.dot(power.reshape(-1), q.T.reshape(-1)).item() - m, power
 
     def differentiate(self, x: Tensor, multiplier: float, penalty: float, tau: float) -> Tensor:
-        """Write the gradient of the augmented Lagrangian for a batch; return the loss without constraint."""
+        """Write the gradient of the augmented Lagrangian for a batch; return the loss without constraint.
+
+        x : (rows, m). The gradient of the L1 penalty `tau` is included, the penalty itself is not in the
+        loss.
+        """
+        # Forward. Rows are samples, so (I - A^T) f(X) is f - (f + offset) A here.
         weights, curves, share = self.weights(), self._curves, 1 / len(x)
         flat = x.reshape(-1)
         curves.prepare()
@@ -119,6 +135,8 @@ class Autoencoder:
         z = torch.addmm(f.view(x.shape), shifted, weights, alpha=-1)
         loss = (torch.dot(error, error) + torch.dot(z.view(-1), z.view(-1))) * (share / 2)
 
+        # Backward: from here on `z` and `error` are the derivatives of the mean loss. f affects the loss
+        # through g, through z directly, and through z by way of A.
         z.mul_(share)
         through_weights = z @ weights.T
         to_f = curves.back(1, error.mul_(share)).view(x.shape).add_(z).sub_(through_weights)
@@ -129,14 +147,15 @@ class Autoencoder:
         to_weights = torch.addmm(
             weights * power.T, shifted.T, z, beta=2 * (multiplier + penalty * h), alpha=-1
         )
+        # A = sinh(3 a), whose derivative is 3 cosh(3 a).
         if tau:
             to_weights.add_(weights.sign(), alpha=tau)
-        torch.mul(to_weights, torch.cosh(3 * self._a).mul_(self._off_diagonal), out=self._to_a).mul_(3)
+        torch.mul(to_weights, torch.cosh(3 * self._a).mul_(self._possible), out=self._to_a).mul_(3)
         return loss
 
 
 class Adam:
-    """The optimiser of Kingma and Ba (2015) with its usual constants, on one vector."""
+    """Adam (Kingma and Ba 2015) with its usual constants, on one vector and in place."""
 
     def __init__(self, parameters: Tensor, gradient: Tensor) -> None:
         self._parameters, self._gradient = parameters, gradient
@@ -146,6 +165,7 @@ class Adam:
 
     def step(self, learning_rate: float) -> None:
         """Move the parameters against the gradient."""
+        # Both corrections for the start from zero are in the scalar rate, so that no vector is divided twice.
         self.n_steps += 1
         self._mean.lerp_(self._gradient, 0.1)
         self._square.mul_(0.999).addcmul_(self._gradient, self._gradient, value=0.001)
@@ -155,12 +175,14 @@ class Adam:
 
 
 class Training:
-    """One run: the model, the optimiser, and how far they have come."""
+    """One run of the training: the model, the optimiser, and its progress. x : (rows, m) float64."""
 
-    def __init__(self, x: Tensor, settings: Settings, deadline: Deadline) -> None:
+    def __init__(
+        self, x: Tensor, settings: Settings, deadline: Deadline, allowed: Mask | None = None
+    ) -> None:
         self._x, self._settings, self._deadline = x, settings, deadline
         self._rng = np.random.default_rng(settings.seed)
-        self.model = Autoencoder(x.shape[1], settings.hidden, self._rng)
+        self.model = Autoencoder(x.shape[1], settings.hidden, self._rng, allowed)
         self.optimiser = Adam(self.model.parameters, self.model.gradient)
         self.loss = math.nan
         self.out_of_time = False
@@ -190,7 +212,7 @@ class Training:
                 return
 
     def h(self) -> float:
-        """How far the weights are from those of a DAG."""
+        """Return h: how far the weights are from those of a DAG."""
         return self.model.acyclicity(self.model.weights())[0]
 
     def _descend(self, multiplier: float, penalty: float) -> None:
@@ -199,6 +221,7 @@ class Training:
         rate = settings.learning_rate / max(math.log10(penalty), LEAST_LOG_PENALTY)
         n_rows = len(self._x)
         for _ in range(settings.epochs):
+            # Drawn by NumPy, whose generator gives the same numbers with every version of PyTorch.
             order = torch.from_numpy(self._rng.permutation(n_rows))
             total = torch.zeros((), dtype=torch.float64)
             for batch in torch.split(self._x[order], settings.batch_size):
@@ -220,23 +243,24 @@ def train(
     settings: Settings,
     deadline: Deadline,
     advance: Callable[[float], None],
+    allowed: Mask | None = None,
 ) -> Trained:
     """Train DAG-GNN on a table of numbers.
 
     Parameters
     ----------
     values : ndarray of shape (n_variables, n_rows)
-        Best with a mean of 0 and of a size about 1.
+        Values of the variables, best with a mean of 0 and a size of about 1.
     settings : Settings
-        How.
+        Options of the training.
     deadline : Deadline
-        When to end at the latest.
+        Time at which to end at the latest.
     advance : callable
-        Hears of finished shares of the work.
+        Called with finished shares of the work.
     """
     x = torch.from_numpy(np.ascontiguousarray(values.T))
     with _one_thread(), torch.inference_mode():
-        training = Training(x, settings, deadline)
+        training = Training(x, settings, deadline, allowed)
         interrupted = False
         try:
             training.run(advance)
@@ -254,7 +278,7 @@ def train(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let PyTorch use one thread for the length of a ``with`` block."""
+    """Make PyTorch use one thread within a ``with`` block."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

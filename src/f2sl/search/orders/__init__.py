@@ -21,6 +21,7 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, ParentSets
 
 KICKS_AT_ONCE = 1000
@@ -39,7 +40,13 @@ class Ordered:
 
 
 def search_orders(
-    sets: ParentSets, start: Integers, candidates: Integers, orders: Sequence[Integers], *, kicks: int
+    sets: ParentSets,
+    start: Integers,
+    candidates: Integers,
+    orders: Sequence[Integers],
+    *,
+    kicks: int,
+    constraints: Constraints | None = None,
 ) -> Ordered:
     """Climb from each of `orders` to a local optimum, and improve the best one by iterated local search.
 
@@ -55,10 +62,14 @@ def search_orders(
         Orders to start from; each lists all variables once.
     kicks : int
         How often the best local optimum is disturbed.
+    constraints : Constraints, optional
+        Whose required arcs the orders have to follow; `sets` has to be made with the same.
     """
     from f2sl.search.orders import _kernels
 
     n = len(start) - 1
+    if constraints:
+        orders = [following(order, constraints) for order in orders]
     degrees = np.diff(start)
     near = sets.holding(start, candidates)
     known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near)
@@ -111,3 +122,21 @@ def search_orders(
         # variables.
         climb(top, least)
     return Ordered(sets.arrows(top.chosen), score(top), top.order)
+
+
+def following(order: Integers, constraints: Constraints) -> Integers:
+    """Return the order with every required parent before its child, and else as little changed as possible.
+
+    Examples
+    --------
+    >>> following(np.array([2, 0, 1]), Constraints.of(3, required=[(1, 2)])).tolist()
+    [0, 1, 2]
+    """
+    waiting = np.bincount(constraints.required[:, 1], minlength=len(order))
+    left, found = order.tolist(), []
+    while left:
+        v = next(v for v in left if waiting[v] == 0)
+        left.remove(v)
+        found.append(v)
+        np.subtract.at(waiting, constraints.required[constraints.required[:, 0] == v, 1], 1)
+    return np.array(found, np.int64)

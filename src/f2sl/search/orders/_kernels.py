@@ -86,7 +86,7 @@ class Room(NamedTuple):
     queue : (n,) int64
         Variables to be tried, a ring: entry i is ``queue[i % n]``.
     ends : (2,) int64
-        First entry of the queue, and the one behind its last. They only grow.
+        First entry of the queue, and the one behind its last. Within a call they only grow.
     waiting : (n,) bool
         Whether each variable is in the queue.
     near : (most candidates + 1,) int64
@@ -116,6 +116,7 @@ def first_fitting(
     for number in range(numbers[0], numbers[1]):
         fits = True
         for i in range(start[number], start[number + 1]):
+            # A place assumed for `other` replaces its real one.
             u = members[i]
             if (other_at if u == other else 2 * place[u]) >= at:
                 fits = False
@@ -207,8 +208,9 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
     `near` has v's candidates in the order of their places. Nothing is moved.
 
     Starting from v's current place, its candidates u are passed one after another, to the right and then to
-    the left. Only v and the candidates passed so far choose differently, so the gain of each further place is
-    that of the one before (`others`), plus what u gains or loses, plus what v's own best set is worth there.
+    the left. Only v and the candidates passed so far choose differently. So the gain of a place is what these
+    candidates gain or lose, a sum that grows by one term for each further place (`others`), plus the
+    difference between v's own best set there and the one it has now.
 
     - Passing u to the right, u loses v as a possible parent: it keeps its set unless v is a member, and then
       takes a later (worse) one. v can have u as well: it takes the same set or an earlier (better) one.
@@ -222,11 +224,12 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
     behind_all = 2 * len(place)
     here = _before(v, near, place)
     best_gain, best_count = least, NOBODY
-    lost = scores[chosen[v]]
+    own_score = scores[chosen[v]]
     others, own = 0.0, chosen[v]
     # To the right: behind near[i], hence with u counted as standing before v.
     for i in range(here, len(near)):
         u = near[i]
+        # u keeps its set unless v is in it. With v behind everything, no set that contains v fits any more.
         if _holds(chosen[u], v, start, members):
             later = chosen[u] + 1, first[u + 1] - 1
             number = first_fitting(later, 2 * place[u], v, behind_all, place, start, members)
@@ -236,7 +239,7 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
             own = first_fitting((first[v], own), 2 * place[u], u, -1, place, start, members)
         else:
             own = _first_holding(_holding(v, u, sets), own, 2 * place[u], u, place, start, members)
-        gain = others + scores[own] - lost
+        gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
     # To the left: just before near[i], at 2 place[u] - 1. A better set of u that fits only now has v as a
@@ -249,8 +252,9 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
         else:
             number = _first_holding(_holding(u, v, sets), chosen[u], 2 * place[u], v, place, start, members)
         others += scores[number] - scores[chosen[u]]
+        # Sets better than `own` did not fit with u before v, and do not without it.
         own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, 0, place, start, members)
-        gain = others + scores[own] - lost
+        gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i
     return best_count
@@ -330,10 +334,12 @@ def climb(
     gain = 0.0
     while room.ends[BEGIN] < room.ends[END]:
         v = room.queue[room.ends[BEGIN] % len(room.queue)]
+        # Not waiting any more before the try, so that v's own move can requeue it.
         room.ends[BEGIN] += 1
         room.waiting[v] = False
         if forgets:
             written = 0
+        # A move writes at most len(own) + 2 entries.
         own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
         if written + len(own) + 2 > len(room.journal):
             continue
@@ -379,12 +385,15 @@ def kick(
             if written + len(own) + 2 > len(room.journal):
                 break
             near = _by_place(own, state.place, room.near)
+            # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
             more, written = _put(v, _draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
             v = own[_draw(random, len(own))]
         more, written = climb(state, sets, room, least, written, False)
         if gain + more >= -least:
             continue
+        # Undo the round, from its last change to its first. The queue is empty, so nothing else is left of
+        # it.
         for i in range(written - 1, -1, -1):
             kind, u, old = room.journal[i]
             if kind == MOVED:

@@ -19,6 +19,8 @@ from typing import Protocol
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
+from f2sl.search.admissible import Admissible
 
 WIDTH = 10
 """Sets of each variable and size that are extended by one more parent."""
@@ -140,6 +142,7 @@ def parent_sets(
     *,
     edge_log_prior: float = 0.0,
     max_parents: int | None = None,
+    constraints: Constraints | None = None,
     width: int = WIDTH,
 ) -> ParentSets:
     """Find the sets of parents worth having for each variable.
@@ -154,6 +157,8 @@ def parent_sets(
         Added to a score for each parent.
     max_parents : int, optional
         Largest number of parents.
+    constraints : Constraints, optional
+        Forbidden arcs make no parent; sets without a required parent come after all others.
     width : int
         Number of sets of each variable and size, from two members on, that are extended.
     """
@@ -161,6 +166,12 @@ def parent_sets(
     most = min(MOST_PARENTS, _most_in_a_key(n))
     if max_parents is not None:
         most = min(most, max_parents)
+    if constraints:
+        families = Admissible(families, constraints=constraints)
+        owners = np.repeat(np.arange(n), np.diff(start))
+        allowed = constraints.allows(candidates, owners)
+        candidates = candidates[allowed]
+        start = np.concatenate([[0], np.cumsum(np.bincount(owners[allowed], minlength=n))])
     return _ranked(n, list(_levels(families, start, candidates, edge_log_prior, most, width)))
 
 
@@ -247,9 +258,9 @@ def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[In
     candidates of each variable.
     """
     # Each set is paired with every candidate of its owner; pairs that repeat a member are dropped.
-    room = degrees[owners]
-    which = np.repeat(np.arange(len(room)), room)
-    added = np.arange(len(which)) - np.repeat(np.cumsum(room) - room, room)
+    n_candidates = degrees[owners]
+    which = np.repeat(np.arange(len(n_candidates)), n_candidates)
+    added = np.arange(len(which)) - np.repeat(np.cumsum(n_candidates) - n_candidates, n_candidates)
     new = (places[which] != added[:, None]).all(axis=1)
     larger = np.sort(np.column_stack([places[which], added])[new], axis=1)
     owners = owners[which][new]

@@ -1,21 +1,22 @@
-"""Which pairs are related beyond chance, given how many pairs there are.
+"""Find the significantly related pairs, corrected for the number of all pairs.
 
-Of m = n (n - 1) / 2 pairs of independent variables a test at the level 0.05 takes m / 20 for related. Two
-corrections of the level are at hand:
+Of m = n (n - 1) / 2 pairs of independent variables a test at the level 0.05 finds m / 20 related. There are
+two corrections of the level:
 
 ================  =====================================================================================
 "fdr"             Benjamini and Hochberg 1995: with the p-values in ascending order, all up to the last
-                  with p_k <= level k / m. Of the pairs found, a share of at most `level` is there by
-                  chance, in the mean
-"bonferroni"      p <= level / m: that a single pair is there by chance has at most the probability `level`
+                  with p_k <= level k / m. Of the pairs found, on average a share of at most `level` is
+                  there by chance
+"bonferroni"      p <= level / m: the probability that any pair is there by chance is at most `level`
 ================  =====================================================================================
 
 The first needs the order of all p-values, which are too many to keep. So a walk over all pairs keeps those
-up to the level of some rank K, p <= level K / m, and only tallies those up to the levels of the ranks
-4 K, 16 K, ..., m. A p-value between the levels of two ranks A < B can be the last only if more than A
-p-values are no larger, and the tally of B says how many are at most. Where no tally exceeds the rank before
-its own, the last is among what was kept. Otherwise a second walk keeps all up to the largest level in doubt:
-many pairs, but most of them related, as there are several times more than chance would put there.
+up to the level of some rank K, p <= level K / m, and only counts (*tallies*) those up to the levels of the
+ranks 4 K, 16 K, ..., m. A p-value between the levels of two ranks A < B can be the last significant one only
+if more than A p-values are no larger than it, and the tally of B is an upper bound of their number. If no
+tally exceeds the rank before its own, the last one is among the pairs kept. Otherwise a second walk keeps all
+pairs up to the largest level in doubt: many pairs, but most of them related, as there are several times more
+than chance would put there.
 """
 
 from __future__ import annotations
@@ -30,48 +31,48 @@ from f2sl._progress import stage
 from f2sl.storage.protocol import FoundPairs
 
 CORRECTIONS = ("fdr", "bonferroni")
-"""Corrections for the number of pairs, by the name they are asked for."""
+"""Corrections for the number of pairs, by name."""
 
 KEPT_PER_VARIABLE = 50
-"""The first walk keeps up to the level of this rank for each variable: so many may be found in one walk, and
+"""Rank up to which the first walk keeps pairs, for each variable: so many may be found in one walk, and
 chance adds no more than `level` times as many."""
 
 FACTOR = 4
-"""From each rank with a tally to the next."""
+"""Ratio of a rank with a tally to the one before."""
 
 MARGIN = 1e-6
-"""Critical values are lowered by this share of theirs, so that the p-value itself decides."""
+"""Share by which critical values are lowered. A few pairs too many are kept, and their p-values decide."""
 
 
 class PairTest(Protocol):
     """A test of independence for all pairs of a table."""
 
     def formula(self, levels: Floats) -> Any:
-        """Return a formula for `search_pairs` that keeps all pairs with p-values up to the last of `levels`.
+        """Return a formula for `search_pairs` that keeps all pairs with a p-value up to the last level.
 
-        Levels are falling. A few more pairs may be kept, and tallied for each level.
+        Levels are falling, and pairs up to each are tallied. A few more may be kept and tallied.
         """
 
     def p_values(self, found: FoundPairs) -> Floats:
-        """Return the p-values of what that formula kept."""
+        """Return the p-values of the pairs that the formula kept."""
 
 
 class SignificantPairs:
     """Search for the significant pairs of an engine's variables.
 
-    It is called like `search_pairs`, without the formula. Whatever part is asked for, the correction is that
-    for all pairs: the first call walks over all of them, and others choose from what that has found.
+    It is called like `search_pairs`, without the formula. Whatever part is asked for, the correction is for
+    all pairs: the first call walks over all of them, and later calls select from its result.
 
     Parameters
     ----------
     engine : CountingEngine or Moments
-        Holds the variables.
+        Source of the pairs.
     test : PairTest
-        The test on them.
+        Test of independence for its variables.
     correction : {"fdr", "bonferroni"}
-        How the number of pairs is allowed for.
+        Correction for the number of pairs.
     level : float
-        The level of significance, or rate of false discoveries.
+        Level of significance, or rate of false discoveries.
     values : callable
         From the significant pairs, with the test's statistics, to the values that they are to have.
     """
@@ -100,6 +101,7 @@ class SignificantPairs:
         """Return the significant pairs among `variables` (default: all), or of `target` with each of them."""
         if self._found is None:
             self._found = self._search(advance)
+        # `chosen` marks variables, so that a pair is looked up in constant time.
         pairs = self._found
         chosen = np.full(self._engine.n_variables, variables is None)
         if variables is not None:
@@ -112,10 +114,11 @@ class SignificantPairs:
     def _search(self, advance: Callable[[float], None] | None) -> FoundPairs:
         n = self._engine.n_variables
         n_pairs = max(1, n * (n - 1) // 2)
-        # What is up to the level of the first rank is up to that of its own, too: with this rank alone the
-        # rule of Benjamini and Hochberg is that of Bonferroni.
+        # A p-value up to the level of rank 1 is up to the level of its own rank, too. So with rank 1 alone,
+        # the rule of Benjamini and Hochberg below keeps all of them: that is Bonferroni's rule.
         ranks = [1] if self._correction == "bonferroni" else falling_ranks(n_pairs, KEPT_PER_VARIABLE * n)
         found, p_values = self._walk(ranks, n_pairs, advance)
+        # Ranks fall, so the first one whose tally exceeds the next smaller rank is the largest in doubt.
         tallies = zip(ranks, found.tally, ranks[1:], strict=False)
         in_doubt = next((rank for rank, tally, smaller in tallies if tally > smaller), None)
         if in_doubt is not None:
@@ -127,7 +130,8 @@ class SignificantPairs:
     def _walk(
         self, ranks: list[int], n_pairs: int, advance: Callable[[float], None] | None
     ) -> tuple[FoundPairs, Floats]:
-        """Find the pairs up to the level of the last rank, with their p-values, and tally the others'."""
+        """Find the pairs up to the level of the last rank, with their p-values; tally those of all ranks."""
+        # The formula keeps a few pairs too many (`MARGIN`); the p-values decide.
         levels = self._level * np.array(ranks) / n_pairs
         found = self._engine.search_pairs(self._test.formula(levels), advance=advance)
         p_values = self._test.p_values(found)
@@ -152,7 +156,9 @@ def falling_ranks(n_pairs: int, smallest: int) -> list[int]:
 
 
 def benjamini_hochberg(p_values: Floats, n_tests: int, level: float) -> float:
-    """Find the largest significant p-value among those of `n_tests` that may be; below 0 if none is.
+    """Return the largest significant p-value by the rule of Benjamini and Hochberg, or -1 if none is.
+
+    `p_values` may be the smallest ones of `n_tests` only: ranks are counted from the smallest.
 
     Examples
     --------
@@ -161,6 +167,7 @@ def benjamini_hochberg(p_values: Floats, n_tests: int, level: float) -> float:
     >>> benjamini_hochberg(np.array([0.029, 0.001]), 5, 0.05)
     0.001
     """
+    # Not all p-values before the last one need be below their own levels: that is the rule's point.
     ordered = np.sort(p_values)
     below = np.flatnonzero(ordered <= level * np.arange(1, len(ordered) + 1) / n_tests)
     return float(ordered[below[-1]]) if len(below) else -1.0

@@ -44,7 +44,7 @@ Half the range of an int64, so that the sum of two values that are not below it 
 """
 
 MOST_MEMBERS = 40
-"""Largest number of variables of a set: more than any search over all subsets could cope with."""
+"""Largest number of variables of a set, for the choice of the unit: more than any exact search can do."""
 
 
 class Score(Configured):
@@ -128,7 +128,9 @@ class FamilyScores:
 
 
 def words_of(masks: Sequence[int], n_members: int) -> Integers:
-    """Return masks of any size as rows of words, the first of which has the bits of members 0 to 63.
+    """Return masks of any size as rows of 64-bit words, the first of which has the bits of members 0 to 63.
+
+    Python's integers have no largest one; the kernels' do.
 
     Examples
     --------

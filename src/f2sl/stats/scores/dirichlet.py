@@ -106,6 +106,7 @@ class BDeuOfSets(SetFormula):
 
     def __call__(self, tables: Tables) -> Floats:
         """Return G in units, and the number of occupied cells, for each table."""
+        # Tables with equally many cells have the same prior, and share the terms of small counts.
         sizes = table_sizes(tables.queries, tables.cardinalities)
         different, which = np.unique(sizes, return_inverse=True)
         sums = np.empty((len(sizes), 2))
@@ -123,6 +124,6 @@ class BDeuOfSets(SetFormula):
         return sums
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Bound what families over variables with so many states can score, with any number of parents."""
+        """Return upper bounds of the scores of all families over variables with so many states."""
         slack = slack_for(n_rows, n_rows + self.equivalent_sample_size, self.unit)
         return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(states)), slack)

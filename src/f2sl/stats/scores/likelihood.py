@@ -90,11 +90,13 @@ class BICOfSets(SetFormula):
         """Return G in units for each table, and 0 for the number of occupied cells, which is not needed."""
         sizes = table_sizes(tables.queries, tables.cardinalities)
         cells, _ = sums_of_tables(tables, self.logarithms)
+        # Likelihood and penalty are rounded apart, so that each depends on its own numbers alone.
         fit = np.rint(cells * (self.logarithms.unit / self.unit))
         return np.column_stack([fit - np.rint(self.penalty * sizes / self.unit), np.zeros(len(sizes))])
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Bound what families over variables with so many states can score, with any number of parents."""
+        """Return upper bounds of the scores of all families over variables with so many states."""
+        # Sizes are numbers of configurations, known beforehand: each variable doubles the list of masks.
         sizes = np.ones(1)
         for k in states:
             sizes = np.concatenate([sizes, sizes * k])

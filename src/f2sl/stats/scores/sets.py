@@ -1,4 +1,4 @@
-"""Scores of families from one number for each set of variables.
+"""Compute scores of families from one number for each set of variables.
 
 A score that is the same for all DAGs of a Markov equivalence class is a difference: with S a set of
 variables and Q the number of all its configurations, seen or not, ::
@@ -9,11 +9,12 @@ variables and Q the number of all its configurations, seen or not, ::
     BIC    G(S) = sum of n log n - log(N) / 2 * Q
 
 So n variables need 2^n tables, where n 2^(n-1) families would have to be scored. Each G is rounded to
-*fixed point*, a whole number of small units. Then scores of families and whole networks are exact: DAGs
-that are equivalent have equal scores (turning a covered edge leaves the same sets), so have those
-in which a column takes the place of its copy, and nothing that compares scores needs a tolerance.
+*fixed point*, a whole number of small units. Then scores of families and whole networks are exact integers:
+equivalent DAGs have equal scores (reversing a covered edge leaves the same sets), so have DAGs
+in which a column takes the place of its copy, and no comparison of scores needs a tolerance.
 
-A set is counted once, whoever asks for it, and the tree of sets knows which were.
+Each set is counted at most once. A tree of sets (:class:`_SetTree`) gives every set that was asked for a
+number, and arrays by these numbers hold the values.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from f2sl.storage.protocol import CountingEngine, Queries, Tables
 Nodes = NDArray[np.int32]
 
 SETS_PER_BATCH = 1 << 15
+"""Sets counted in one call of the engine, which bounds the memory of a batch."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,11 @@ class Ceilings:
     """Upper bounds of the scores of families.
 
     A family of variable v over a set S, and every family of v with these parents and others, scores at most
-    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset may stand in for one
-    that is not known (0). Two values that differ by more than `slack` do so in spite of all rounding.
+    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset is a valid bound where
+    that of the set is not known yet (0).
+
+    weights : (k,) float64; sizes : (2^k,) float64, by mask; slack : values that differ by more than this
+    many units do so whatever was rounded.
     """
 
     weights: Floats
@@ -49,31 +54,33 @@ class Ceilings:
     slack: int
 
     def learn(self, masks: Integers, occupied: NDArray[np.int32]) -> None:
-        """Take note of how many cells of some sets are occupied."""
+        """Update the sizes of some sets by their numbers of occupied cells (0 for BIC, which knows them)."""
         self.sizes[masks] = np.maximum(self.sizes[masks], occupied)
 
 
 class SetFormula:
-    """Formula for G(S) in units, with the number of cells that are not empty (0 where that is not needed).
+    """Formula for G, in units, and the number of cells that are not empty (0 where that is not needed).
+
+    A small object without the values, because formulas travel to other processes.
 
     Attributes
     ----------
     unit : float
-        What a value is to be multiplied with, for a log score in nats. Values have to fit into the 53 bits of
-        a float, which is what engines return.
+        Value of one unit in nats. Engines return floats: values have to be whole numbers of at most 53 bits.
     largest_table : float
-        Sets with more configurations are not counted: no family over them can be in a best network.
+        Number of configurations above which no family over a set can be in a best network: such sets are
+        not counted.
     """
 
     unit: float
     largest_table: float = math.inf
 
     def __call__(self, tables: Tables) -> Floats:
-        """Return both for each table."""
+        """Return both for each table, (n_tables, 2) float64."""
         raise NotImplementedError
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Bound what families over variables with so many states can score, with any number of parents."""
+        """Return upper bounds of the scores of all families over variables with so many states."""
         raise NotImplementedError
 
 
@@ -85,27 +92,28 @@ class SetDecomposable(Protocol):
 
 
 class SetScores:
-    """The numbers G(S) on an engine's counts, each set counted once.
+    """Computes the numbers G(S) from an engine's counts, each set once.
 
     Parameters
     ----------
     engine : CountingEngine
-        Where tables are counted.
+        Engine that counts the tables.
     score : SetDecomposable
-        The score whose differences are wanted, such as ``BDeu(1.0)``.
+        Score whose families are differences of these numbers, such as ``BDeu(1.0)``.
 
     Attributes
     ----------
     unit : float
-        What a value is to be multiplied with, for a log score in nats.
+        Value of one unit in nats.
     n_sets : int
-        How many sets were counted.
+        Number of sets counted.
     """
 
     def __init__(self, engine: CountingEngine, score: SetDecomposable) -> None:
         self.engine = engine
         self.score = score
         self.n_sets = 0
+        # By the sets' numbers in the tree, and as long as the tree has room.
         self._tree = _SetTree()
         self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
         self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
@@ -115,11 +123,11 @@ class SetScores:
 
     @property
     def n_remembered(self) -> int:
-        """Number of sets that are remembered, those too large to be counted included."""
+        """Number of sets that are remembered, including those too large to be counted."""
         return self._tree._used
 
     def anew(self) -> SetScores:
-        """Return the same scores with nothing remembered."""
+        """Return an object for the same scores that remembers no sets, to free memory."""
         return SetScores(self.engine, self.score)
 
     def lattices(self, members: Integers) -> Integers:
@@ -127,13 +135,13 @@ class SetScores:
 
         Parameters
         ----------
-        members : array of shape (m, k)
+        members : (m, k) int64
             Sets of k variables, each row in ascending order. Ask for many at once: what is not known
             of all of them is counted together.
 
         Returns
         -------
-        array of shape (m, 2**k)
+        (m, 2**k) int64
             In column `mask` the value, in units, of the members whose bits are set in `mask` (bit i for
             member i).
         """
@@ -145,8 +153,8 @@ class SetScores:
     def subsets(self, members: Integers, masks: Integers) -> tuple[Integers, NDArray[np.int32]]:
         """Return the values of some subsets of `members`, and the numbers of their cells that are not empty.
 
-        `members` is one set, ascending; bit i of a mask stands for member i. Masks of more than 63 members
-        are rows of several words (:func:`words_of`).
+        members : (k,) int64, one set, ascending; masks : (m,) int64, bit i stands for member i, or (m, words)
+        for more than 63 members (:func:`words_of`). Returns (m,) int64 and (m,) int32.
         """
         words = masks.reshape(len(masks), words_for(len(members)))
         nodes = self._tree.subsets(np.ascontiguousarray(members, np.int64), words)
@@ -154,24 +162,25 @@ class SetScores:
         return self._values[nodes], self._occupied[nodes]
 
     def ceilings(self, members: Integers) -> Ceilings:
-        """Bound what families over some variables can score, however many parents they have."""
+        """Return upper bounds of the scores of all families over some variables."""
         return self._formula.ceilings(
             self.engine.cardinalities[members].astype(np.float64), self.engine.n_rows
         )
 
     def _count(self, nodes: Integers) -> None:
-        """Count those sets among `nodes` that are not known."""
+        """Count those sets among `nodes` whose values are not known; `nodes` are numbers of the tree."""
         if len(self._values) < self._tree.room:
             more = self._tree.room - len(self._values)
             self._values = np.concatenate([self._values, np.full(more, UNKNOWN)])
             self._occupied = np.concatenate([self._occupied, np.zeros(more, np.int32)])
-        # By number, each set shares much with the one before: engines may use that.
+        # In the order of their numbers, most sets begin with the same variables as the one before, which
+        # engines that refine groups of samples use.
         new = np.unique(nodes[self._values[nodes] == UNKNOWN])
         for first in range(0, len(new), SETS_PER_BATCH):
             batch = new[first : first + SETS_PER_BATCH]
             queries = self._tree.queries(batch)
-            sizes = table_sizes(queries, self.engine.cardinalities)
-            possible = sizes <= self._formula.largest_table
+            # Sets that are too large for any best network are ruled out before they are counted.
+            possible = table_sizes(queries, self.engine.cardinalities) <= self._formula.largest_table
             if not possible.all():
                 self._values[batch[~possible]] = IMPOSSIBLE
                 batch = batch[possible]
@@ -188,21 +197,22 @@ def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
 
 
 def unit_for(largest: float) -> float:
-    """Return the unit in which values up to `largest`, in nats, fit into the 53 bits of a float."""
+    """Return the unit in which values up to `largest`, in nats, are whole numbers of at most 53 bits."""
     return float(2.0 ** (math.ceil(math.log2(max(largest, 1.0))) - 52))
 
 
 def slack_for(n_rows: int, largest: float, unit: float) -> int:
-    """Return by how many units two values differ in spite of all rounding.
+    """Return by how many units two values may differ because of rounding.
 
-    Each G is rounded, and the logarithms of Gamma lose something where they are large, as that of `largest`.
+    A G sums up to n rounded terms, each off by half a unit and by the rounding of lgamma, which is that of
+    its largest value, lgamma(`largest`); a comparison of two families has four of them.
     """
     lost = 4.0 * float(np.spacing(math.lgamma(largest))) / unit
     return math.ceil(4 * n_rows * (1.0 + lost))
 
 
 def _everything(engine: CountingEngine) -> Tables:
-    """Count the empty set: one cell that holds all samples."""
+    """Return the table of the empty set: one cell that holds all samples."""
     borders = np.array([0, 1])
     return Tables(
         Queries(np.empty(0, np.int64), np.zeros(2, np.int64)),
@@ -218,11 +228,16 @@ def _everything(engine: CountingEngine) -> Tables:
 
 
 class _SetTree:
-    """Numbers for sets of variables, given out as sets are met for the first time."""
+    """Gives sets of variables numbers, in the order in which they are first asked for.
+
+    A tree with a hash table, in arrays that the kernels work on (`scores/_kernels.py`, "A tree of sets",
+    describes them). A Python dictionary would need a tuple or an integer of its own for each of millions of
+    sets, and could not be used in a kernel.
+    """
 
     def __init__(self) -> None:
         self.room = 1 << 12
-        """Number of sets that there is room for."""
+        """Number of sets that there is room for, a power of two."""
         self._used = 1
         self._keys: Integers = np.full(2 * self.room, -1, np.int64)
         self._nodes: Nodes = np.zeros(2 * self.room, np.int32)
@@ -230,7 +245,8 @@ class _SetTree:
         self._smallest: Nodes = np.zeros(self.room, np.int32)
 
     def lattices(self, members: Integers) -> Integers:
-        """Return the numbers of all subsets of each row of `members`."""
+        """Return the numbers of all subsets of each row of `members`, (m, 2^k) int64."""
+        # The kernel stops where the room might not suffice, and goes on from there when there is more.
         found = np.empty((len(members), 1 << members.shape[1]), np.int64)
         done = 0
         while True:
@@ -240,7 +256,7 @@ class _SetTree:
             self._grow(found.shape[1])
 
     def subsets(self, members: Integers, masks: Integers) -> Integers:
-        """Return the numbers of some subsets of one set."""
+        """Return the numbers of some subsets of one set, (m,) int64."""
         found = np.empty(len(masks), np.int64)
         done = 0
         while True:
@@ -250,14 +266,15 @@ class _SetTree:
             self._grow(len(members))
 
     def queries(self, nodes: Integers) -> Queries:
-        """Turn numbers of sets into questions to an engine."""
+        """Turn numbers of sets into a batch of queries."""
         return Queries(*_kernels.list_members(self._parents, self._smallest, nodes))
 
     def _arrays(self) -> tuple[Integers, Nodes, Nodes, Nodes, int]:
         return self._keys, self._nodes, self._parents, self._smallest, self._used
 
     def _grow(self, least: int) -> None:
-        """Make the tree at least twice as large, with room for `least` sets more."""
+        """Make the tree at least twice as large, with room for `least` more sets."""
+        # Nodes keep their numbers. Slots of the hash table depend on its size, so all keys are entered again.
         room = self.room
         while room < self._used + least or room == self.room:
             room *= 2

@@ -1,0 +1,79 @@
+"""Scores of families from which a search may choose: a limit on parents, and constraints on edges.
+
+A search over DAGs never asks whether an edge is allowed. It asks for scores, and a family (a variable and its
+parents) that breaks a rule scores so low that no search takes it. So the rules are written here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
+
+PENALTY = 1e15
+"""Taken off for each required parent that a family lacks, where a search must be able to start without."""
+
+Family = tuple[int, tuple[int, ...]]
+
+
+class Admissible:
+    """Wrap scores of families so that families that break a rule are never chosen.
+
+    Parameters
+    ----------
+    families : object with the methods `score` and `score_all`
+        The scores themselves; only the methods that a search calls are needed.
+    max_parents : int, optional
+        Largest number of parents; None for any number.
+    constraints : Constraints, optional
+        Forbidden and required arcs; None for none.
+    """
+
+    def __init__(
+        self, families: Any, max_parents: int | None = None, constraints: Constraints | None = None
+    ) -> None:
+        self.families = families
+        self.max_parents = max_parents
+        self.constraints = constraints
+        self._required: dict[int, set[int]] = {}
+        if constraints is not None:
+            for parent, child in constraints.required.tolist():
+                self._required.setdefault(child, set()).add(parent)
+
+    def score(self, families: Sequence[Family]) -> Floats:
+        """Score families (child, parents in ascending order); minus infinity for those that break a rule."""
+        allowed = self._allowed(families)
+        scores = np.full(len(families), -np.inf)
+        scores[allowed] = self.families.score(
+            [family for family, may in zip(families, allowed, strict=True) if may]
+        )
+        return scores
+
+    def _allowed(self, families: Sequence[Family]) -> Any:
+        allowed = np.ones(len(families), np.bool_)
+        if self.max_parents is not None:
+            allowed &= np.array([len(parents) <= self.max_parents for _, parents in families], np.bool_)
+        if self.constraints is not None:
+            owner = np.repeat(np.arange(len(families)), [len(parents) for _, parents in families])
+            children = np.array([child for child, _ in families], np.int64)
+            flat = np.array([parent for _, parents in families for parent in parents], np.int64)
+            allowed[owner[~self.constraints.allows(flat, children[owner])]] = False
+            for place, (child, parents) in enumerate(families):
+                allowed[place] &= self._required.get(child, set()).issubset(parents)
+        return allowed
+
+    def score_all(self, children: Integers, parents: Integers) -> Floats:
+        """Score families of one size with allowed parents; `PENALTY` off for each required one missing.
+
+        A search over orders begins with no parents at all, so that a family that lacks a required parent must
+        have a score that others can be compared with.
+        """
+        scores = np.array(self.families.score_all(children, parents))
+        if self.constraints is not None:
+            for parent, child in self.constraints.required.tolist():
+                scores[(children == child) & ~(parents == parent).any(axis=1)] -= PENALTY
+        return scores
