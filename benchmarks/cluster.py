@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 import f2sl
 from f2sl.network.sampling import sample_table
-from f2sl.stats.information import Information
+from f2sl.stats.measures.information import Information
 from f2sl.storage.dask.engine import TileSplitEngine
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable

@@ -23,7 +23,7 @@ import f2sl
 from f2sl._jit import popcount
 from f2sl._threads import available_cores
 from f2sl.reading import open_table
-from f2sl.stats.information import Information
+from f2sl.stats.measures.information import Information
 from f2sl.storage.memory.engine import MemoryEngine
 from machine import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, peak_megabytes, timed
 from sampling import independent, sparse_network

@@ -20,7 +20,13 @@ from f2sl.storage.dask.runtime import Cluster
 
 # Workers are forked from a process that has imported everything, which is far quicker than beginning anew.
 dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-LOADED = ["distributed", "f2sl.storage.dask.engine", "f2sl.reading.into_dask", "f2sl.stats.scores", "pandas"]
+LOADED = [
+    "distributed",
+    "f2sl.storage.dask.engine",
+    "f2sl.reading.into_dask",
+    "f2sl.stats.scores.dirichlet",
+    "pandas",
+]
 get_mp_context().set_forkserver_preload(LOADED)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from f2sl.graph import DAG
-from f2sl.stats.gaussian.fisher_z import FisherZ
+from f2sl.stats.tests.fisher_z import FisherZ
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.moments import Moments
 
@@ -50,7 +50,7 @@ def population(n, arrows, seed=0):
 def oracle(graph, seed=0):
     """Make a test that answers from the correlations of a random linear network over a DAG."""
     correlations = population(graph.n_nodes, graph.directed_array.tolist(), seed)
-    return FisherZ(Moments(NEARLY_ALL_THERE_IS, np.ones(graph.n_nodes), correlations, 1), alpha=1e-6)
+    return FisherZ().bind(Moments(NEARLY_ALL_THERE_IS, np.ones(graph.n_nodes), correlations, 1), alpha=1e-6)
 
 
 def sampled(graph, n_rows, seed=0):

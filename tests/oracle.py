@@ -12,8 +12,7 @@ from graphlib import TopologicalSorter
 import networkx as nx
 import numpy as np
 
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
-from f2sl.stats.subsets import subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, subsets
 
 
 def bits(rows):

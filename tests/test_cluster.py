@@ -20,9 +20,10 @@ from cli_process import f2sl as command
 from cluster_tools import at_result, forgets_all, lone_worker, running
 from conftest import make_table, random_codes, related_codes, related_numbers
 from f2sl.errors import ClusterError, OptionError
-from f2sl.stats.independence import TableTest
-from f2sl.stats.information import CellSums, Information, LogTable
-from f2sl.stats.scores import SCORES, FamilyScore
+from f2sl.stats.choose import make_score, make_test, related_pairs
+from f2sl.stats.log_table import CellSums, LogTable
+from f2sl.stats.measures.information import Information
+from f2sl.stats.scores.likelihood import LogLikelihood
 from f2sl.storage.dask import runtime as connecting
 from f2sl.storage.dask.engine import RowSplitEngine, TileSplitEngine, open_cluster_engine
 from f2sl.storage.dask.runtime import Cluster
@@ -32,6 +33,7 @@ from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
 
 MEMORY = 1 << 28
+ALL_SCORES = ("bdeu", "k2", "bic", "aic", LogLikelihood())
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 worker", "3 workers"])
@@ -51,9 +53,9 @@ def answers(engine, n):
     x, y = np.triu_indices(n, 1)
     with engine:
         found = engine.search_pairs(Information(engine).pairs_above(0.0))
-        of_one = engine.search_pairs(Information(engine).pairs_above(0.01, "mi"), target=3)
-        asked = TableTest(engine).ask(x, y, np.full((len(x), 1), 5))
-        scores = [FamilyScore(engine, score).score(families).tolist() for score in SCORES]
+        of_one = related_pairs(engine, 0.01, "mi")(target=3)
+        asked = make_test(engine, 0.01).ask(x, y, np.full((len(x), 1), 5))
+        scores = [make_score(engine, score).score(families).tolist() for score in ALL_SCORES]
         pairs = [[part.tolist() for part in vars(one).values()] for one in (found, of_one)]
         return repr([engine.margins.tolist(), pairs, [part.tolist() for part in asked[:2]], scores])
 

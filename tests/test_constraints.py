@@ -15,8 +15,7 @@ from f2sl.search.exact import best_networks, count_lattice
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.search.orders import following, search_orders
 from f2sl.search.orders.parent_sets import parent_sets
-from f2sl.stats.scores import FamilyScore
-from f2sl.stats.set_scores import SetScores
+from f2sl.stats.choose import make_score, make_set_scores
 
 N = 4
 ARCS = list(permutations(range(N), 2))
@@ -97,11 +96,11 @@ class TestSearches:
     def test_exact_search_finds_the_best_that_is_allowed(self, drawn, seed):
         known = Constraints.of(N, *drawn)
         with make_engine(related_codes(seed, 60, N, 3)) as engine:
-            scores = SetScores(engine)
+            scores = make_set_scores(engine)
             members = np.arange(N)
             lattice = count_lattice(scores, members, constraints=known)
             found = best_networks(lattice.values[None], constraints=known)
-            families = FamilyScore(engine)
+            families = make_score(engine)
             best = max(score_of(families, graph) for graph in DAGS if keeps(graph, *drawn))
         graph = {(u, v) for v in range(N) for u in range(N) if found.parents[0, v] >> u & 1}
         assert keeps(graph, *drawn) and acyclic(graph)
@@ -111,7 +110,7 @@ class TestSearches:
     def test_hill_climbing(self, drawn, seed):
         known = Constraints.of(N, *drawn)
         with make_engine(related_codes(seed, 60, N, 3)) as engine:
-            families = FamilyScore(engine)
+            families = make_score(engine)
             free = {(a, b) for a, b in hill_climb(families, N, np.array(ARCS)[::2]).arrows.tolist()}
             links = np.array(list(combinations(range(N), 2)))
             found = hill_climb(
@@ -133,7 +132,7 @@ class TestSearches:
         start = np.arange(0, N * (N - 1) + 1, N - 1)
         candidates = np.concatenate([np.delete(np.arange(N), v) for v in range(N)])
         with make_engine(related_codes(seed, 60, N, 3)) as engine:
-            families = FamilyScore(engine)
+            families = make_score(engine)
             sets = parent_sets(families, start, candidates, max_parents=2, constraints=known)
             orders = [np.arange(N), np.arange(N)[::-1]]
             found = search_orders(sets, start, candidates, orders, kicks=20, constraints=known)
@@ -144,7 +143,7 @@ class TestSearches:
 
     def test_too_many_parents_and_forbidden_ones_score_minus_infinity(self):
         with make_engine(related_codes(1, 60, N, 3)) as engine:
-            families = FamilyScore(engine)
+            families = make_score(engine)
             known = Constraints.of(N, [(0, 1)], [(2, 3)])
             asked = [(1, ()), (1, (0,)), (1, (2, 3)), (3, ()), (3, (2,))]
             scores = Admissible(families, 1, known).score(asked)

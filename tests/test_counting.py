@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 import naive
 from conftest import compiled_only, make_engine, make_table, random_codes, related_codes
 from f2sl._threads import AHEAD
-from f2sl.stats.information import CellSums, Information, LogTable
+from f2sl.stats.choose import related_pairs
+from f2sl.stats.log_table import CellSums, LogTable
+from f2sl.stats.measures.information import Information
 from f2sl.storage import tiles
 from f2sl.storage.memory import _kernels
 from f2sl.storage.memory import engine as memory
@@ -203,7 +205,7 @@ def test_counts_add_up_over_blocks_of_rows(seed, n_rows, cut, method):
 
 
 def su_pairs(engine, threshold=-1.0, measure="su", **which):
-    found = engine.search_pairs(Information(engine).pairs_above(threshold, measure), **which)
+    found = related_pairs(engine, threshold, measure)(**which)
     return {
         (a, b): v
         for a, b, v in zip(*(x.tolist() for x in (found.first, found.second, found.values)), strict=True)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import naive_gaussian
 from f2sl.errors import DataError
-from f2sl.stats.gaussian.pairs import PairsAbove
+from f2sl.stats.choose import related_pairs
 from f2sl.storage import moments as module
 from f2sl.storage.moments import Moments
 from gaussian_tools import moments, numeric, related_values
@@ -106,17 +106,17 @@ def test_pairs_above_a_threshold(measure, threshold):
         assert names == sorted(names)
         return dict(zip(names, pairs.values.tolist(), strict=True))
 
-    formula = PairsAbove(threshold, measure)
-    assert listed(found.search_pairs(formula)) == pytest.approx(expected, abs=1e-9)
+    search = related_pairs(found, threshold, measure)
+    assert listed(search()) == pytest.approx(expected, abs=1e-9)
     some = np.array([1, 4, 5, 9])
     among = {pair: value for pair, value in expected.items() if set(pair) <= set(some.tolist())}
-    assert listed(found.search_pairs(formula, variables=some)) == pytest.approx(among, abs=1e-9)
+    assert listed(search(variables=some)) == pytest.approx(among, abs=1e-9)
     of_five = {pair: value for pair, value in expected.items() if 5 in pair}
-    assert listed(found.search_pairs(formula, target=5)) == pytest.approx(of_five, abs=1e-9)
-    assert listed(found.search_pairs(formula, variables=some[:0])) == {}
+    assert listed(search(target=5)) == pytest.approx(of_five, abs=1e-9)
+    assert listed(search(variables=some[:0])) == {}
 
 
 def test_the_measure_of_a_copy_is_finite():
     values = related_values(5, 1, 80)
-    [value] = moments([*values, *values]).search_pairs(PairsAbove(0.05, "mi")).values
+    [value] = related_pairs(moments([*values, *values]), 0.05, "mi")().values
     assert 10 < value < 20

@@ -15,8 +15,8 @@ from f2sl import _deadline
 from f2sl.errors import F2SLWarning, Interrupted, OptionError
 from f2sl.search import exact
 from f2sl.search.exact import best_networks, count_lattice
-from f2sl.stats.scores import FamilyScore
-from f2sl.stats.set_scores import LEAST, SetScores
+from f2sl.stats.choose import make_score, make_set_scores
+from f2sl.stats.scores.base import LEAST
 from f2sl.structure import exact_search
 
 NETWORKS = ["asia", "cancer", "earthquake", "survey", "sachs"]
@@ -119,9 +119,9 @@ def test_what_is_left_out_is_not_missed(score, most):
         (related_codes(3, 10, 8), np.arange(8)),
     ):
         engine, k = make_engine(codes), len(members)
-        scores = SetScores(engine, score)
+        scores = make_set_scores(engine, score)
         lattice = count_lattice(scores, members, most)
-        everything = SetScores(engine, score).lattices(members[None])
+        everything = make_set_scores(engine, score).lattices(members[None])
         known = lattice.values > LEAST
         assert lattice.complete
         assert scores.n_sets == known.sum() - 1
@@ -139,10 +139,10 @@ def test_what_is_left_out_is_not_missed(score, most):
 
 def test_batches_of_a_lattice_and_progress(monkeypatch):
     engine = make_engine(related_codes(1, 60, 6))
-    whole = count_lattice(SetScores(engine), np.arange(6))
+    whole = count_lattice(make_set_scores(engine), np.arange(6))
     monkeypatch.setattr(exact, "SETS_PER_STEP", 3)
     shares = []
-    pieces = count_lattice(SetScores(engine), np.arange(6), advance=shares.append)
+    pieces = count_lattice(make_set_scores(engine), np.arange(6), advance=shares.append)
     assert pieces.values.tolist() == whole.values.tolist()
     assert len(shares) > 20
     assert 0.5 < sum(shares) <= 1.0
@@ -155,7 +155,7 @@ def all_families(engine, score):
     """Scores of all families, by child and parents, from the score that hill climbing uses."""
     n = len(engine.cardinalities)
     families = [(v, p) for v in range(n) for p in naive_exact.subsets({*range(n)} - {v})]
-    return dict(zip(families, FamilyScore(engine, score).score(families).tolist(), strict=True))
+    return dict(zip(families, make_score(engine, score).score(families).tolist(), strict=True))
 
 
 @compiled_only

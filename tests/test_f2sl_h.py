@@ -12,7 +12,7 @@ from conftest import compiled_only
 from f2sl.errors import OptionError
 from f2sl.reading import open_table
 from f2sl.search.orders import search_orders
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from gaussian_tools import population
@@ -37,7 +37,7 @@ def score_of(frame, graph, cost):
         (place[name], tuple(sorted(place[parent] for parent in graph.parents(name)))) for name in table.names
     ]
     with MemoryEngine(table) as engine:
-        return float(FamilyScore(engine, "bdeu", 10.0).score(families).sum()) - cost * graph.n_edges
+        return float(make_score(engine, "bdeu", 10.0).score(families).sum()) - cost * graph.n_edges
 
 
 def test_it_is_closer_to_the_truth_than_its_siblings(alarm, model):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 from conftest import make_engine, related_codes
 from f2sl.search.hill_climbing import hill_climb
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score
 
 
 def all_edges(n):
@@ -31,7 +31,7 @@ def naive_family(codes, score):
 
 
 def climb(codes, edges, score="bdeu", **options):
-    return hill_climb(FamilyScore(make_engine(codes), score), len(codes), np.array(edges), **options)
+    return hill_climb(make_score(make_engine(codes), score), len(codes), np.array(edges), **options)
 
 
 def as_arrows(climbed):
@@ -71,7 +71,7 @@ def test_step_for_step_like_the_naive_search(score, seed, n, prior, tabu_length,
 def test_what_holds_for_every_result(score, seed, n):
     codes = related_codes(seed, 80, n, most_states=3)
     edges = all_edges(n)[:: 1 + seed % 2]
-    scorer = FamilyScore(make_engine(codes), score)
+    scorer = make_score(make_engine(codes), score)
     told = []
     climbed = hill_climb(scorer, n, edges, on_step=lambda step, value: told.append((step, value)))
     arrows = as_arrows(climbed)
@@ -166,7 +166,7 @@ def test_each_family_is_counted_once():
         return evaluate(queries, formula, width)
 
     engine.evaluate = listening
-    scorer = FamilyScore(engine)
+    scorer = make_score(engine)
     climbed = hill_climb(scorer, 6, all_edges(6))
     assert climbed.steps > 15
     assert len(counted) == len(set(counted)) == scorer.n_families

@@ -115,12 +115,12 @@ class TestWhatIsLearned:
                 assert weight == pytest.approx(formula(codes, *pair), abs=1e-9)
 
     def test_score_is_the_sum_of_families_and_prior(self, alarm):
-        from f2sl.stats.scores import FamilyScore
+        from f2sl.stats.choose import make_score
         from f2sl.storage.memory.engine import MemoryEngine
 
         model = f2sl.F2SLs().fit(alarm)
         table = f2sl.open_table(alarm)
-        families = FamilyScore(MemoryEngine(table, 1), "bdeu", 10.0)
+        families = make_score(MemoryEngine(table, 1), "bdeu", 10.0)
         number = {name: i for i, name in enumerate(table.names)}
         total = sum(
             families.score([(number[v], tuple(sorted(number[p] for p in model.graph_.parents(v))))])[0]

@@ -17,7 +17,7 @@ from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures
 from f2sl.skeleton import join
 from f2sl.stats.answers import INDEPENDENT
-from f2sl.stats.independence import TableTest
+from f2sl.stats.choose import make_test
 from f2sl.storage.protocol import FoundPairs
 from oracle import Oracle
 from test_local_sound import LARGEST_SET, NETWORKS, network
@@ -48,7 +48,7 @@ def test_all_and_one_and_naive_agree(ties, relevance, seed, n_rows, n_variables)
         for v in range(n_variables)
         for w, value in zip(*candidates.of(v), strict=True)
     }
-    independent = questioner(TableTest(engine, 0.01, samples_per_cell=1.0))
+    independent = questioner(make_test(engine, 0.01, samples_per_cell=1.0))
     sets = learner.learn_all(engine)
     for v in range(n_variables):
         members, own_strengths = sets.of(v)
@@ -62,7 +62,7 @@ def test_all_and_one_and_naive_agree(ties, relevance, seed, n_rows, n_variables)
 @given(seed=st.integers(0, 2**32 - 1), clean_up=st.integers(1, 3))
 def test_the_clean_up_tries_the_weakest_first(seed, clean_up):
     engine = make_engine(related_codes(seed, 120, 7))
-    independent = questioner(TableTest(engine, 0.05, samples_per_cell=1.0))
+    independent = questioner(make_test(engine, 0.05, samples_per_cell=1.0))
     kept = ConfirmedFCBF(alpha=0.05).learn_all(engine)
     cleaned = ConfirmedFCBF(alpha=0.05, clean_up=clean_up).learn_all(engine)
     for v in range(7):

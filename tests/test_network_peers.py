@@ -14,8 +14,7 @@ from scipy.stats import chi2, chi2_contingency
 import f2sl
 from conftest import compiled_only
 from f2sl.network.bundled import REPOSITORY
-from f2sl.stats.independence import TableTest
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score, make_test
 from f2sl.storage.memory.engine import MemoryEngine
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), compiled_only]
@@ -156,7 +155,7 @@ def scipy_test(table, x, y, given, kind):
 @pytest.mark.parametrize("kind", ["g2", "x2"])
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_independence_tests_are_those_of_scipy(sampled, kind, size):
-    test = TableTest(sampled.engine, ci_test=kind)
+    test = make_test(sampled.engine, 0.01, kind)
     rng = np.random.default_rng(size)
     n = sampled.table.n_variables
     chosen = [rng.permutation(n)[: size + 2] for _ in range(150)]
@@ -188,7 +187,7 @@ def test_scores_of_the_true_graph_are_those_of_pgmpy(sampled, score):
     else:
         theirs = BIC(frame, state_names=states)
     expected = [theirs.local_score(name, sampled.network.parents(name)) for name in sampled.network.variables]
-    found = FamilyScore(sampled.engine, score, 10.0).score(sampled.families)
+    found = make_score(sampled.engine, score, 10.0).score(sampled.families)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
     assert found.sum() == pytest.approx(sum(expected), abs=1e-6)
 
@@ -210,7 +209,7 @@ def test_bic_of_the_true_graph_is_that_of_pyagrum(sampled, tmp_path):
     network = sampled.network
     # pyAgrum takes logarithms to the base of 2.
     expected = [theirs.score(name, list(network.parents(name))) * math.log(2) for name in network.variables]
-    found = FamilyScore(sampled.engine, "bic").score(sampled.families)
+    found = make_score(sampled.engine, "bic").score(sampled.families)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
@@ -227,6 +226,6 @@ def test_bdeu_of_the_true_graph_is_that_of_pyagrum(sampled, tmp_path):
         prior = float(network.tables[name].size)
         theirs.useBDeuPrior(prior)
         expected.append(theirs.score(name, list(network.parents(name))) * math.log(2))
-        found.append(FamilyScore(sampled.engine, "bdeu", prior).score([family])[0])
+        found.append(make_score(sampled.engine, "bdeu", prior).score([family])[0])
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert sum(found) == pytest.approx(sum(expected), rel=1e-7)

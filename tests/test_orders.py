@@ -12,7 +12,7 @@ from conftest import make_engine, related_codes
 from f2sl.search.orders import parent_sets as of_parents
 from f2sl.search.orders import search_orders
 from f2sl.search.orders.parent_sets import ParentSets, parent_sets
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score
 
 
 class Table:
@@ -51,7 +51,7 @@ def as_lists(sets: ParentSets):
 
 def sets_of(seed, n, n_rows=60):
     engine = make_engine(related_codes(seed, n_rows, n))
-    score = FamilyScore(engine, "bdeu", 1.0)
+    score = make_score(engine, "bdeu", 1.0)
     candidates = graph_of(seed, n)
     start, flat_candidates = flat(candidates)
     sets = parent_sets(score, start, flat_candidates, edge_log_prior=-0.5, width=1000)
@@ -195,7 +195,7 @@ def test_only_the_best_single_parents_of_a_hub_are_its_candidates(monkeypatch):
     monkeypatch.setattr(of_parents, "MOST_CANDIDATES", 3)
     codes = related_codes(8, 300, 7)
     engine = make_engine(codes)
-    score = FamilyScore(engine, "aic")
+    score = make_score(engine, "aic")
     start, candidates = flat([[u for u in range(7) if u != v] for v in range(7)])
     sets = as_lists(parent_sets(score, start, candidates))
     for v, own in enumerate(sets):

@@ -12,15 +12,19 @@ from scipy.stats import chi2, chi2_contingency
 import naive
 from conftest import make_engine, random_codes, related_codes
 from f2sl.errors import OptionError
-from f2sl.stats import subsets as subset_module
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE
-from f2sl.stats.independence import TableTest, strengths
-from f2sl.stats.subsets import subsets
-from f2sl.stats.until_decided import UntilDecided
+from f2sl.stats import answers as subset_module
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, subsets
+from f2sl.stats.choose import make_test
+from f2sl.stats.tests.tables import strengths
+from f2sl.stats.tests.until_decided import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
 from f2sl.storage.protocol import Queries
 
 WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
+
+
+def table_test(engine, alpha=0.01, ci_test="g2", **options):
+    return make_test(engine, alpha, ci_test, **options)
 
 
 def from_cells(cells):
@@ -38,7 +42,7 @@ def questions(*asked):
 def measure(codes, *asked, cardinalities=None, ci_test="g2"):
     """Statistic, degrees of freedom and p-value of each question."""
     return np.array(
-        TableTest(make_engine(codes, cardinalities), ci_test=ci_test).measure(*questions(*asked))
+        table_test(make_engine(codes, cardinalities), ci_test=ci_test).measure(*questions(*asked))
     ).T
 
 
@@ -69,7 +73,7 @@ def test_two_by_two_by_hand():
 def test_exact_independence_leaves_nothing_of_rounding():
     # As many rows as 1 to 2 of both variables ask for: G2 is 0, though n log n of these counts are rounded.
     codes = from_cells([[3, 6], [6, 12]])
-    test = TableTest(make_engine(codes))
+    test = table_test(make_engine(codes))
     [pair] = zip(*test.ask(*questions((0, 1))), strict=True)
     assert pair == (INDEPENDENT, 1.0, 0.0, 0.0)
     # The same in each of two strata, of different sizes.
@@ -98,7 +102,7 @@ def test_degrees_of_freedom_count_only_what_occurs_in_a_stratum():
 
 def test_no_degrees_of_freedom_is_independence():
     codes = [[0] * 40, [0, 1] * 20]
-    test = TableTest(make_engine(codes, [2, 2]))
+    test = table_test(make_engine(codes, [2, 2]))
     assert test.measure(*questions((0, 1))) == (0.0, 0.0, 1.0)
     assert test.answer(*questions((0, 1))).tolist() == [INDEPENDENT]
 
@@ -152,7 +156,7 @@ def test_the_order_of_rows_states_and_columns_changes_no_bit(name, seed):
 def test_five_samples_for_each_cell_are_reliable_and_fewer_are_not():
     # 2 * 3 cells: 30 samples are just enough, with a third variable of 2 states 60.
     for n_rows, pair, triple in [(29, False, False), (30, True, False), (59, True, False), (60, True, True)]:
-        test = TableTest(make_engine(random_codes(0, n_rows, [2, 3, 2]), [2, 3, 2]))
+        test = table_test(make_engine(random_codes(0, n_rows, [2, 3, 2]), [2, 3, 2]))
         assert test.reliable(*questions((0, 1))).tolist() == [pair]
         assert test.reliable(*questions((0, 1, 2))).tolist() == [triple]
         assert (test.answer(*questions((0, 1)))[0] != UNRELIABLE) == pair
@@ -163,7 +167,7 @@ def test_three_answers_and_how_often_they_are_given():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, 200)
     codes = np.stack([x, x, np.arange(200) // 2 % 2, rng.integers(0, 60, 200)])
-    test = TableTest(make_engine(codes, [2, 2, 2, 60]))
+    test = table_test(make_engine(codes, [2, 2, 2, 60]))
     assert test.answer(*questions((0, 1), (0, 2), (0, 3), (3, 1))).tolist() == [
         DEPENDENT,
         DEPENDENT if naive.independence_test(codes, 0, 2)[2] <= 0.01 else INDEPENDENT,
@@ -176,7 +180,7 @@ def test_three_answers_and_how_often_they_are_given():
 
 
 def test_no_questions():
-    test = TableTest(make_engine([[0, 1], [0, 1]]))
+    test = table_test(make_engine([[0, 1], [0, 1]]))
     none = np.empty(0, np.int64)
     assert test.answer(none, none, np.empty((0, 1), np.int64)).tolist() == []
     assert test.n_tests == 0
@@ -188,7 +192,7 @@ def test_answers_equal_the_naive_ones(n_rows, name):
     codes = related_codes(n_rows, n_rows, 6)
     cardinalities = [int(row.max()) + 1 for row in codes]
     for alpha in (0.01, 0.2):
-        test = TableTest(make_engine(codes), alpha, name)
+        test = table_test(make_engine(codes), alpha, name)
         for size in range(4):
             asked = [
                 (x, y, *z)
@@ -205,13 +209,13 @@ def test_alpha_is_the_border_between_the_answers():
     codes = from_cells([[10, 20], [30, 40]])
     p = naive.independence_test(codes, 0, 1)[2]
     for alpha, expected in [(p * 1.001, DEPENDENT), (p * 0.999, INDEPENDENT)]:
-        assert TableTest(make_engine(codes), alpha).answer(*questions((0, 1))).tolist() == [expected]
+        assert table_test(make_engine(codes), alpha).answer(*questions((0, 1))).tolist() == [expected]
 
 
 @pytest.mark.parametrize("n_rows", [19, 20, 40, 60, 100, 240, 1000])
 def test_reliable_subsets_are_all_subsets_that_leave_the_test_reliable(n_rows):
     cardinalities = [2, 2, 3, 2, 5, 2, 4]
-    test = TableTest(make_engine(random_codes(1, n_rows, cardinalities), cardinalities))
+    test = table_test(make_engine(random_codes(1, n_rows, cardinalities), cardinalities))
     among = np.array([0, 2, 3, 4, 5, 6])
     for size in range(5):
         expected = [
@@ -230,8 +234,8 @@ def test_a_table_with_more_cells_than_samples_is_not_measured():
 
 
 def test_an_unknown_test_is_refused_with_the_known_ones():
-    with pytest.raises(OptionError, match=r"unknown independence test 'g3'.*g2, x2"):
-        TableTest(make_engine([[0, 1], [0, 1]]), ci_test="g3")
+    with pytest.raises(OptionError, match=r"ci_test must be one of 'auto', 'g2', 'x2', .*not 'g3'"):
+        table_test(make_engine([[0, 1], [0, 1]]), ci_test="g3")
 
 
 @given(n=st.integers(0, 8), size=st.integers(0, 9), at_a_time=st.sampled_from([1, 3, 1000]))
@@ -252,7 +256,7 @@ def test_subsets_are_the_combinations_some_at_a_time(n, size, at_a_time):
 def test_ask_tells_what_answer_and_measure_do(seed, name):
     codes = related_codes(seed, 200, 5, most_states=3)
     asked = questions(*((x, y, z) for x, y, z in combinations(range(5), 3)))
-    test = TableTest(make_engine(codes), ci_test=name)
+    test = table_test(make_engine(codes), ci_test=name)
     told = test.ask(*asked)
     assert told.answer.tolist() == test.answer(*asked).tolist()
     known = told.answer != UNRELIABLE
@@ -272,7 +276,7 @@ def test_ask_tells_what_answer_and_measure_do(seed, name):
 def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_rows):
     codes = related_codes(seed, n_rows, 6, most_states=3)
     asked = questions(*combinations(range(6), width))
-    test = TableTest(make_engine(codes), alpha=alpha)
+    test = table_test(make_engine(codes), alpha=alpha)
     reliable = test.reliable(*asked)
     x, y, given = (part[reliable] for part in asked)
     queries = Queries.of_matrix(np.column_stack([given, x, y]))
@@ -291,7 +295,7 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
 def test_a_strength_that_is_enough_is_told_or_infinite_and_no_other_changes(seed, name, share, not_all):
     codes = related_codes(seed, 400, 6, most_states=3)
     asked = questions(*permutations(range(6), 3))
-    test = TableTest(make_engine(codes), ci_test=name)
+    test = table_test(make_engine(codes), ci_test=name)
     told = test.ask(*asked)
     enough = np.random.default_rng(seed).permutation(share * told.strength)
     enough[np.isnan(enough)] = math.inf if not_all else 0.0
@@ -305,7 +309,7 @@ def test_a_strength_that_is_enough_is_told_or_infinite_and_no_other_changes(seed
 
 def test_a_dependence_beyond_all_floats_is_told_to_its_end():
     same = np.tile(np.arange(2), 2000)
-    test = TableTest(make_engine(np.array([same, same])))
+    test = table_test(make_engine(np.array([same, same])))
     [strength] = test.ask(*questions((0, 1)), np.array([300.0])).strength
     assert 900 < strength < math.inf
     assert test.ask(*questions((0, 1)), np.array([200.0])).strength.tolist() == [math.inf]
@@ -317,7 +321,7 @@ def test_variables_without_planes_are_answered_beside_those_with():
     codes[2, :1500] = codes[0, :1500]
     codes[1, :600] = codes[0, :600]
     asked = questions(*permutations(range(4), 2))
-    test = TableTest(make_engine(codes, cardinalities))
+    test = table_test(make_engine(codes, cardinalities))
     found = test.answer(*asked)
     assert found.tolist() == test.ask(*asked).answer.tolist()
     assert set(found.tolist()) == {DEPENDENT, INDEPENDENT}
@@ -327,7 +331,7 @@ def test_a_test_ends_with_the_largest_strata():
     # In the second of two strata, with 96 of 100 samples, X and Y are the same, far more than is enough; in
     # the first they are not told apart, and its degree of freedom is not counted any more.
     codes = from_cells([[[1, 1], [1, 1]], [[48, 0], [0, 48]]])
-    test = TableTest(make_engine(codes))
+    test = table_test(make_engine(codes))
     queries = Queries.of_matrix(np.array([[0, 1, 2]]))
     assert test.engine.evaluate(
         queries, UntilDecided(test.formula, test.engine, test.alpha), width=2
@@ -352,7 +356,7 @@ def test_a_test_without_degrees_of_freedom_is_independent_or_unreliable():
     # Given 2, which is a copy of 0, neither stratum has both states of 0.
     codes = np.stack([np.repeat([0, 1], 40), np.tile([0, 1], 40), np.repeat([0, 1], 40)])
     asked = questions((0, 1, 2))
-    assert TableTest(make_engine(codes)).answer(*asked).tolist() == [INDEPENDENT]
-    strict = TableTest(make_engine(codes), without_freedom="unreliable")
+    assert table_test(make_engine(codes)).answer(*asked).tolist() == [INDEPENDENT]
+    strict = table_test(make_engine(codes), without_freedom="unreliable")
     assert strict.answer(*asked).tolist() == [UNRELIABLE]
     assert (strict.n_tests, strict.n_unreliable) == (1, 1)

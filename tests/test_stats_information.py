@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import naive
 from conftest import make_engine, random_codes, related_codes
-from f2sl.stats.information import Information, LogTable
+from f2sl.stats.choose import related_pairs
+from f2sl.stats.log_table import LogTable
+from f2sl.stats.measures.information import Information
 from f2sl.storage.protocol import Queries
 
 LN2, LN3 = math.log(2), math.log(3)
@@ -23,7 +25,7 @@ A, B, AND, XOR = range(4)
 def measured(codes, measure="su", cardinalities=None):
     """All pairs' values as a symmetric matrix."""
     engine = make_engine(codes, cardinalities)
-    found = engine.search_pairs(Information(engine).pairs_above(-1.0, measure))
+    found = related_pairs(engine, -1.0, measure)()
     matrix = np.zeros((len(codes), len(codes)))
     matrix[found.first, found.second] = matrix[found.second, found.first] = found.values
     return matrix

@@ -13,10 +13,10 @@ import naive
 import naive_gaussian
 from conftest import make_engine, make_table, random_codes, related_codes
 from f2sl.local.fcbf import FCBF
-from f2sl.stats import significance
 from f2sl.stats.choose import related_pairs, significant_pairs
-from f2sl.stats.pair_tests import G2OfPairs
-from f2sl.stats.significance import CORRECTIONS, SignificantPairs
+from f2sl.stats.measures import significance
+from f2sl.stats.measures.significance import CORRECTIONS, SignificantPairs
+from f2sl.stats.tests.g2 import G2OfPairs
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.protocol import FoundPairs
 from f2sl.storage.stream.engine import StreamEngine
@@ -60,14 +60,11 @@ class MadeUp:
     def p_values(self, found):
         return found.values
 
-    def values(self, found, measure):
-        return found.values
-
 
 def found_by_rule(made_up, correction="fdr", level=0.05):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(significance, "KEPT_PER_VARIABLE", 1)
-        return listed(SignificantPairs(made_up, made_up, correction, level, "p")())
+        return listed(SignificantPairs(made_up, made_up, correction, level, lambda found: found.values)())
 
 
 def named(n_variables, p_values):

@@ -11,15 +11,17 @@ import f2sl
 import naive
 from conftest import make_table, random_codes, related_codes, related_numbers
 from f2sl.errors import DataError, FileError
-from f2sl.stats.independence import TableTest
-from f2sl.stats.information import MOST_ENTRIES, Information, LogTable
-from f2sl.stats.scores import SCORES, FamilyScore
+from f2sl.stats.choose import make_score, make_test, related_pairs
+from f2sl.stats.log_table import MOST_ENTRIES, LogTable
+from f2sl.stats.measures.information import Information
+from f2sl.stats.scores.likelihood import LogLikelihood
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
 from f2sl.storage.stream.engine import StreamEngine
 from f2sl.storage.stream.table import BlockFile, StreamTable
 
+ALL_SCORES = ("bdeu", "k2", "bic", "aic", LogLikelihood())
 block_sizes = st.integers(1, 300)
 
 
@@ -85,9 +87,9 @@ def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(seed, rows_per_bloc
     for engine in engines:
         with engine:
             found = engine.search_pairs(Information(engine).pairs_above(0.0))
-            of_one = engine.search_pairs(Information(engine).pairs_above(0.01, "mi"), target=3)
-            asked = TableTest(engine).ask(x, y, np.full((len(x), 1), 5))
-            scores = [FamilyScore(engine, score).score(families).tolist() for score in SCORES]
+            of_one = related_pairs(engine, 0.01, "mi")(target=3)
+            asked = make_test(engine, 0.01).ask(x, y, np.full((len(x), 1), 5))
+            scores = [make_score(engine, score).score(families).tolist() for score in ALL_SCORES]
             answers.append(
                 [engine.margins.tolist(), scores, [part.tolist() for part in asked[:2]]]
                 + [[part.tolist() for part in vars(pairs).values()] for pairs in (found, of_one)]
@@ -99,8 +101,8 @@ def test_a_table_that_does_not_fit_is_refused():
     table = make_table(random_codes(0, 100, [30, 30, 30]), [30, 30, 30])
     with streamed_engine(table, 10, memory=1000) as engine:
         with pytest.raises(DataError, match=r"3 variables has more than 15 cells.*--memory"):
-            FamilyScore(engine).score([(0, (1, 2))])
-        assert len(FamilyScore(engine).score([(0, ())])) == 1  # the engine can be asked again
+            make_score(engine).score([(0, (1, 2))])
+        assert len(make_score(engine).score([(0, ())])) == 1  # the engine can be asked again
 
 
 @pytest.mark.parametrize(("memory", "fits"), [(28_800, True), (28_000, False)])

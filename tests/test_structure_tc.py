@@ -9,7 +9,7 @@ from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.skeleton import from_edges
-from f2sl.stats.gaussian.inverse import decided, given_all_others
+from f2sl.stats.conditioning import decided, given_all_others
 from f2sl.structure.tc import TC, separated_spouses, without_spouses
 from gaussian_tools import moments, related_values
 from oracle import of_graph

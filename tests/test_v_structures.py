@@ -16,9 +16,8 @@ from f2sl.orient import v_structures
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import directions, find_v_structures, triples_in_parts, unshielded_triples
 from f2sl.skeleton import from_edges
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT
-from f2sl.stats.independence import TableTest
-from f2sl.stats.subsets import subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, subsets
+from f2sl.stats.choose import make_test
 
 
 class Oracle:
@@ -155,7 +154,7 @@ def test_on_data_like_the_papers_algorithm(batch, seed, n_rows, max_cond_vars, a
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(v_structures, "TESTS_PER_BATCH", batch)
         patch.setattr(v_structures, "TRIPLES_PER_PART", batch)
-        test = TableTest(make_engine(codes), alpha, name)
+        test = make_test(make_engine(codes), alpha, name)
         found = find_v_structures(skeleton_of(n, edges), test, max_cond_vars)
     assert as_tuples(found.triples) == naive.find_v_structures(n, edges, ask, max_cond_vars)
     assert len(found.triples) == len(set(as_tuples(found.triples)))
@@ -166,13 +165,13 @@ def test_on_data_like_the_papers_algorithm(batch, seed, n_rows, max_cond_vars, a
 def test_an_unreliable_test_counts_as_dependence_and_separates_nothing():
     # 0 and 2 are independent by 20 samples, just enough for two binary variables; given 1 there are too few.
     codes = np.array([[0, 0, 1, 1] * 5, [0, 1, 1, 0] * 5, [0, 1, 0, 1] * 5])
-    test = TableTest(make_engine(codes))
+    test = make_test(make_engine(codes), 0.01)
     found = find_v_structures(skeleton_of(3, [(0, 1), (1, 2)]), test)
     assert as_tuples(found.triples) == [(0, 1, 2)]
     assert found.separating_sets == {(0, 2): ()}
     assert (test.n_tests, test.n_unreliable) == (2, 1)
     # With one sample less the pair itself is unreliable.
-    found = find_v_structures(skeleton_of(3, [(0, 1), (1, 2)]), TableTest(make_engine(codes[:, 1:])))
+    found = find_v_structures(skeleton_of(3, [(0, 1), (1, 2)]), make_test(make_engine(codes[:, 1:]), 0.01))
     assert (as_tuples(found.triples), found.separating_sets) == ([], {})
 
 

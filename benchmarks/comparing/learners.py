@@ -16,7 +16,7 @@ from f2sl.experiments.settings import LEARNERS, PAPER, options_of
 from f2sl.graph import DAG
 from f2sl.reading import open_table
 from f2sl.search.hill_climbing import hill_climb
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.structure.base import STRUCTURE
 
@@ -38,7 +38,7 @@ class HillClimbing:
         pairs = np.stack(np.triu_indices(table.n_variables, 1), axis=1)
         with MemoryEngine(table) as engine:
             climbed = hill_climb(
-                FamilyScore(engine, self.score, EQUIVALENT_SAMPLE_SIZE),
+                make_score(engine, self.score, EQUIVALENT_SAMPLE_SIZE),
                 table.n_variables,
                 pairs,
                 edge_log_prior=-math.log(EQUIVALENT_SAMPLE_SIZE + 1.0) if self.score == "bdeu" else 0.0,

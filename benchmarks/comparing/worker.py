@@ -19,7 +19,7 @@ import f2sl
 from comparing.data import DataSet, draw, network_of
 from comparing.learners import EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
 from f2sl.reading import open_table
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score
 from f2sl.storage.memory.engine import MemoryEngine
 
 REPEATS, SHORT = 3, 1.0
@@ -150,4 +150,4 @@ def bdeu(frame: Any, graph: f2sl.DAG) -> float:
         for name in table.names
     ]
     with MemoryEngine(table) as engine:
-        return float(FamilyScore(engine, "bdeu", EQUIVALENT_SAMPLE_SIZE).score(families).sum())
+        return float(make_score(engine, "bdeu", EQUIVALENT_SAMPLE_SIZE).score(families).sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 import f2sl
 from f2sl.search.hill_climbing import hill_climb
-from f2sl.stats.scores import FamilyScore
+from f2sl.stats.choose import make_score
 from f2sl.storage.memory.engine import MemoryEngine
 from graphs import Learn, Learner
 
@@ -30,7 +30,7 @@ def hill_climbing(frame: Any) -> Learn:
         table = f2sl.open_table(frame).in_name_order()
         edges = np.array(list(combinations(range(table.n_variables), 2)))
         with MemoryEngine(table) as engine:
-            found = hill_climb(FamilyScore(engine, "bic"), table.n_variables, edges, max_stall=1)
+            found = hill_climb(make_score(engine, "bic"), table.n_variables, edges, max_stall=1)
         return f2sl.DAG.from_arrays(table.names, found.arrows)
 
     return learn

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
     from f2sl.reading import open_table as open_table
+    from f2sl.stats.measures.base import Measure as Measure
+    from f2sl.stats.scores.base import Score as Score
+    from f2sl.stats.tests.base import CITest as CITest
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BayesianNetwork": "network",
+    "CITest": "stats.tests.base",
     "DAG": "graph",
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
@@ -76,11 +80,13 @@ _HOMES = {
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
+    "Measure": "stats.measures.base",
     "NOTEARS": "structure.notears",
     "OptionError": "errors",
     "PDAG": "graph",
     "SLLc": "structure.sll_c",
     "SLLg": "structure.sll_g",
+    "Score": "stats.scores.base",
     "TC": "structure.tc",
     "Table": "table",
     "compare": "graph",

@@ -1,4 +1,4 @@
-"""Learners by name.
+"""Learners, tests, scores and measures by name.
 
 A registry knows where each learner lives and imports it only when asked, so that listing names costs nothing.
 Other packages add their own: an installed package that names a module or a function in the group
@@ -9,8 +9,8 @@ before all names are listed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -23,12 +23,19 @@ EXTENSIONS = "f2sl.extensions"
 
 @dataclass(frozen=True)
 class Entry:
-    """One learner: where it is (``module:Class``, or the class itself) and what it does, in a line."""
+    """One entry: where it is, what it does in a line, and facts that are known without importing it."""
 
     name: str
     place: str | type
     summary: str
-    reference: str
+    reference: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """Return a fact of the entry; of a class that is at hand, its attribute of that name."""
+        if isinstance(self.place, type):
+            default = getattr(self.place, name, default)
+        return self.facts.get(name, default)
 
     def load(self) -> Any:
         """Return the class, imported where need be."""
@@ -54,7 +61,7 @@ def load_extensions() -> None:
 
 
 class Registry:
-    """Named learners of one stage.
+    """Named entries of one sort.
 
     Examples
     --------
@@ -68,9 +75,9 @@ class Registry:
         self.kind = kind
         self._entries: dict[str, Entry] = {}
 
-    def add(self, name: str, place: str | type, summary: str, reference: str = "") -> None:
-        """Register a learner: a class, or ``module:Class`` that is imported when it is first needed."""
-        self._entries[name] = Entry(name, place, summary, reference)
+    def add(self, name: str, place: str | type, summary: str, reference: str = "", **facts: Any) -> None:
+        """Register a class, or say where it is: ``"module:Class"``."""
+        self._entries[name] = Entry(name, place, summary, reference, facts)
 
     def __iter__(self) -> Iterator[Entry]:
         load_extensions()
@@ -81,8 +88,11 @@ class Registry:
             load_extensions()
         return name in self._entries
 
+    def __getitem__(self, name: str) -> Entry:
+        return self._entries[name]
+
     def load(self, name: str) -> Any:
-        """Import and return the learner of that name; an unknown one is an error that lists the known."""
+        """Import and return the entry of that name; an unknown one is an error that lists the known."""
         if not isinstance(name, str) or name not in self:
             raise OptionError(unknown_name(self.kind, name, self._entries))
         return self._entries[name].load()

@@ -22,7 +22,7 @@ import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
 from f2sl.search._kernels import best_order, best_parents, read_off
-from f2sl.stats._kernels import LEAST
+from f2sl.stats.scores.base import LEAST
 
 
 @kernel

@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
-from f2sl._options import any_of, choice, option
+from f2sl._options import any_of, option
 from f2sl._registry import Registry
-from f2sl.stats.choose import choices, settle
-
-MEASURES = {"auto": "strength", "su": "SU", "mi": "MI in nats", "r2": "r^2", "correlation": "|r|"}
-"""The names of the measures, as the heading of a column has them."""
+from f2sl.stats.choose import check_choice, measure_unit, settle
 
 LOCAL = Registry("PC algorithm")
 for _name, _place, _summary, _reference in (
@@ -220,17 +217,12 @@ class LocalLearner(Estimator):
         raise NotImplementedError
 
 
-def known_choice(name: str, value: Any) -> str:
-    """Check a test, a score or a measure that may be for either kind of data."""
-    return choice(name, value, choices(name))
-
-
 class WithTests(Estimator):
     """The options of independence tests."""
 
     alpha: float = option("alpha")
     max_cond_vars: int | None = option("max_cond_vars")
-    ci_test: str = option("ci_test", check=known_choice)
+    ci_test: str = option("ci_test", check=check_choice)
 
 
 class WithSymmetry(Estimator):
@@ -242,9 +234,9 @@ class WithSymmetry(Estimator):
 class WithMeasure(LocalLearner):
     """The option how to measure what relates two variables, which is the strength of their link."""
 
-    measure: str = option("measure", check=known_choice)
+    measure: str = option("measure", check=check_choice)
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
         """What the strengths of links are."""
-        return MEASURES[self.measure]
+        return measure_unit(self.measure)

@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._estimator import Estimator
-from f2sl._options import any_of, option, whole
+from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.errors import Interrupted
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.growing import Around, Grower, Growth
 from f2sl.local.lockstep import together
+from f2sl.stats.choose import check_set_score, make_set_scores
 from f2sl.storage.protocol import CountingEngine
 
 Found = dict[int, Around]
 """What was found around the targets that are finished."""
 
-SCORES = ("bdeu", "bic")
 LARGEST_EXACT = 20
 """Each further one doubles time and memory, which are seconds and hundreds of MB for one network of 20."""
 
@@ -47,7 +47,7 @@ class WithNetworks(Estimator):
     Above `max_exact` variables hill climbing takes the place of the exact search.
     """
 
-    score: str = option("score", "bdeu", check=any_of(*SCORES))
+    score: str = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size", 1.0)
     order: str = option("order")
     ties: str = option("ties")
@@ -122,9 +122,7 @@ class Run:
     """
 
     def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
-        from f2sl.stats.set_scores import SetScores  # here, so that listing learners does not load Numba
-
-        scores = SetScores(engine, learner.score, learner.equivalent_sample_size)
+        scores = make_set_scores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
         self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties)
         self.found: Found = {}

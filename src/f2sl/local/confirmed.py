@@ -27,12 +27,12 @@ import numpy as np
 
 from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten, known_choice
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
 from f2sl.local.fcbf import redundancy_margin, relevance_graph
 from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
-from f2sl.stats.choose import make_test, significant_pairs
+from f2sl.stats.choose import check_choice, make_test, significant_pairs
 from f2sl.storage.engine import Engine
 
 SAMPLES_PER_CELL = 1.0
@@ -46,7 +46,7 @@ class ConfirmedFCBF(WithMeasure):
     alpha: float = option("alpha")
     clean_up: int = option("clean_up")
     ties: str = option("ties")
-    ci_test: str = option("ci_test", check=known_choice)
+    ci_test: str = option("ci_test", check=check_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.stats.scores.base import LEAST, words_of
 
 if TYPE_CHECKING:
-    from f2sl.stats.set_scores import SetScores
+    from f2sl.stats.scores.sets import SetScores
 
 Result = TypeVar("Result")
 
@@ -125,8 +126,6 @@ class Grower:
 
     def gain(self, target: int, others: Integers) -> Integers:
         """Return what a link to the target alone is worth, in units, for each of the others, (m,) int64."""
-        from f2sl.stats.set_scores import LEAST
-
         pairs = np.column_stack([np.minimum(others, target), np.maximum(others, target)])
         # Columns are the masks 0 to 3. score(b | a) - score(b) is a difference of four set values.
         nothing, low, high, both = self.scores.lattices(pairs).T
@@ -320,14 +319,10 @@ class SetFamilies:
 
     def values(self, sets: Sequence[int]) -> Integers:
         """Return the values of sets of members, given as masks."""
-        from f2sl.stats.set_scores import words_of
-
         return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents) of members; those that are not allowed score minus infinity."""
-        from f2sl.stats.set_scores import LEAST
-
         scores = np.full(len(families), -np.inf)
         allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_parents]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]

@@ -16,10 +16,10 @@ Examples
 >>> from f2sl.storage.memory.engine import MemoryEngine
 >>> from f2sl.reading import open_table
 >>> from f2sl.stats.answers import INDEPENDENT
->>> from f2sl.stats.independence import TableTest
 >>> table = open_table({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [1, 1, 0, 0] * 9})
+>>> from f2sl.stats.choose import make_test
 >>> with MemoryEngine(table, n_jobs=1) as engine:
-...     answer_all(together([independent_of(0, 1), independent_of(0, 2)]), TableTest(engine))
+...     answer_all(together([independent_of(0, 1), independent_of(0, 2)]), make_test(engine, 0.01))
 [True, False]
 """
 

@@ -18,9 +18,9 @@ import numpy as np
 from f2sl._arrays import Floats
 from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten, known_choice
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import related_pairs
+from f2sl.stats.choose import check_choice, related_pairs
 from f2sl.storage.engine import Engine
 
 ROWS_REMEMBERED = 256
@@ -33,7 +33,7 @@ class MRMR(WithMeasure):
     """
 
     k: int = option("k")
-    measure: str = option("measure", "mi", check=known_choice)
+    measure: str = option("measure", "mi", check=check_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""

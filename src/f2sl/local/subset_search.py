@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl.local.lockstep import Questions, Search
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
-from f2sl.stats.subsets import subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest, subsets
 
 QUESTIONS_AT_ONCE = 1 << 13
 """As many questions are asked before it is looked whether some have become needless."""

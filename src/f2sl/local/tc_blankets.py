@@ -42,8 +42,8 @@ class TCBlankets(LocalLearner):
         return flatten(self._blankets(engine, np.arange(n)), n * (n - 1) // 2)
 
     def _blankets(self, engine: Moments, targets: Integers) -> list[Neighbourhood]:
-        from f2sl.stats.gaussian.fisher_z import z_answers
-        from f2sl.stats.gaussian.inverse import decided, given_all_others
+        from f2sl.stats.conditioning import decided, given_all_others
+        from f2sl.stats.tests.fisher_z import z_answers
 
         n = engine.n_variables
         freedom = engine.n_rows - n - 1

@@ -2,7 +2,7 @@
 
 A set of variables is a *mask*, an integer with bit i for variable i, so that arrays over sets are
 indexed by masks and a subset always comes before its supersets. A family's score is the difference of two
-sets' values (`stats/set_scores.py`), an exact int64; an entry that is not above `LEAST` is not a value but
+sets' values (`stats/scores/sets.py`), an exact int64; an entry that is not above `LEAST` is not a value but
 marks a set that need not be considered. Scores that are sums start at `LEAST` and never fall below it, so
 that the sum of two does not overflow.
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, kernel, popcount
-from f2sl.stats._kernels import LEAST
+from f2sl.stats.scores.base import LEAST
 
 MOST, FORBIDDEN, REQUIRED = 0, 1, 2
 """Rows of `rules`."""
@@ -177,7 +177,7 @@ def choose_families(
     """Find which families with `level` parents may be in a best network, and mark their sets for counting.
 
     A family, and each with the same parents and more, scores at most minus the variable's weight times
-    the size of its set, or of any subset of it (`stats/set_scores.py`, `Ceilings`). Where a subset of the
+    the size of its set, or of any subset of it (`stats/scores/sets.py`, `Ceilings`). Where a subset of the
     parents scores more than that, by more than rounding, all these families are ruled out.
 
     Levels must be visited from 0 on, each followed by `score_families`.

@@ -6,7 +6,7 @@ over the set is the best over all others, with the best parents of the last amon
 every variable within every set of candidates, and then the best last variable of every set, lead to the
 optimum.
 
-Scores are exact whole numbers (`stats/set_scores.py`), so networks that are equally good tie exactly, and
+Scores are exact whole numbers (`stats/scores/sets.py`), so networks that are equally good tie exactly, and
 a rule chooses among them: of the variables that may come last the last one, of equally good sets of parents
 the smallest, and of these the first.
 """
@@ -23,8 +23,8 @@ from f2sl._arrays import Integers
 from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.search import _kernels
-from f2sl.stats._kernels import UNKNOWN
-from f2sl.stats.set_scores import SetScores
+from f2sl.stats.scores.base import UNKNOWN
+from f2sl.stats.scores.sets import SetScores
 
 SETS_PER_STEP = 1 << 14
 """Sets counted between two checks of the deadline."""
@@ -66,7 +66,7 @@ def best_networks(
     ----------
     lattices : array of shape (m, 2**k)
         For each problem the values of all sets of its k variables, as
-        :meth:`~f2sl.stats.set_scores.SetScores.lattices` gives them.
+        :meth:`~f2sl.stats.scores.sets.SetScores.lattices` gives them.
     max_parents : int, optional
         Largest number of parents of a variable.
     constraints : Constraints, optional
@@ -90,7 +90,7 @@ def best_networks(
 class Lattice:
     """Values of the sets that a best network may need, and how far counting them came.
 
-    ``values[mask]``, (2^k,) int64, is below :data:`~f2sl.stats.set_scores.LEAST` where a set was not counted.
+    ``values[mask]``, (2^k,) int64, is below :data:`~f2sl.stats.scores.base.LEAST` if a set was not counted.
     All families with up to `max_parents` parents were considered; `complete` says whether these are all that
     are allowed, and `interrupted` whether Ctrl-C is the reason if not.
     """
@@ -113,7 +113,7 @@ def count_lattice(
     """Count those subsets of `members` that a best network may need.
 
     Families are considered by their number of parents. Where a family loses to one with fewer parents, and
-    would with any parents added (:class:`~f2sl.stats.set_scores.Ceilings`), it and all with more are
+    would with any parents added (:class:`~f2sl.stats.scores.sets.Ceilings`), it and all with more are
     left out; a set is counted if some family needs it.
 
     Parameters

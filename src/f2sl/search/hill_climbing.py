@@ -31,7 +31,7 @@ RELATIVE_TOLERANCE = 1e-11
 
 
 class Families(Protocol):
-    """Anything that scores families, such as :class:`~f2sl.stats.scores.FamilyScore`."""
+    """Anything that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""

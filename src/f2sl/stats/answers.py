@@ -1,8 +1,16 @@
-"""The answers of independence tests, and the questions a test takes; imports no compiled code."""
+"""The questions that independence tests take, and their answers; imports no compiled code.
+
+A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha. *Unreliable*: the data
+are too few, or leave nothing to test, so that neither can be claimed. What an unreliable test means is for
+the algorithm to say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain, combinations, islice
+from math import comb
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -62,3 +70,43 @@ class IndependenceTest(Protocol):
 
     def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
         """Yield the subsets of `among`, without x and y, that are small enough for a reliable test."""
+
+
+SUBSETS_AT_A_TIME = 1 << 15
+"""Largest number of subsets in one array; more come in several."""
+
+
+@lru_cache(maxsize=256)
+def _few_places(n: int, size: int) -> Integers:
+    """Return the places of all subsets, remembered; only for few of them."""
+    return next(_places(n, size))
+
+
+def _places(n: int, size: int) -> Iterator[Integers]:
+    """Yield the places of all subsets of `size` among `n` things, in lexicographic order."""
+    all_subsets = combinations(range(n), size)
+    left = comb(n, size)
+    while left > 0:
+        rows = min(left, SUBSETS_AT_A_TIME)
+        flat = chain.from_iterable(islice(all_subsets, rows))
+        places = np.fromiter(flat, np.int64, rows * size).reshape(rows, size)
+        places.setflags(write=False)
+        yield places
+        left -= rows
+
+
+def subsets(members: Integers, size: int) -> Iterator[Integers]:
+    """Yield all subsets of `size` of `members`, one a row, in the order of the members, some at a time.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in subsets(np.array([7, 8, 9]), 2)]
+    [[[7, 8], [7, 9], [8, 9]]]
+    >>> [part.shape for part in subsets(np.array([7]), 0)], list(subsets(np.array([7]), 2))
+    ([(1, 0)], [])
+    """
+    n = len(members)
+    if comb(n, size) > SUBSETS_AT_A_TIME:
+        yield from (members[places] for places in _places(n, size))
+    elif n >= size:
+        yield members[_few_places(n, size)]

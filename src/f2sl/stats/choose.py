@@ -1,25 +1,31 @@
-"""Which engines, tests, scores and measures go with which data: the one place that knows.
+"""Tests, scores and measures for the data at hand, from what a learner's options name.
 
-Options of learners that name one of them may be ``"auto"``, which stands for the first that is listed
-for the kind of data at hand. Listing them loads no compiled code; the makers below do.
+An option names one of the registered (:mod:`f2sl.stats.registries`), holds an object of its own, or is
+``"auto"``, which stands for the first that is registered for the kind of columns at hand. Listing names loads
+no compiled code; the makers below do.
 
->>> settled("ci_test", "auto", "discrete"), settled("ci_test", "auto", "gaussian")
+>>> settled("ci_test", "auto", "states"), settled("ci_test", "auto", "number")
 ('g2', 'fisher-z')
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from f2sl.errors import OptionError
+from f2sl._registry import Entry, Registry
+from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.measures.base import Measure, PairSearch
+from f2sl.stats.registries import CI_TESTS, MEASURES, NUMBER, SCORES, STATES, Configured
+from f2sl.stats.scores.base import FamilyScores, Score
+from f2sl.stats.tests.base import CITest
 from f2sl.storage.engine import Engine
-from f2sl.storage.protocol import FoundPairs
 
 if TYPE_CHECKING:
-    from f2sl.stats.families import FamilyScores
+    from f2sl.stats.scores.sets import SetScores
 
 AUTO = "auto"
 HOLDS = {"discrete": "states", "gaussian": "real numbers"}
@@ -27,70 +33,150 @@ HOLDS = {"discrete": "states", "gaussian": "real numbers"}
 RELEVANCE_LEVEL = 0.05
 """Rate of false discoveries among the pairs that are taken for related by their significance."""
 
-CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "ci_test": {"discrete": ("g2", "x2"), "gaussian": ("fisher-z",)},
-    "score": {"discrete": ("bdeu", "k2", "bic", "aic"), "gaussian": ("bge", "bic-g")},
-    "measure": {"discrete": ("su", "mi"), "gaussian": ("r2", "correlation", "mi")},
-}
-"""By option and kind of data, what it may name; the first is what "auto" stands for."""
+REGISTRIES: Mapping[str, Registry] = {"ci_test": CI_TESTS, "score": SCORES, "measure": MEASURES}
+"""By option, what it may name."""
+
+BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "measure": Measure}
+"""By option, what objects that stand for it are derived from."""
+
+HOLDS = {STATES: "states", NUMBER: "real numbers"}
+"""What a table of each kind of columns holds, in words."""
 
 
 def kind_of_engine(engine: Engine) -> str:
-    """Say whether an engine knows states or real numbers."""
-    return "discrete" if engine.moments is None else "gaussian"
+    """Return the kind of an engine's columns."""
+    return STATES if engine.moments is None else NUMBER
 
 
-def choices(option: str) -> list[str]:
-    """List all that an option may name, whatever the data.
+def choices(option: str, kind: str | None = None) -> list[str]:
+    """List all names that an option may have, those for states first; or those for one kind of columns.
 
     Examples
     --------
-    >>> choices("ci_test")
-    ['auto', 'g2', 'x2', 'fisher-z']
+    >>> choices("ci_test"), choices("ci_test", "number")
+    (['auto', 'g2', 'x2', 'fisher-z'], ['auto', 'fisher-z'])
     """
-    return list(dict.fromkeys([AUTO, *(name for names in CHOICES[option].values() for name in names)]))
+    kinds = HOLDS if kind is None else (kind,)
+    names = [entry.name for kind in kinds for entry in REGISTRIES[option] if kind in _kinds(entry)]
+    return list(dict.fromkeys([AUTO, *names]))
 
 
-def settled(option: str, value: str, kind: str) -> str:
-    """Say what an option stands for with this kind of data, or refuse what is not for it.
+def set_scores() -> list[str]:
+    """List the scores that are differences of numbers of sets, as searches for best networks need.
 
     Examples
     --------
-    >>> settled("score", "bdeu", "gaussian")
+    >>> set_scores()
+    ['bdeu', 'bic']
+    """
+    return [entry.name for entry in SCORES if entry.fact("sets") or hasattr(entry.place, "set_formula")]
+
+
+def _kinds(entry: Entry) -> tuple[str, ...]:
+    kinds: tuple[str, ...] = entry.fact("kinds", ())
+    return kinds
+
+
+def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any:
+    """Check a name, or an object that can stand for one; return it.
+
+    Examples
+    --------
+    >>> check_choice("score", "bdue")
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'k2', 'bic', 'aic', 'bge', 'bic-g', not 'bdue'
+    """  # noqa: E501
+    known = choices(option) if names is None else names
+    if isinstance(value, str) and value in known:
+        return value
+    if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
+        raise OptionError(f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}")
+    if isinstance(value, type):
+        raise OptionError(f"{option}: {value.__name__} is a class; hand over an object, {value.__name__}()")
+    base, name = BASES[option], type(value).__name__
+    method = value.requires if isinstance(value, base) else base.requires
+    # The class that asks for the method has one that does nothing but refuse.
+    owner = next((one for one in type(value).__mro__ if method in vars(one)), None)
+    if owner is None or "requires" in vars(owner):
+        raise OptionError(f"{option}: {name} has no method {method}")
+    if not isinstance(value, base):
+        raise OptionError(f"{option}: {name} must be derived from f2sl.{base.__name__}")
+    return value
+
+
+def check_set_score(option: str, value: Any) -> Any:
+    """Check a score that searches for best networks can take, by name or as an object; return it."""
+    return check_choice(option, value, set_scores())
+
+
+def settled(option: str, value: Any, kind: str) -> Any:
+    """Return what an option stands for with this kind of columns, or refuse what is not for it.
+
+    Examples
+    --------
+    >>> settled("score", "bdeu", "number")
     Traceback (most recent call last):
         ...
     f2sl.errors.OptionError: score="bdeu" is for states, and the table holds real numbers; say "auto", "bge" or "bic-g"
     """  # noqa: E501
-    own = CHOICES[option][kind]
+    check_choice(option, value)
+    own = choices(option, kind)
+    if isinstance(value, str):
+        kinds, shown = () if value == AUTO else _kinds(REGISTRIES[option][value]), f'"{value}"'
+    else:
+        kinds, shown = value.kinds, repr(value)
     if value == AUTO:
-        return own[0]
-    if value in own:
+        return own[1]
+    if kind in kinds:
         return value
-    meant = next((other for other, names in CHOICES[option].items() if value in names), None)
-    if meant is None:
-        raise OptionError(f"{option} must be one of {', '.join(map(repr, choices(option)))}, not {value!r}")
-    said = [f'"{name}"' for name in (AUTO, *own)]
+    said = [f'"{name}"' for name in own]
     raise OptionError(
-        f'{option}="{value}" is for {HOLDS[meant]}, and the table holds {HOLDS[kind]}; '
-        f"say {', '.join(said[:-1])} or {said[-1]}"
+        f"{option}={shown} is for {' and '.join(HOLDS[one] for one in kinds)}, and the table holds "
+        f"{HOLDS[kind]}; say {', '.join(said[:-1])} or {said[-1]}"
     )
 
 
 def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Settle those of a learner's options that depend on the kind of data.
+    """Settle those of a learner's options that depend on the kind of columns.
 
     Examples
     --------
-    >>> settle({"alpha": 0.01, "ci_test": "auto"}, "gaussian")
+    >>> settle({"alpha": 0.01, "ci_test": "auto"}, "number")
     {'alpha': 0.01, 'ci_test': 'fisher-z'}
     """
-    return {name: settled(name, value, kind) if name in CHOICES else value for name, value in options.items()}
+    return {
+        name: settled(name, value, kind) if name in REGISTRIES else value for name, value in options.items()
+    }
+
+
+def measure_unit(measure: str | Measure) -> str:
+    """Return what to call the values of a measure.
+
+    Examples
+    --------
+    >>> measure_unit("su"), measure_unit("auto")
+    ('SU', 'strength')
+    """
+    if isinstance(measure, Measure):
+        return measure.unit
+    return "strength" if measure == AUTO else str(MEASURES[measure].fact("unit", "strength"))
+
+
+def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
+    """Make the object that an option stands for; of `options` its class gets those that it takes."""
+    chosen = settled(option, value, kind_of_engine(engine))
+    if not isinstance(chosen, str):
+        return chosen
+    made = REGISTRIES[option].load(chosen)
+    taken = signature(made).parameters
+    return check_choice(option, made(**{name: given for name, given in options.items() if name in taken}))
 
 
 def make_test(
     engine: Engine,
     alpha: float,
-    ci_test: str = AUTO,
+    ci_test: str | CITest = AUTO,
     without_freedom: str = "independent",
     samples_per_cell: float | None = None,
 ) -> IndependenceTest:
@@ -99,57 +185,54 @@ def make_test(
     `without_freedom` says what tables without degrees of freedom answer, and `samples_per_cell` how many
     samples tables need; tests on correlations are unreliable where nothing is left to correlate.
     """
-    name = settled("ci_test", ci_test, kind_of_engine(engine))
-    if engine.moments is not None:
-        from f2sl.stats.gaussian.fisher_z import FisherZ
-
-        return FisherZ(engine.moments, alpha)
-    from f2sl.stats.independence import SAMPLES_PER_CELL, TableTest
-
-    least = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
-    return TableTest(engine, alpha, name, without_freedom, least)
+    test: CITest = _made("ci_test", ci_test, engine)
+    return test.bind(engine, alpha, without_freedom=without_freedom, samples_per_cell=samples_per_cell)
 
 
-def make_score(engine: Engine, score: str = AUTO, equivalent_sample_size: float = 10.0) -> FamilyScores:
+def make_score(
+    engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0
+) -> FamilyScores:
     """Make the score of families of that name on an engine's data; the sample size is BDeu's."""
-    name = settled("score", score, kind_of_engine(engine))
-    if engine.moments is not None:
-        from f2sl.stats.gaussian.scores import GaussianFamilyScore
-
-        return GaussianFamilyScore(engine.moments, name)
-    from f2sl.stats.scores import FamilyScore
-
-    return FamilyScore(engine, name, equivalent_sample_size)
+    made: Score = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
+    return made.bind(engine)
 
 
-def related_pairs(engine: Engine, threshold: float, measure: str = AUTO) -> Callable[..., FoundPairs]:
+def make_set_scores(
+    engine: Engine, score: str | Score = "bdeu", equivalent_sample_size: float = 10.0
+) -> SetScores:
+    """Make the scores of sets of variables of that name on an engine's counts; the sample size is BDeu's."""
+    from f2sl.stats.scores.sets import SetScores
+
+    if isinstance(score, str) and score not in set_scores():
+        raise OptionError(unknown_name("score", score, set_scores()))
+    made = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
+    if not hasattr(made, "set_formula"):
+        raise OptionError(f"score: {type(made).__name__} has no method set_formula")
+    counts = engine.counts
+    assert counts is not None  # what is not for states was refused above
+    return SetScores(counts, made)
+
+
+def related_pairs(engine: Engine, threshold: float, measure: str | Measure = AUTO) -> PairSearch:
     """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes."""
-    name = settled("measure", measure, kind_of_engine(engine))
-    if engine.moments is not None:
-        from f2sl.stats.gaussian.pairs import PairsAbove
-
-        return partial(engine.moments.search_pairs, PairsAbove(threshold, name))
-    from f2sl.stats.information import Information
-
-    return partial(engine.search_pairs, Information(engine).pairs_above(threshold, name))
+    made: Measure = _made("measure", measure, engine)
+    return made.search(engine, threshold)
 
 
 def significant_pairs(
-    engine: Engine, correction: str = "fdr", level: float = RELEVANCE_LEVEL, measure: str = AUTO
-) -> Callable[..., FoundPairs]:
+    engine: Engine,
+    correction: str = "fdr",
+    level: float = RELEVANCE_LEVEL,
+    measure: str | Measure = AUTO,
+) -> PairSearch:
     """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
 
     The test is G2 of states and Fisher's z of real numbers. Its level is corrected for the number of all
-    pairs of the table (:mod:`f2sl.stats.significance`), also where only one target's are asked for: the
-    first call walks over all pairs.
+    pairs of the table (:mod:`f2sl.stats.measures.significance`), also where only one target's are asked for:
+    the first call walks over all pairs.
     """
-    from f2sl.stats.significance import SignificantPairs
+    from f2sl.stats.measures.significance import SignificantPairs
 
-    name = settled("measure", measure, kind_of_engine(engine))
-    if engine.moments is not None:
-        from f2sl.stats.gaussian.pairs import ZOfPairs
-
-        return SignificantPairs(engine, ZOfPairs(engine.moments), correction, level, name)
-    from f2sl.stats.pair_tests import G2OfPairs
-
-    return SignificantPairs(engine, G2OfPairs(engine), correction, level, name)
+    made: Measure = _made("measure", measure, engine)
+    test = _made("ci_test", AUTO, engine).of_pairs(engine)
+    return SignificantPairs(engine, test, correction, level, partial(made.values_of_significant, engine))

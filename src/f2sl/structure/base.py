@@ -21,10 +21,10 @@ from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import DAG, PDAG
-from f2sl.local.base import Neighbourhoods, known_choice
+from f2sl.local.base import Neighbourhoods
 from f2sl.reading.open import open_for
 from f2sl.skeleton import Skeleton
-from f2sl.stats.choose import settle
+from f2sl.stats.choose import check_choice, settle
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
 from f2sl.table import NUMBER
@@ -309,7 +309,7 @@ class WithClimbing(StructureLearner):
 class WithScore(WithClimbing):
     """The options of hill climbing on a score of choice."""
 
-    score: str = option("score", check=known_choice)
+    score: str = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
 
 

@@ -13,17 +13,18 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._memory import available_bytes
-from f2sl._options import any_of, option
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import resolve_jobs
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
-from f2sl.local.by_score import SCORES
+from f2sl.stats.choose import check_set_score, make_set_scores
+from f2sl.stats.scores.base import MOST_MEMBERS
 from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
 
 if TYPE_CHECKING:
-    from f2sl.stats.set_scores import SetScores
+    from f2sl.stats.scores.sets import SetScores
 
 SIZES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
 DURATIONS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
@@ -60,7 +61,7 @@ class ExactSearch(StructureLearner):
     takes = ("states",)
     strength_unit = "log score"
 
-    score: str = option("score", "bdeu", check=any_of(*SCORES))
+    score: str = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size")
     max_parents: int | None = option("max_parents")
     max_exact: int = option("max_exact")
@@ -69,13 +70,12 @@ class ExactSearch(StructureLearner):
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
         from f2sl.search.exact import best_networks, count_lattice
-        from f2sl.stats.set_scores import SetScores
 
         deadline = Deadline(self.time_limit)
         # A variable with one state explains nothing and needs no explanation.
         members = np.flatnonzero(engine.cardinalities > 1)
         self._check_size(len(members))
-        scores = SetScores(engine, self.score, self.equivalent_sample_size)
+        scores = make_set_scores(engine, self.score, self.equivalent_sample_size)
         with self._timed("counting"), stage("counting sets of variables") as advance:
             lattice = count_lattice(scores, members, self.max_parents, deadline, advance)
         with self._timed("search"), stage("finding the best network"):
@@ -104,7 +104,6 @@ class ExactSearch(StructureLearner):
     def _check_size(self, k: int) -> None:
         """Refuse a search that takes more variables than allowed, or more memory than there is."""
         from f2sl.search.exact import bytes_needed, seconds_needed
-        from f2sl.stats.set_scores import MOST_MEMBERS
 
         advice = "leave out columns, or take a learner that does not search all networks, such as f2sl-s"
         if k > MOST_MEMBERS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from f2sl._options import option
-from f2sl.local.base import known_choice
+from f2sl.stats.choose import check_choice
 from f2sl.structure.local_to_global import FromLocal, OrientedByTests
 
 
@@ -15,7 +15,7 @@ class WithFCBF(FromLocal):
 
     delta: float | str = option("delta")
     ties: str = option("ties")
-    measure: str = option("measure", check=known_choice)
+    measure: str = option("measure", check=check_choice)
 
 
 class F2SLc(OrientedByTests, WithFCBF):

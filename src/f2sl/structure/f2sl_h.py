@@ -23,17 +23,16 @@ import numpy as np
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
-from f2sl.local.base import known_choice
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, join
-from f2sl.stats.choose import kind_of_engine, make_score
+from f2sl.stats.choose import check_choice, kind_of_engine, make_score
 from f2sl.storage.engine import Engine
 from f2sl.structure.base import WithScore, as_graph
 from f2sl.structure.local_to_global import OrientedByTests
 
 if TYPE_CHECKING:
-    from f2sl.stats.families import FamilyScores
+    from f2sl.stats.scores.base import FamilyScores
 
 KICKS_PER_VARIABLE = 10
 LEAST_WEIGHT = 10.0
@@ -50,7 +49,7 @@ def prior_weight(engine: Engine) -> float:
     """
     if engine.counts is None:
         return LEAST_WEIGHT
-    from f2sl.stats.information import Information
+    from f2sl.stats.measures.information import Information
 
     states = np.exp(Information(engine).entropies)
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
@@ -98,7 +97,7 @@ class F2SLh(OrientedByTests, WithScore):
     clean_up: int = option("clean_up")
     symmetry: str = option("symmetry", "or")
     ties: str = option("ties")
-    measure: str = option("measure", check=known_choice)
+    measure: str = option("measure", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
     edge_cost: float | None = option("edge_cost")
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))

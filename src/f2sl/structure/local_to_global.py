@@ -9,7 +9,6 @@ The published algorithms of this kind make their own choices: F2SL-c is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -153,9 +152,7 @@ class OrientedByScore(FromLocal, WithScore):
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         score = make_score(engine, self.score, self.equivalent_sample_size)
-        is_bdeu = self.options_in_use_["score"] == "bdeu"
-        prior = -math.log(self.equivalent_sample_size + 1.0) if is_bdeu else 0.0
-        graph, climbed = self._climbed(skeleton, names, score, edge_log_prior=prior)
+        graph, climbed = self._climbed(skeleton, names, score, edge_log_prior=score.edge_log_prior)
         self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
         return graph
 

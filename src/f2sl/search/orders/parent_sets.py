@@ -32,7 +32,7 @@ RELATIVE_TOLERANCE = 1e-11
 
 
 class FamiliesAtOnce(Protocol):
-    """Anything that scores many families of one size, such as :class:`~f2sl.stats.scores.FamilyScore`."""
+    """Scores many families of one size, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
         """Score families: a row of parents, in ascending order, for each child."""

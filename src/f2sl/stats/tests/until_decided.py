@@ -7,6 +7,10 @@ separates are of that kind, and a few of the largest strata decide them.
 
 A learner that looks for the weakest dependence of two variables given any of many sets needs the strength,
 too, but not that of a dependence that is stronger than another one found before.
+
+This formula counts for itself, for speed: counting a stratum and adding its term are one loop over bit
+planes, so that strata after the last one needed are never counted. Engines without bit planes hand it whole
+tables.
 """
 
 from __future__ import annotations
@@ -17,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats import _kernels
-from f2sl.stats.information import LOGARITHMS, LogTable
+from f2sl.stats.log_table import LOGARITHMS, LogTable
+from f2sl.stats.tests import _kernels
 from f2sl.storage.protocol import CountingEngine, PlaneTables, Queries, Tables
 
 if TYPE_CHECKING:
-    from f2sl.stats.independence import Statistic
+    from f2sl.stats.tests.g2 import G2Statistic
 
 MARGIN = 1e-6
 """Share by which a statistic must exceed its critical value, so that rounding does not decide."""
@@ -38,7 +42,7 @@ class UntilDecided:
     part of it was enough: for dependence, and for the strength that `enough` states for a pair of variables.
     """
 
-    def __init__(self, statistic: Statistic, engine: CountingEngine, alpha: float) -> None:
+    def __init__(self, statistic: G2Statistic, engine: CountingEngine, alpha: float) -> None:
         self._statistic = statistic
         self._engine = engine
         self._alpha = alpha
@@ -66,9 +70,9 @@ class UntilDecided:
         """Return a number for each pair of variables, the same for (x, y) and (y, x)."""
         return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
 
-    def __reduce__(self) -> tuple[type[Statistic], tuple[str, LogTable]]:
+    def __reduce__(self) -> tuple[type[G2Statistic], tuple[LogTable]]:
         """Pickle as the plain formula, because engines on other machines count whole tables."""
-        return type(self._statistic), (self._statistic.ci_test, self._statistic.table)
+        return type(self._statistic), (self._statistic.table,)
 
     def __call__(self, tables: Tables) -> Floats:
         """Compute statistic and degrees of freedom from tables that were counted as a whole."""

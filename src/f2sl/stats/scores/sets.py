@@ -20,32 +20,18 @@ number, and arrays by these numbers hold the values.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.errors import OptionError, unknown_name
-from f2sl.stats import _kernels
-from f2sl.stats._kernels import UNKNOWN
-from f2sl.stats.information import LogTable, sums_of_tables
+from f2sl.stats.scores import _kernels
+from f2sl.stats.scores.base import IMPOSSIBLE, UNKNOWN, words_for
 from f2sl.storage.protocol import CountingEngine, Queries, Tables
 
 Nodes = NDArray[np.int32]
-
-LEAST = _kernels.LEAST
-"""Lower bound of the values of sets; the marks `UNKNOWN` and `IMPOSSIBLE` are below it."""
-
-IMPOSSIBLE = UNKNOWN + 1
-"""Marks a set that is too large for any family over it to be in a best network."""
-
-MOST_MEMBERS = 40
-"""Variables that a set may have, for the choice of the unit: more than any search over all subsets can do."""
-
-COUNTS_REMEMBERED = 128
-"""Counts below this are so frequent that their terms are kept while a batch is worked on."""
 
 SETS_PER_BATCH = 1 << 15
 """Sets counted in one call of the engine, which bounds the memory of a batch."""
@@ -61,17 +47,6 @@ class Ceilings:
 
     weights : (k,) float64; sizes : (2^k,) float64, by mask; slack : values that differ by more than this
     many units do so whatever was rounded.
-
-    BIC
-        The likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 - 1 / r)
-        (de Campos and Ji 2011, *Efficient structure learning of Bayesian networks using constraints*).
-    BDeu
-        The score is the log probability of the child's states, predicted one sample after another. The first
-        time that a state appears with a configuration of the parents, its probability is at most 1 / r: with
-        n samples seen there it is a / (r a + n), where a is the prior of a cell. So the score is at most
-        - log r for each occupied cell, and more parents only add to these. De Campos and Ji 2011 count the
-        occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020, *On
-        pruning for score-based Bayesian network structure learning*, have further bounds.
     """
 
     weights: Floats
@@ -83,6 +58,39 @@ class Ceilings:
         self.sizes[masks] = np.maximum(self.sizes[masks], occupied)
 
 
+class SetFormula:
+    """Formula for G, in units, and the number of cells that are not empty (0 where that is not needed).
+
+    A small object without the values, because formulas travel to other processes.
+
+    Attributes
+    ----------
+    unit : float
+        Value of one unit in nats. Engines return floats: values have to be whole numbers of at most 53 bits.
+    largest_table : float
+        Number of configurations above which no family over a set can be in a best network: such sets are
+        not counted.
+    """
+
+    unit: float
+    largest_table: float = math.inf
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return both for each table, (n_tables, 2) float64."""
+        raise NotImplementedError
+
+    def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
+        """Return upper bounds of the scores of all families over variables with so many states."""
+        raise NotImplementedError
+
+
+class SetDecomposable(Protocol):
+    """A score that is a difference of numbers of sets."""
+
+    def set_formula(self, engine: Any) -> SetFormula:
+        """Make the formula for G(S) on an engine's counts."""
+
+
 class SetScores:
     """Computes the numbers G(S) from an engine's counts, each set once.
 
@@ -90,10 +98,8 @@ class SetScores:
     ----------
     engine : CountingEngine
         Engine that counts the tables.
-    score : {"bdeu", "bic"}
-        Score whose families are differences of these numbers.
-    equivalent_sample_size : float
-        Weight of BDeu's prior, in samples.
+    score : SetDecomposable
+        Score whose families are differences of these numbers, such as ``BDeu(1.0)``.
 
     Attributes
     ----------
@@ -103,49 +109,17 @@ class SetScores:
         Number of sets counted.
     """
 
-    def __init__(
-        self, engine: CountingEngine, score: str = "bdeu", equivalent_sample_size: float = 10.0
-    ) -> None:
-        if score not in SET_SCORES:
-            raise OptionError(unknown_name("score", score, SET_SCORES))
+    def __init__(self, engine: CountingEngine, score: SetDecomposable) -> None:
         self.engine = engine
         self.score = score
-        self.equivalent_sample_size = equivalent_sample_size
         self.n_sets = 0
         # By the sets' numbers in the tree, and as long as the tree has room.
         self._tree = _SetTree()
         self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
         self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
-        self._penalty = 0.5 * math.log(engine.n_rows)
-        self._largest_table = self._find_largest_table()
-        # Engines return floats: values have to be whole numbers of at most 53 bits.
-        self.unit = 2.0 ** (math.ceil(math.log2(max(self._largest_value(), 1.0))) - 52)
-        self._formula = SetFormula(
-            score, equivalent_sample_size, self.unit, self._penalty, LogTable(engine.n_rows)
-        )
+        self._formula = score.set_formula(engine)
+        self.unit = self._formula.unit
         self._values[0] = int(self._formula(_everything(engine))[0, 0])
-
-    def _find_largest_table(self) -> float:
-        """Return the number of configurations above which BIC penalises a set more than it can explain.
-
-        For any v of a set with Q configurations, score(v | the others) <= - penalty (Q - Q / r), which is at
-        most - penalty Q / 2, and score(v | nothing) >= - N log r - penalty (r - 1). (A variable with one
-        state needs no parents anyway.)
-        """
-        if self.score != "bic" or self._penalty == 0.0:
-            return math.inf
-        states = max(2, int(self.engine.cardinalities.max()))
-        return 2.0 * (self.engine.n_rows * math.log(states) / self._penalty + states)
-
-    def _largest_value(self) -> float:
-        """Return an upper bound of the absolute value of G, in nats."""
-        n, ess = self.engine.n_rows, self.equivalent_sample_size
-        if self.score == "bic":
-            penalty = self._penalty * self._largest_table if self._penalty else 0.0
-            return n * math.log(n + 1.0) + penalty
-        # The term of a cell with n samples lies between log(ess / Q) and n log(n + ess).
-        log_q = float(np.log(np.sort(self.engine.cardinalities)[-MOST_MEMBERS:]).sum())
-        return n * max(math.log(n + ess + 1.0), log_q - math.log(ess))
 
     @property
     def n_remembered(self) -> int:
@@ -154,7 +128,7 @@ class SetScores:
 
     def anew(self) -> SetScores:
         """Return an object for the same scores that remembers no sets, to free memory."""
-        return SetScores(self.engine, self.score, self.equivalent_sample_size)
+        return SetScores(self.engine, self.score)
 
     def lattices(self, members: Integers) -> Integers:
         """Return the values of all subsets of each row of `members`.
@@ -182,27 +156,16 @@ class SetScores:
         members : (k,) int64, one set, ascending; masks : (m,) int64, bit i stands for member i, or (m, words)
         for more than 63 members (:func:`words_of`). Returns (m,) int64 and (m,) int32.
         """
-        words = masks.reshape(len(masks), _n_words(len(members)))
+        words = masks.reshape(len(masks), words_for(len(members)))
         nodes = self._tree.subsets(np.ascontiguousarray(members, np.int64), words)
         self._count(nodes)
         return self._values[nodes], self._occupied[nodes]
 
     def ceilings(self, members: Integers) -> Ceilings:
         """Return upper bounds of the scores of all families over some variables."""
-        states = self.engine.cardinalities[members].astype(np.float64)
-        # A G sums up to n rounded terms, each off by half a unit and by the rounding of lgamma, which is
-        # that of its largest value; a comparison of two families has four of them.
-        n, ess = self.engine.n_rows, self.equivalent_sample_size
-        lost = 4.0 * float(np.spacing(math.lgamma(n + ess))) / self.unit
-        slack = math.ceil(4 * n * (1.0 + lost))
-        if self.score == "bdeu":
-            return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(members)), slack)
-        # BIC's sizes are numbers of configurations, known beforehand: each variable doubles the list of
-        # masks.
-        sizes = np.ones(1)
-        for k in states:
-            sizes = np.concatenate([sizes, sizes * k])
-        return Ceilings(self._penalty * (1.0 - 1.0 / states) / self.unit, sizes, slack)
+        return self._formula.ceilings(
+            self.engine.cardinalities[members].astype(np.float64), self.engine.n_rows
+        )
 
     def _count(self, nodes: Integers) -> None:
         """Count those sets among `nodes` whose values are not known; `nodes` are numbers of the tree."""
@@ -216,9 +179,8 @@ class SetScores:
         for first in range(0, len(new), SETS_PER_BATCH):
             batch = new[first : first + SETS_PER_BATCH]
             queries = self._tree.queries(batch)
-            sizes = _kernels.table_sizes(queries.variables, queries.start, self.engine.cardinalities)
-            # BIC rules out sets that are too large, before they are counted.
-            possible = sizes <= self._largest_table
+            # Sets that are too large for any best network are ruled out before they are counted.
+            possible = table_sizes(queries, self.engine.cardinalities) <= self._formula.largest_table
             if not possible.all():
                 self._values[batch[~possible]] = IMPOSSIBLE
                 batch = batch[possible]
@@ -229,75 +191,24 @@ class SetScores:
             self.n_sets += len(batch)
 
 
-@dataclass(frozen=True)
-class SetFormula:
-    """Formula for G, in units, and the number of cells that are not empty (0 for BIC, which needs none).
+def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
+    """Return the number of cells of each query's full table."""
+    return _kernels.table_sizes(queries.variables, queries.start, cardinalities)
 
-    A small object without the values, because formulas travel to other processes.
+
+def unit_for(largest: float) -> float:
+    """Return the unit in which values up to `largest`, in nats, are whole numbers of at most 53 bits."""
+    return float(2.0 ** (math.ceil(math.log2(max(largest, 1.0))) - 52))
+
+
+def slack_for(n_rows: int, largest: float, unit: float) -> int:
+    """Return by how many units two values may differ because of rounding.
+
+    A G sums up to n rounded terms, each off by half a unit and by the rounding of lgamma, which is that of
+    its largest value, lgamma(`largest`); a comparison of two families has four of them.
     """
-
-    score: str
-    equivalent_sample_size: float
-    unit: float
-    penalty: float
-    table: LogTable
-
-    def __call__(self, tables: Tables) -> Floats:
-        """Return both for each table, (n_tables, 2) float64."""
-        return SET_SCORES[self.score](self, tables)
-
-    def _bdeu(self, tables: Tables) -> Floats:
-        # Tables with equally many cells have the same prior, and share the terms of small counts.
-        queries = tables.queries
-        sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
-        different, which = np.unique(sizes, return_inverse=True)
-        sums = np.empty((len(queries), 2))
-        _kernels.set_sums(
-            tables.counts,
-            tables.group_start,
-            tables.first_group,
-            tables.n_groups,
-            self.equivalent_sample_size / sizes,
-            np.full((len(different), COUNTS_REMEMBERED), UNKNOWN),
-            which,
-            self.unit,
-            sums,
-        )
-        return sums
-
-    def _bic(self, tables: Tables) -> Floats:
-        queries = tables.queries
-        sizes = _kernels.table_sizes(queries.variables, queries.start, tables.cardinalities)
-        cells, _ = sums_of_tables(tables, self.table)
-        # Likelihood and penalty are rounded apart, so that each depends on its own numbers alone.
-        fit = np.rint(cells * (self.table.unit / self.unit))
-        return np.column_stack([fit - np.rint(self.penalty * sizes / self.unit), np.zeros(len(queries))])
-
-
-SET_SCORES: dict[str, Callable[[SetFormula, Tables], Floats]] = {
-    "bdeu": SetFormula._bdeu,
-    "bic": SetFormula._bic,
-}
-"""Scores that are differences of set values, by name."""
-
-
-def words_of(masks: Sequence[int], n_members: int) -> Integers:
-    """Return masks of any size as rows of 64-bit words, the first of which has the bits of members 0 to 63.
-
-    Python's integers have no largest one; the kernels' do.
-
-    Examples
-    --------
-    >>> words_of([5, 1 << 64], 65).tolist()
-    [[5, 0], [0, 1]]
-    """
-    n_words = _n_words(n_members)
-    bits = b"".join([mask.to_bytes(8 * n_words, "little") for mask in masks])
-    return np.frombuffer(bits, "<i8").reshape(len(masks), n_words)
-
-
-def _n_words(n_members: int) -> int:
-    return max(1, -(-n_members // 64))
+    lost = 4.0 * float(np.spacing(math.lgamma(largest))) / unit
+    return math.ceil(4 * n_rows * (1.0 + lost))
 
 
 def _everything(engine: CountingEngine) -> Tables:
@@ -319,7 +230,7 @@ def _everything(engine: CountingEngine) -> Tables:
 class _SetTree:
     """Gives sets of variables numbers, in the order in which they are first asked for.
 
-    A tree with a hash table, in arrays that the kernels work on (`stats/_kernels.py`, "A tree of sets",
+    A tree with a hash table, in arrays that the kernels work on (`scores/_kernels.py`, "A tree of sets",
     describes them). A Python dictionary would need a tuple or an integer of its own for each of millions of
     sets, and could not be used in a kernel.
     """

@@ -56,9 +56,6 @@ class PairTest(Protocol):
     def p_values(self, found: FoundPairs) -> Floats:
         """Return the p-values of the pairs that the formula kept."""
 
-    def values(self, found: FoundPairs, measure: str) -> Floats:
-        """Return a measure of the pairs that the formula kept."""
-
 
 class SignificantPairs:
     """Search for the significant pairs of an engine's variables.
@@ -76,16 +73,23 @@ class SignificantPairs:
         Correction for the number of pairs.
     level : float
         Level of significance, or rate of false discoveries.
-    measure : str
-        Measure to return as the values of the pairs.
+    values : callable
+        From the significant pairs, with the test's statistics, to the values that they are to have.
     """
 
-    def __init__(self, engine: Any, test: PairTest, correction: str, level: float, measure: str) -> None:
+    def __init__(
+        self,
+        engine: Any,
+        test: PairTest,
+        correction: str,
+        level: float,
+        values: Callable[[FoundPairs], Floats],
+    ) -> None:
         self._engine = engine
         self._test = test
         self._correction = correction
         self._level = level
-        self._measure = measure
+        self._values = values
         self._found: FoundPairs | None = None
 
     def __call__(
@@ -121,8 +125,7 @@ class SignificantPairs:
             with stage("measuring all pairs once more") as advance_again:
                 found, p_values = self._walk([in_doubt], n_pairs, advance_again)
         significant = found.part(p_values <= benjamini_hochberg(p_values, n_pairs, self._level))
-        values = self._test.values(significant, self._measure)
-        return FoundPairs(significant.first, significant.second, values)
+        return FoundPairs(significant.first, significant.second, self._values(significant))
 
     def _walk(
         self, ranks: list[int], n_pairs: int, advance: Callable[[float], None] | None

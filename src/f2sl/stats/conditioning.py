@@ -1,0 +1,83 @@
+"""What is left of Gaussian variables given others, from their matrix of correlations.
+
+Conditioning is Gaussian elimination of the few variables in question (`_kernels.py`). A variable that others
+determine, but for `COLLINEAR` of its variance, adds nothing to a condition.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats import _kernels
+from f2sl.storage.moments import DIGITS as MOMENTS_DIGITS
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Queries
+
+COLLINEAR = 1e-8
+"""A variable of which no greater share of the variance is left, given others, is determined by them."""
+
+LARGEST = 1.0 - 10.0**-MOMENTS_DIGITS
+"""The largest correlation that is computed with."""
+
+DIGITS = 10
+"""Partial correlations given all others are rounded to this many decimal places: the differences between
+libraries of linear algebra are smaller."""
+
+QUESTIONS_PER_PIECE = 1 << 14
+
+
+def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Integers) -> Floats:
+    """Correlate each x and y given a row of other variables; NaN where those determine x or y."""
+    correlations = moments.correlations
+    if not given.shape[1]:
+        return np.asarray(correlations[x, y])
+    # The same set in another order is the same question.
+    ordered = np.sort(given, axis=1)
+    result = np.empty(len(x))
+
+    def piece(first: int) -> None:
+        part = slice(first, first + QUESTIONS_PER_PIECE)
+        _kernels.partial_correlations(correlations, x[part], y[part], ordered[part], COLLINEAR, result[part])
+
+    for _ in moments.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
+        pass
+    return result
+
+
+def eliminated(matrix: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:
+    """Eliminate the parents of each family, which come before the child.
+
+    Returns the logarithms of the parents' determinants, and what they leave of the child's diagonal entry.
+    """
+    log_determinant, left = np.empty(len(queries)), np.empty(len(queries))
+    _kernels.eliminate(matrix, queries.variables, queries.start, tolerance, log_determinant, left)
+    return log_determinant, left
+
+
+def decided(correlations: Floats) -> Integers:
+    """List the variables that those before them determine, but for `COLLINEAR` of the variance.
+
+    Examples
+    --------
+    >>> decided(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]])).tolist()
+    [2]
+    """
+    factor = np.zeros_like(correlations)
+    _kernels.factorise(correlations, np.arange(len(correlations)), COLLINEAR, factor)
+    return np.flatnonzero(np.diag(factor) == 0.0)
+
+
+def given_all_others(correlations: Floats) -> Floats:
+    """Correlate each two variables given all others; none may be determined by others.
+
+    Examples
+    --------
+    >>> given_all_others(np.array([[1, 0.8, 0.64], [0.8, 1, 0.8], [0.64, 0.8, 1]]))[0].round(6).tolist()
+    [1.0, 0.624695, 0.0]
+    """
+    precision = np.linalg.inv(correlations)
+    scale = np.sqrt(np.diag(precision))
+    partial = -np.round(precision / np.outer(scale, scale), DIGITS)
+    np.fill_diagonal(partial, 1.0)
+    return np.asarray((partial + partial.T) / 2.0) + 0.0

@@ -1,1 +1,0 @@
-"""Formulas on correlations, for variables that are taken for Gaussian: tests, scores, related pairs."""

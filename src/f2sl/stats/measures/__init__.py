@@ -1,0 +1,1 @@
+"""Measures of how related two variables are, and the search for related pairs."""

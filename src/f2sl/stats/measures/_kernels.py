@@ -1,0 +1,343 @@
+"""Count pairs of variables and keep those that are related.
+
+The formula and the counting are one loop: a pair's table is counted into the cache, turned into its mutual
+information there, and forgotten. Sums are in fixed point (`stats/_kernels.py`). `n_log_n` is the table of
+n log n for all n up to the number of samples (`LogTable.all_entries`), its last entry N log N.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from f2sl._jit import Array, kernel
+from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
+
+
+@kernel
+def pair_sums(
+    counts: Array, row_margins: Array, column_margins: Array, skip: Array, n_log_n: Array, sums: Array
+) -> None:
+    """Sum n log n over all cells of each pair's table in a tile.
+
+    Parameters
+    ----------
+    counts : (height, k_row - 1, k_column - 1, width) int64
+        Cells of all states but each variable's last, from `storage/memory/_kernels.py`, `count_pairs`.
+    row_margins, column_margins : (height, k_row) and (k_column, width) int64
+        Counts of each variable's states. The missing cells are what the others leave of these.
+    skip : (height,) int64
+        First column that row i is paired with.
+    n_log_n : (n_rows of the data + 1,) int64
+        Terms of all counts that there can be: a plain lookup, without the branch of `n_log_n_of`.
+    sums : (height, width) int64
+        Output; entries before ``skip[i]`` are not written.
+
+    Notes
+    -----
+    As in `count_pairs`, the innermost loops run along the columns j, through contiguous memory.
+    """
+    n_rows, inner_rows, inner_columns, n_columns = counts.shape
+    # row_rest[j] is what is left of the margin of state a of row i, hence its cell with the column's last
+    # state; column_rest[b, j] is what is left of the margin of state b of column j, hence its cell with the
+    # row's last state. column_rest[inner_columns] ends as the cell of both last states.
+    row_rest = np.empty(n_columns, np.int64)
+    column_rest = np.empty((inner_columns + 1, n_columns), np.int64)
+    for i in range(n_rows):
+        first = skip[i]
+        total = sums[i][first:]
+        width = len(total)
+        for j in range(width):
+            total[j] = 0
+        for b in range(inner_columns + 1):
+            margin, rest = column_margins[b][first:], column_rest[b]
+            for j in range(width):
+                rest[j] = margin[j]
+        last_rest = column_rest[inner_columns]
+        for a in range(inner_rows):
+            for j in range(width):
+                row_rest[j] = row_margins[i, a]
+            for b in range(inner_columns):
+                cells, rest = counts[i, a, b][first:], column_rest[b]
+                for j in range(width):
+                    n = cells[j]
+                    row_rest[j] -= n
+                    rest[j] -= n
+                    total[j] += n_log_n[n]
+            for j in range(width):
+                n = row_rest[j]
+                last_rest[j] -= n
+                total[j] += n_log_n[n]
+        for b in range(inner_columns + 1):
+            rest = column_rest[b]
+            for j in range(width):
+                total[j] += n_log_n[rest[j]]
+
+
+@kernel
+def is_above(value: float, thresholds: Array, tally: Array) -> bool:
+    """Tally a value for each of the rising `thresholds` that it exceeds; return whether these are all.
+
+    thresholds : (steps,) float64, ascending; tally : (steps,) int64, updated in place.
+    """
+    for step in range(len(thresholds)):
+        if not value > thresholds[step]:
+            return False
+        tally[step] += 1
+    return True
+
+
+@kernel
+def keep_pairs(
+    sums: Array,
+    skip: Array,
+    rows: Array,
+    columns: Array,
+    entropies: Array,
+    log_n: int,
+    as_su: bool,
+    unit: float,
+    least: float,
+    thresholds: Array,
+    classes: Array,
+    tally: Array,
+    found: int,
+    first: Array,
+    second: Array,
+    values: Array,
+) -> int:
+    """Keep the pairs of a tile whose SU (or information, times `unit`) exceeds their last threshold.
+
+    I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the sum of n log n over the cells.
+
+    Parameters
+    ----------
+    sums : (height, width) int64
+        Sums of n log n over the cells of each pair, from `pair_sums`.
+    skip : (height,) int64
+        First column that row i is paired with.
+    rows, columns : (height,) and (width,) int64
+        Variables of the tile.
+    entropies : (n_variables,) int64
+        N H of each variable, in fixed point.
+    log_n : int
+        N log N in fixed point.
+    as_su, unit
+        Whether the values are SU, or else the factor from N I in fixed point to the measure wanted.
+    least : float
+        Minimum of all thresholds. Most pairs are below it, and need no lookup of their own thresholds.
+    thresholds : (n_classes, n_classes, steps) float64
+        Thresholds of a pair by the classes of its variables, ascending along the last axis.
+    classes : (n_variables,) int64
+        Class of each variable.
+    tally : (steps,) int64
+        Number of pairs above each threshold, updated in place.
+    found : int
+        Number of pairs written so far.
+    first, second, values : int64, int64, float64
+        Output: the pairs kept, from place `found` on. There must be room for all pairs of the tile.
+
+    Returns
+    -------
+    int
+        Number of pairs written so far, with those of this tile.
+    """
+    column_entropies = entropies[columns]
+    for i in range(len(rows)):
+        x, own = rows[i], entropies[rows[i]]
+        cells, others, ys = sums[i][skip[i] :], column_entropies[skip[i] :], columns[skip[i] :]
+        for j in range(len(cells)):
+            both = own + others[j]
+            # Exact, as a difference of integers; only the division below is rounded.
+            information = both - (log_n - cells[j])
+            value = 2.0 * information / max(both, 1) if as_su else information * unit
+            if value > least and is_above(value, thresholds[classes[x], classes[ys[j]]], tally):
+                first[found], second[found], values[found] = x, ys[j], value
+                found += 1
+    return found
+
+
+@kernel
+def _room(pairs: int) -> tuple[Array, Array, Array]:
+    """Allocate room for pairs: their first and second variables, and their values."""
+    return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs, np.float64)
+
+
+@kernel
+def _with_more_room(first: Array, second: Array, values: Array, more: int) -> tuple[Array, Array, Array]:
+    """Copy what `_room` made into arrays with room for `more` further pairs."""
+    a, b, c = _room(more)
+    return np.concatenate((first, a)), np.concatenate((second, b)), np.concatenate((values, c))
+
+
+@kernel
+def search_tiles(
+    planes: Array,
+    plane_start: Array,
+    margins: Array,
+    margin_start: Array,
+    cardinalities: Array,
+    order: Array,
+    tiles: Array,
+    n_log_n: Array,
+    entropies: Array,
+    as_su: bool,
+    unit: float,
+    thresholds: Array,
+    classes: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """Count tiles of pairs by bit planes; keep and tally those above their thresholds.
+
+    One call does many tiles, because every return to Python may have to wait for the GIL.
+
+    Parameters
+    ----------
+    planes, plane_start, cardinalities
+        As in `storage/memory/_kernels.py`.
+    margins, margin_start : int64
+        Counts of all variables' states; those of v begin at ``margin_start[v]``.
+    order : (n,) int64
+        Variables by number of states; tiles speak of places in it.
+    tiles : (n_tiles, 4) int64
+        Rows (top, bottom, left, right): places top to bottom against places left to right.
+    n_log_n : (n_rows + 1,) int64
+        Terms of all counts; the last one is N log N.
+    entropies, as_su, unit, thresholds, classes
+        As in `keep_pairs`.
+
+    Returns
+    -------
+    tuple
+        First variables, second variables and values of the pairs kept, and the tally.
+    """
+    # Scratch memory is allocated once, for the largest tile, and viewed in the shape of each tile.
+    most_cells, most_packed, most_pairs = 1, 1, 1
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        inner_rows, inner_columns = cardinalities[order[top]] - 1, cardinalities[order[left]] - 1
+        pairs = (bottom - top) * (right - left)
+        most_pairs = max(most_pairs, pairs)
+        most_cells = max(most_cells, pairs * inner_rows * inner_columns)
+        most_packed = max(most_packed, inner_columns * WORDS_PER_BLOCK * (right - left))
+    count_room = np.empty(most_cells, np.int64)
+    packed_room = np.empty(most_packed, np.uint64)
+    sum_room = np.empty(most_pairs, np.int64)
+    log_n = n_log_n[len(n_log_n) - 1]
+    first, second, values = _room(most_pairs)
+    tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
+    found = 0
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        rows, columns = order[top:bottom], order[left:right]
+        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
+        height, width = len(rows), len(columns)
+        row_margins = np.empty((height, k_row), np.int64)
+        column_margins = np.empty((k_column, width), np.int64)
+        # On the diagonal of the triangle a row is paired only with the places after its own.
+        skip = np.empty(height, np.int64)
+        for i in range(height):
+            skip[i] = min(max(top + i + 1 - left, 0), width)
+            for a in range(k_row):
+                row_margins[i, a] = margins[margin_start[rows[i]] + a]
+        for b in range(k_column):
+            for j in range(width):
+                column_margins[b, j] = margins[margin_start[columns[j]] + b]
+        inner = (height, k_row - 1, k_column - 1, width)
+        counts = count_room[: height * width * (k_row - 1) * (k_column - 1)].reshape(inner)
+        packed_shape = (k_column - 1, WORDS_PER_BLOCK, width)
+        packed = packed_room[: (k_column - 1) * WORDS_PER_BLOCK * width].reshape(packed_shape)
+        sums = sum_room[: height * width].reshape((height, width))
+        count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
+        pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums)
+        # Before each tile there is room for all of its pairs, so that `keep_pairs` need not check; it grows
+        # by doubling.
+        if found + height * width > len(values):
+            first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
+        found = keep_pairs(
+            sums,
+            skip,
+            rows,
+            columns,
+            entropies,
+            log_n,
+            as_su,
+            unit,
+            least,
+            thresholds,
+            classes,
+            tally,
+            found,
+            first,
+            second,
+            values,
+        )
+    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
+
+
+@kernel
+def search_tiles_by_codes(
+    codes: Array,
+    cardinalities: Array,
+    order: Array,
+    tiles: Array,
+    n_log_n: Array,
+    entropies: Array,
+    as_su: bool,
+    unit: float,
+    thresholds: Array,
+    classes: Array,
+) -> tuple[Array, Array, Array, Array]:
+    """Do what `search_tiles` does for pairs with many states, counting sample by sample.
+
+    codes : (n_variables, n_rows) uint8 or uint16; all else as in `search_tiles`.
+    """
+    # `table` is all zeros before and after each pair (`occurring_cells`). Its counts are int32, which halves
+    # the memory that is written at random.
+    most_cells, most_pairs = 1, 1
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        most_cells = max(most_cells, cardinalities[order[top]] * cardinalities[order[left]])
+        most_pairs = max(most_pairs, (bottom - top) * (right - left))
+    table = np.zeros(most_cells, np.int32)
+    cells = np.empty(codes.shape[1] + 1, np.int64)
+    log_n = n_log_n[len(n_log_n) - 1]
+    first, second, values = _room(most_pairs)
+    tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
+    found = 0
+    for t in range(len(tiles)):
+        top, bottom, left, right = tiles[t]
+        rows, columns = order[top:bottom], order[left:right]
+        height, width = len(rows), len(columns)
+        sums = np.empty((height, width), np.int64)
+        skip = np.empty(height, np.int64)
+        for i in range(height):
+            skip[i] = min(max(top + i + 1 - left, 0), width)
+            for j in range(skip[i], width):
+                x, y = rows[i], columns[j]
+                occurring = occurring_cells(
+                    codes[x], codes[y], cardinalities[x], cardinalities[y], table, cells
+                )
+                total = 0
+                for c in range(occurring):
+                    total += n_log_n[cells[c]]
+                sums[i, j] = total
+        if found + height * width > len(values):
+            first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
+        found = keep_pairs(
+            sums,
+            skip,
+            rows,
+            columns,
+            entropies,
+            log_n,
+            as_su,
+            unit,
+            least,
+            thresholds,
+            classes,
+            tally,
+            found,
+            first,
+            second,
+            values,
+        )
+    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally

@@ -1,0 +1,95 @@
+"""What a measure of pairs is, and how to write one of your own.
+
+A measure gives each pair of variables a number that is larger the more they are related, and 0 (or less, or
+NaN) where they are not. That is the only method that is required:
+
+>>> class Agreement(Measure):
+...     unit = "agreement"
+...
+...     def values(self, data, first, second):
+...         return np.array([np.mean(data.column(a) == data.column(b)) for a, b in zip(first, second)])
+
+A measure that finds the pairs above a threshold faster than by looking at one after another has a method
+`search` of its own, as :class:`~f2sl.stats.measures.information.SU` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.registries import Configured
+from f2sl.storage.protocol import FoundPairs
+
+PairSearch = Callable[..., FoundPairs]
+"""A search for pairs; takes `variables`, `target` and `advance` as `search_pairs` of an engine does."""
+
+
+class Measure(Configured):
+    """Base of the measures: options, a unit, and a method that gives the values of pairs."""
+
+    requires = "values"
+    unit: str = "strength"
+    """What to call the values, in a word or two."""
+
+    def values(self, data: Any, first: Integers, second: Integers) -> Floats:
+        """Return the value of each pair ``first[i]``, ``second[i]`` of variables, by number.
+
+        `data` is an engine: it has `n_rows`, `n_variables`, ``column(v)``; `counts` of states, `moments` of
+        numbers. The first variable of a pair has the smaller number.
+        """
+        raise NotImplementedError
+
+    def search(self, engine: Any, threshold: float) -> PairSearch:
+        """Make the search for the pairs whose value exceeds a threshold."""
+        return WalkOverPairs(self, engine, threshold)
+
+    def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
+        """Return the values of pairs that a test found to be significant; theirs are the test's statistic."""
+        return self.values(engine, pairs.first, pairs.second)
+
+
+class WalkOverPairs:
+    """Search for related pairs by computing the value of each, a row of the triangle of pairs at a time."""
+
+    def __init__(self, measure: Measure, engine: Any, threshold: float) -> None:
+        self.measure = measure
+        self.engine = engine
+        self.threshold = threshold
+
+    def __call__(
+        self,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Find the pairs among `variables` (default: all), or of `target` with each of them, in order."""
+        chosen = np.arange(self.engine.n_variables) if variables is None else np.sort(variables)
+        if target is not None:
+            others = chosen[chosen != target]
+            smaller, larger = others[others < target], others[others > target]
+            ends = np.full(len(smaller), target), np.full(len(larger), target)
+            return self._kept(np.concatenate([smaller, ends[1]]), np.concatenate([ends[0], larger]))
+        parts = []
+        for place, v in enumerate(chosen.tolist()):
+            later = chosen[place + 1 :]
+            parts.append(self._kept(np.full(len(later), v), later))
+            if advance is not None:
+                advance(1.0 / len(chosen))
+        return FoundPairs.joined(parts)
+
+    def _kept(self, first: Integers, second: Integers) -> FoundPairs:
+        """Compute the values of some pairs and keep those above the threshold."""
+        values = np.empty(0)
+        if len(first):
+            values = np.asarray(self.measure.values(self.engine, first, second), np.float64)
+        if values.shape != (len(first),):
+            raise ValueError(
+                f"{self.measure!r}: values gave an array of shape {values.shape} for {len(first)} pairs"
+            )
+        keep = values > self.threshold + TOLERANCE
+        return FoundPairs(first[keep], second[keep], values[keep])

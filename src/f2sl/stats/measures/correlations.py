@@ -1,0 +1,119 @@
+"""Measures of two Gaussian variables, from their correlation r.
+
+===============  ======================================================================
+"r2"             r^2, the share of the one's variance that the other explains
+"correlation"    abs(r), the correlation without its sign
+"mi"             mutual information in nats, -log(1 - r^2) / 2
+===============  ======================================================================
+
+Each grows with the others, so that FCBF gives the same sets by all of them, except that `delta` means
+another thing. Like SU, r^2 lies between 0 and 1, and the same default of 0.05 does for both
+(docs/gaussian.md has figures for other thresholds).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.conditioning import LARGEST
+from f2sl.stats.measures.base import Measure, PairSearch
+from f2sl.stats.registries import NUMBER
+from f2sl.storage.protocol import FoundPairs
+
+
+class OfCorrelations(Measure):
+    """Base of the measures that are functions of the correlation, growing with its absolute value."""
+
+    kinds = (NUMBER,)
+    requires = "of"
+
+    def of(self, correlations: Floats) -> Floats:
+        """Return the values that belong to correlations."""
+        raise NotImplementedError
+
+    def correlation(self, value: float) -> float:
+        """Return the absolute correlation that belongs to a value."""
+        raise NotImplementedError
+
+    def values(self, data: Any, first: Integers, second: Integers) -> Floats:
+        """Return the value of each pair of variables."""
+        return self.of(data.moments.correlations[first, second])
+
+    def search(self, engine: Any, threshold: float) -> PairSearch:
+        """Make the search for the pairs whose value exceeds a threshold."""
+        return partial(engine.moments.search_pairs, CorrelationsOver(self, threshold))
+
+
+class R2(OfCorrelations):
+    """Squared correlation."""
+
+    unit = "r^2"
+
+    def of(self, correlations: Floats) -> Floats:
+        """Return r^2."""
+        return np.square(correlations)
+
+    def correlation(self, value: float) -> float:
+        """Return the absolute correlation that belongs to a value."""
+        return math.sqrt(value)
+
+
+class Correlation(OfCorrelations):
+    """Correlation without its sign."""
+
+    unit = "|r|"
+
+    def of(self, correlations: Floats) -> Floats:
+        """Return the absolute correlations."""
+        return np.abs(correlations)
+
+    def correlation(self, value: float) -> float:
+        """Return the absolute correlation that belongs to a value."""
+        return float(value)
+
+
+class GaussianMI(OfCorrelations):
+    """Mutual information of two Gaussian variables, in nats.
+
+    Examples
+    --------
+    >>> GaussianMI().of(np.array([0.0, 0.5])).round(6).tolist()
+    [0.0, 0.143841]
+    """
+
+    unit = "MI in nats"
+
+    def of(self, correlations: Floats) -> Floats:
+        """Return the mutual information that belongs to correlations."""
+        r = np.minimum(np.abs(correlations), LARGEST)
+        return np.asarray(-0.5 * np.log1p(-r * r))
+
+    def correlation(self, value: float) -> float:
+        """Return the absolute correlation that belongs to a value."""
+        return math.sqrt(-math.expm1(-2.0 * value))
+
+
+@dataclass(frozen=True)
+class CorrelationsOver:
+    """Formula that keeps the pairs whose measure exceeds a threshold."""
+
+    measure: OfCorrelations
+    threshold: float
+
+    @property
+    def weakest(self) -> float:
+        """No pair is kept whose correlation does not exceed it, by absolute value."""
+        return self.measure.correlation(self.threshold)
+
+    def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
+        """Keep the pairs above the threshold, with their values."""
+        values = self.measure.of(correlations)
+        keep = values > self.threshold + TOLERANCE
+        return FoundPairs(first[keep], second[keep], values[keep])

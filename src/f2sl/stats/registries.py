@@ -1,0 +1,150 @@
+"""Tests, scores and measures by name, and what they have in common.
+
+Each is an object that holds its options and nothing of the data, such as
+``BDeu(equivalent_sample_size=1.0)``. Learners take such an object or a registered name. Every one is listed
+here once, in the order in which names are offered; ``"auto"`` is the first for the kind of columns at hand.
+Nothing is imported before it is used.
+
+To add one of your own, derive it from :class:`f2sl.CITest`, :class:`f2sl.Score` or :class:`f2sl.Measure`,
+write the one method that is required, and pass an object of it, or register the class to call it by a name:
+
+>>> class Chance(Configured):
+...     def __init__(self, seed=0):
+...         self.seed = seed
+>>> Chance(3), Chance(3) == Chance(3), Chance(3) == Chance(4)
+(Chance(seed=3), True, False)
+"""
+
+from __future__ import annotations
+
+from f2sl._registry import Registry
+
+STATES = "states"
+NUMBER = "number"
+"""The kinds of columns."""
+
+
+class Configured:
+    """Base of tests, scores and measures: objects that hold options and nothing else.
+
+    They are equal if they are of one class and have equal options, so that copies and pickles are as good as
+    the original. `kinds` says which kinds of columns they are for, `requires` which method a class derived
+    from it must have.
+    """
+
+    kinds: tuple[str, ...] = (STATES,)
+    requires: str
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({options})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self)))
+
+
+CI_TESTS = Registry("independence test")
+CI_TESTS.add(
+    "g2",
+    "f2sl.stats.tests.g2:G2",
+    "likelihood-ratio test on contingency tables",
+    "Wilks 1938",
+    kinds=(STATES,),
+)
+CI_TESTS.add(
+    "x2",
+    "f2sl.stats.tests.x2:X2",
+    "Pearson's chi-squared test on contingency tables",
+    "Pearson 1900",
+    kinds=(STATES,),
+)
+CI_TESTS.add(
+    "fisher-z",
+    "f2sl.stats.tests.fisher_z:FisherZ",
+    "Fisher's z test of partial correlations",
+    "Fisher 1924",
+    kinds=(NUMBER,),
+)
+
+SCORES = Registry("score")
+SCORES.add(
+    "bdeu",
+    "f2sl.stats.scores.dirichlet:BDeu",
+    "marginal likelihood under Dirichlet priors that equivalent networks share",
+    "Heckerman, Geiger and Chickering 1995",
+    kinds=(STATES,),
+    sets=True,
+)
+SCORES.add(
+    "k2",
+    "f2sl.stats.scores.dirichlet:K2",
+    "marginal likelihood under uniform Dirichlet priors",
+    "Cooper and Herskovits 1992",
+    kinds=(STATES,),
+)
+SCORES.add(
+    "bic",
+    "f2sl.stats.scores.likelihood:BIC",
+    "maximum log likelihood less log(N) / 2 for each parameter",
+    "Schwarz 1978",
+    kinds=(STATES,),
+    sets=True,
+)
+SCORES.add(
+    "aic",
+    "f2sl.stats.scores.likelihood:AIC",
+    "maximum log likelihood less 1 for each parameter",
+    "Akaike 1974",
+    kinds=(STATES,),
+)
+SCORES.add(
+    "bge",
+    "f2sl.stats.scores.gaussian:BGe",
+    "marginal likelihood under a normal-Wishart prior",
+    "Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014",
+    kinds=(NUMBER,),
+)
+SCORES.add(
+    "bic-g",
+    "f2sl.stats.scores.gaussian:GaussianBIC",
+    "maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter",
+    "Schwarz 1978",
+    kinds=(NUMBER,),
+)
+
+MEASURES = Registry("measure")
+MEASURES.add(
+    "su",
+    "f2sl.stats.measures.information:SU",
+    "symmetrical uncertainty",
+    "Press and others 1988",
+    kinds=(STATES,),
+    unit="SU",
+)
+MEASURES.add(
+    "r2",
+    "f2sl.stats.measures.correlations:R2",
+    "squared correlation",
+    "Pearson 1896",
+    kinds=(NUMBER,),
+    unit="r^2",
+)
+MEASURES.add(
+    "correlation",
+    "f2sl.stats.measures.correlations:Correlation",
+    "correlation without its sign",
+    "Pearson 1896",
+    kinds=(NUMBER,),
+    unit="|r|",
+)
+MEASURES.add(
+    "mi",
+    "f2sl.stats.measures.information:MI",
+    "mutual information in nats",
+    "Shannon 1948",
+    kinds=(STATES, NUMBER),
+    unit="MI in nats",
+)

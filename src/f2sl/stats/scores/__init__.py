@@ -1,0 +1,1 @@
+"""Scores of networks, family by family: how well a set of parents explains a child."""

@@ -1,0 +1,147 @@
+"""What a score is, and how to write one of your own.
+
+A score says how well a set of parents explains a child. It is a log score: it adds up over the families of a
+network, and higher is better. It is asked for many families at once, all with as many parents; that is the
+only method that is required:
+
+>>> class FewParents(Score):
+...     def families(self, data, children, parents):
+...         return np.full(len(children), -float(parents.shape[1]))
+
+=========================  ======================================================================
+`bind`                     a faster way to score families of any sizes on an engine's data
+`set_formula`              the score as a difference of numbers of sets (:mod:`~f2sl.stats.scores.sets`),
+                           which the searches for best networks need
+`edge_log_prior`           what each edge adds to the log score of a structure
+=========================  ======================================================================
+
+A score that is a formula on the contingency table of a family derives from
+:class:`~f2sl.stats.scores.tables.TableScore` and has `of_tables` instead of `families`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.registries import Configured
+from f2sl.storage.protocol import Queries
+
+UNKNOWN = -(2**63)
+"""Marks a value of a set that has not been computed."""
+
+IMPOSSIBLE = UNKNOWN + 1
+"""Marks a set that is too large for any family over it to be in a best network."""
+
+LEAST = -(2**62)
+"""Lower bound of values in fixed point; marks such as `UNKNOWN` are below it.
+
+Half the range of an int64, so that the sum of two values that are not below it cannot overflow.
+"""
+
+MOST_MEMBERS = 40
+"""Largest number of variables of a set, for the choice of the unit: more than any exact search can do."""
+
+
+class Score(Configured):
+    """Base of the scores: options, and a method that scores families."""
+
+    requires = "families"
+
+    @property
+    def edge_log_prior(self) -> float:
+        """What each edge adds to the log score of a structure, where learners use a prior of structures."""
+        return 0.0
+
+    def families(self, data: Any, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family.
+
+        Parameters
+        ----------
+        data : engine
+            Has `n_rows`, `n_variables`, ``column(v)``; `counts` of states, `moments` of numbers.
+        children : ndarray of shape (m,)
+            Variables, by number.
+        parents : ndarray of shape (m, k)
+            The parents of each child, in ascending order.
+        """
+        raise NotImplementedError
+
+    def bind(self, engine: Any) -> FamilyScores:
+        """Make the score ready to score families on an engine's data."""
+        return FamilyScores(partial(self._by_size, engine), self.edge_log_prior)
+
+    def _by_size(self, engine: Any, queries: Queries) -> Floats:
+        """Score families of any sizes, those of one size at once."""
+        scores = np.empty(len(queries))
+        sizes = np.diff(queries.start)
+        for size in np.unique(sizes):
+            chosen = sizes == size
+            rows = queries.where(chosen).variables.reshape(-1, size)
+            found = np.asarray(self.families(engine, rows[:, -1], rows[:, :-1]), np.float64)
+            if found.shape != (len(rows),):
+                raise ValueError(
+                    f"{self!r}: families gave an array of shape {found.shape} for {len(rows)} families"
+                )
+            scores[chosen] = found
+        return scores
+
+
+class FamilyScores:
+    """Scores of families on an engine's data: some at a time, each remembered, or very many at once.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Scores queries, each a family with the parents first and the child last.
+    edge_log_prior : float
+        What each edge adds to the log score of a structure.
+    """
+
+    def __init__(self, evaluate: Callable[[Queries], Floats], edge_log_prior: float = 0.0) -> None:
+        self.edge_log_prior = edge_log_prior
+        self._evaluate = evaluate
+        self._known: dict[Hashable, float] = {}
+        self._n_at_once = 0
+
+    @property
+    def n_families(self) -> int:
+        """Number of families that were scored."""
+        return len(self._known) + self._n_at_once
+
+    def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
+        """Score families (child, parents in ascending order); what was scored before is remembered."""
+        new = list(dict.fromkeys(family for family in families if family not in self._known))
+        if new:
+            values = self._evaluate(Queries.of([(*parents, child) for child, parents in new]))
+            self._known.update(zip(new, values.tolist(), strict=True))
+        return np.array([self._known[family] for family in families])
+
+    def score_all(self, children: Integers, parents: Integers) -> Floats:
+        """Score families of one size: a row of parents, in ascending order, for each child."""
+        self._n_at_once += len(children)
+        return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
+
+
+def words_of(masks: Sequence[int], n_members: int) -> Integers:
+    """Return masks of any size as rows of 64-bit words, the first of which has the bits of members 0 to 63.
+
+    Python's integers have no largest one; the kernels' do.
+
+    Examples
+    --------
+    >>> words_of([5, 1 << 64], 65).tolist()
+    [[5, 0], [0, 1]]
+    """
+    n_words = words_for(n_members)
+    bits = b"".join([mask.to_bytes(8 * n_words, "little") for mask in masks])
+    return np.frombuffer(bits, "<i8").reshape(len(masks), n_words)
+
+
+def words_for(n_members: int) -> int:
+    """Return how many words of 64 bits the masks of so many members take."""
+    return max(1, -(-n_members // 64))

@@ -1,0 +1,129 @@
+"""Bayesian scores of states: the marginal likelihood of a family under Dirichlet priors.
+
+========  =====================================================================================
+"bdeu"    prior ess / (q r) for each cell, so that equivalent networks score the same (Heckerman,
+          Geiger and Chickering 1995)
+"k2"      prior 1 for each cell (Cooper and Herskovits 1992)
+========  =====================================================================================
+
+ess is the *equivalent sample size*, r the child's number of states, q the number of configurations of the
+parents.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from f2sl._arrays import Floats
+from f2sl.stats.log_table import LogTable
+from f2sl.stats.scores import _kernels
+from f2sl.stats.scores.base import MOST_MEMBERS, UNKNOWN
+from f2sl.stats.scores.sets import Ceilings, SetFormula, slack_for, table_sizes, unit_for
+from f2sl.stats.scores.tables import TableScore, shapes
+from f2sl.storage.protocol import Tables
+
+COUNTS_REMEMBERED = 128
+"""Counts below this are so frequent that their terms are kept while a batch is worked on."""
+
+
+@dataclass(frozen=True)
+class BDeu(TableScore):
+    """Marginal likelihood under Dirichlet priors that equivalent networks share.
+
+    Parameters
+    ----------
+    equivalent_sample_size : float
+        The weight of the prior, in samples.
+    """
+
+    equivalent_sample_size: float = 10.0
+
+    @property
+    def edge_log_prior(self) -> float:
+        """The F2SL paper's prior of structures: - log(ess + 1) for each edge."""
+        return -math.log(self.equivalent_sample_size + 1.0)
+
+    def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
+        """Return the score of each table."""
+        ess = self.equivalent_sample_size
+        r, q = shapes(tables)
+        return dirichlet_scores(tables, ess / (q * r), ess / q)
+
+    def set_formula(self, engine: Any) -> BDeuOfSets:
+        """Make the formula for G(S), of which the score is a difference."""
+        n, ess = engine.n_rows, self.equivalent_sample_size
+        # The term of a cell with n samples lies between log(ess / Q) and n log(n + ess).
+        log_q = float(np.log(np.sort(engine.counts.cardinalities)[-MOST_MEMBERS:]).sum())
+        return BDeuOfSets(ess, unit_for(n * max(math.log(n + ess + 1.0), log_q - math.log(ess))))
+
+
+@dataclass(frozen=True)
+class K2(TableScore):
+    """Marginal likelihood under Dirichlet priors of 1 for each cell."""
+
+    def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
+        """Return the score of each table."""
+        r, q = shapes(tables)
+        return dirichlet_scores(tables, np.ones_like(q), r)
+
+
+def dirichlet_scores(tables: Tables, cell_priors: Floats, group_priors: Floats) -> Floats:
+    """Return the log marginal likelihood of each table, given the priors of a cell and of a configuration."""
+    scores = np.empty(len(tables.queries))
+    # No sum exceeds N (log N + 60): |log Gamma| of a prior down to 1e-26 is below 60.
+    unit = 2.0 ** (math.ceil(math.log2(tables.n_rows * (math.log(tables.n_rows + 1.0) + 60.0))) - 61)
+    _kernels.dirichlet_scores(
+        tables.counts,
+        tables.group_start,
+        tables.first_group,
+        tables.n_groups,
+        cell_priors,
+        group_priors,
+        unit,
+        scores,
+    )
+    return scores
+
+
+@dataclass(frozen=True)
+class BDeuOfSets(SetFormula):
+    """Formula for G(S) = sum over the occupied cells of log Gamma(n + ess / Q) - log Gamma(ess / Q).
+
+    Its ceilings: the score is the log probability of the child's states, predicted one sample after another.
+    The first time that a state appears with a configuration of the parents, its probability is at most 1 / r:
+    with n samples seen there it is a / (r a + n), where a is the prior of a cell. So the score is at most
+    - log r for each occupied cell, and more parents only add to these. De Campos and Ji 2011 count the
+    occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020, *On
+    pruning for score-based Bayesian network structure learning*, have further bounds.
+    """
+
+    equivalent_sample_size: float
+    unit: float
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return G in units, and the number of occupied cells, for each table."""
+        # Tables with equally many cells have the same prior, and share the terms of small counts.
+        sizes = table_sizes(tables.queries, tables.cardinalities)
+        different, which = np.unique(sizes, return_inverse=True)
+        sums = np.empty((len(sizes), 2))
+        _kernels.set_sums(
+            tables.counts,
+            tables.group_start,
+            tables.first_group,
+            tables.n_groups,
+            self.equivalent_sample_size / sizes,
+            np.full((len(different), COUNTS_REMEMBERED), UNKNOWN),
+            which,
+            self.unit,
+            sums,
+        )
+        return sums
+
+    def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
+        """Return upper bounds of the scores of all families over variables with so many states."""
+        slack = slack_for(n_rows, n_rows + self.equivalent_sample_size, self.unit)
+        return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(states)), slack)

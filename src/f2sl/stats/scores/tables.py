@@ -1,0 +1,59 @@
+"""Scores that are formulas on the contingency table of a family.
+
+With N_jk the count of the child's state k in configuration j of the parents, r is the child's number of
+states and q the number of configurations (of all parents' states, seen or not).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.log_table import LogTable
+from f2sl.stats.scores.base import FamilyScores, Score
+from f2sl.storage.protocol import Queries, Tables
+
+
+class TableScore(Score):
+    """Base of the scores of states: a formula on tables."""
+
+    requires = "of_tables"
+
+    def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
+        """Return the score of each table, whose last variable is the child; `logarithms` has n log n."""
+        raise NotImplementedError
+
+    def families(self, data: Any, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family."""
+        return self.bind(data).score_all(children, parents)
+
+    def bind(self, engine: Any) -> FamilyScores:
+        """Make the score ready to score families on an engine's counts."""
+        counts, formula = engine.counts, FamilyFormula(self, LogTable(engine.n_rows))
+
+        def evaluate(queries: Queries) -> Floats:
+            return np.asarray(counts.evaluate(queries, formula)[:, 0])
+
+        return FamilyScores(evaluate, self.edge_log_prior)
+
+
+@dataclass(frozen=True)
+class FamilyFormula:
+    """Formula that travels to where tables are counted: a score, and n log n."""
+
+    score: TableScore
+    logarithms: LogTable
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return one score for each table."""
+        return np.asarray(self.score.of_tables(tables, self.logarithms), np.float64)
+
+
+def shapes(tables: Tables) -> tuple[Floats, Floats]:
+    """Return the child's number of states, and the number of configurations of its parents."""
+    cardinalities = tables.cardinalities[tables.queries.variables].astype(np.float64)
+    r = cardinalities[tables.queries.start[1:] - 1]
+    return r, np.multiply.reduceat(cardinalities, tables.queries.start[:-1]) / r

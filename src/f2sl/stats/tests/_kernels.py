@@ -1,0 +1,219 @@
+"""Compute the statistics of independence tests from contingency tables.
+
+Sums are in fixed point; `terms`, `logarithms` and `unit` belong together, as `stats/_kernels.py` describes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from f2sl._jit import Array, kernel, popcount
+from f2sl.stats._kernels import n_log_n_of
+
+
+@kernel
+def _g2_of_stratum(
+    counts: Array, k_x: int, k_y: int, columns: Array, terms: Array, logarithms: Array, log_unit: float
+) -> tuple[int, int, int]:
+    """Return half of G2 in fixed point, degrees of freedom, and number of samples of one stratum.
+
+    Half of G2 is the sum of n log n over the cells, less those over rows and columns, plus that of the total.
+    Being a sum of integers it is exact but for the rounding of each term: of exactly independent variables
+    it may come out as some units above or below 0.
+
+    counts : (k_x * k_y,) int64, the cells by state of X, then of Y; columns : (at least k_y,) int64, output,
+    the sums over X for each state of Y.
+    """
+    n_z, rows_used, columns_used, total = 0, 0, 0, 0
+    columns[:k_y] = 0
+    for x in range(k_x):
+        row = 0
+        for y in range(k_y):
+            n = counts[x * k_y + y]
+            row += n
+            columns[y] += n
+            total += n_log_n_of(n, terms, logarithms, log_unit)
+        total -= n_log_n_of(row, terms, logarithms, log_unit)
+        n_z += row
+        rows_used += row > 0
+    if n_z == 0:
+        return 0, 0, 0
+    for y in range(k_y):
+        total -= n_log_n_of(columns[y], terms, logarithms, log_unit)
+        columns_used += columns[y] > 0
+    total += n_log_n_of(n_z, terms, logarithms, log_unit)
+    return total, (rows_used - 1) * (columns_used - 1), n_z
+
+
+@kernel
+def g2_tests(
+    counts: Array,
+    cell_start: Array,
+    k_x: Array,
+    k_y: Array,
+    terms: Array,
+    logarithms: Array,
+    unit: float,
+    statistics: Array,
+    freedom: Array,
+) -> None:
+    """Compute G2 and the degrees of freedom of each test: sums over its strata.
+
+    A stratum counts (non-empty rows - 1) (non-empty columns - 1) degrees of freedom.
+
+    Parameters
+    ----------
+    counts, cell_start : int64
+        The full tables: test t has the cells ``cell_start[t]`` to ``cell_start[t + 1]``, by stratum, then by
+        state of X, then by state of Y.
+    k_x, k_y : (n_tests,) int64
+        Numbers of states of X and Y.
+    statistics, freedom : (n_tests,) float64 and int64
+        Output.
+    """
+    for t in range(len(k_x)):
+        kx, ky = k_x[t], k_y[t]
+        size = kx * ky
+        columns = np.empty(ky, np.int64)
+        total, degrees = 0, 0
+        for first in range(cell_start[t], cell_start[t + 1], size):
+            cells = counts[first : first + size]
+            g2, free, _ = _g2_of_stratum(cells, kx, ky, columns, terms, logarithms, unit)
+            total += g2
+            degrees += free
+        statistics[t] = 2.0 * total * unit
+        freedom[t] = degrees
+
+
+@kernel
+def x2_tests(
+    counts: Array, cell_start: Array, k_x: Array, k_y: Array, unit: float, statistics: Array, freedom: Array
+) -> None:
+    """Compute Pearson's X2 and the degrees of freedom of each test, from tables as `g2_tests` takes them.
+
+    Each term is rounded to fixed point on its own, in units of `unit`: X2 does not depend on the order of
+    strata or states.
+    """
+    for t in range(len(k_x)):
+        kx, ky = k_x[t], k_y[t]
+        size = kx * ky
+        rows, columns = np.empty(kx, np.int64), np.empty(ky, np.int64)
+        total, degrees = 0, 0
+        for first in range(cell_start[t], cell_start[t + 1], size):
+            cells = counts[first : first + size]
+            n_z, rows_used, columns_used = 0, 0, 0
+            columns[:] = 0
+            for x in range(kx):
+                row = 0
+                for y in range(ky):
+                    row += cells[x * ky + y]
+                    columns[y] += cells[x * ky + y]
+                rows[x] = row
+                n_z += row
+                rows_used += row > 0
+            if n_z == 0:
+                continue
+            for y in range(ky):
+                columns_used += columns[y] > 0
+            degrees += (rows_used - 1) * (columns_used - 1)
+            for x in range(kx):
+                for y in range(ky):
+                    if rows[x] > 0 and columns[y] > 0:
+                        expected = rows[x] * columns[y] / n_z
+                        gap = cells[x * ky + y] - expected
+                        total += int(np.rint(gap * gap / expected / unit))
+        statistics[t] = total * unit
+        freedom[t] = degrees
+
+
+@kernel
+def tests_until_decided(
+    planes: Array,
+    plane_start: Array,
+    cardinalities: Array,
+    variables: Array,
+    query_start: Array,
+    margin_start: Array,
+    by_size: Array,
+    enough: Array,
+    terms: Array,
+    logarithms: Array,
+    unit: float,
+    statistics: Array,
+    freedom: Array,
+) -> None:
+    """Compute G2 as `g2_tests` does, but end each test as soon as it is decided.
+
+    X and Y are the last two variables of each query, the others are the condition. Strata are counted from
+    bit planes and added one after another. No stratum has a negative G2, so a test ends, its statistic
+    infinite, as soon as the sum so far is large enough.
+
+    Parameters
+    ----------
+    planes, plane_start, cardinalities
+        As in `storage/memory/_kernels.py`.
+    variables, query_start : int64
+        Query t is ``variables[query_start[t]:query_start[t + 1]]``: the condition, then X, then Y.
+    margin_start, by_size : int64
+        The states of variable v, those with most samples first, are ``by_size[margin_start[v]:]``. Large
+        strata contribute most of G2, so most tests end after a few of them.
+    enough : (n_tests,) float64
+        Half of a G2, in units, above which a test ends.
+    statistics, freedom : (n_tests,) float64 and int64
+        Output; `freedom` has only the strata that were counted where the statistic is infinite.
+    """
+    n_words = planes.shape[1]
+    longest, widest = 0, 0
+    for t in range(len(enough)):
+        longest = max(longest, query_start[t + 1] - query_start[t])
+    for v in variables:
+        widest = max(widest, cardinalities[v])
+    masks = np.empty((longest, n_words), np.uint64)
+    columns = np.empty(widest, np.int64)
+    cells = np.empty(widest * widest, np.int64)
+    # joint[a * k_y + b] holds the samples in state a of X and b of Y. It is kept for the next query, which
+    # often has the same two: a cell of a stratum is then one AND, whatever the size of the condition.
+    joint = np.empty((widest * widest, n_words), np.uint64)
+    last_x, last_y = -1, -1
+    state = np.empty(longest, np.int64)
+    for t in range(len(enough)):
+        query = variables[query_start[t] : query_start[t + 1]]
+        depth = len(query) - 2
+        x, y = query[depth], query[depth + 1]
+        k_x, k_y = cardinalities[x], cardinalities[y]
+        if x != last_x or y != last_y:
+            for a in range(k_x):
+                for b in range(k_y):
+                    for w in range(n_words):
+                        joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
+            last_x, last_y = x, y
+        # Bits beyond the last sample are set here, but not in `joint`.
+        state[:] = 0
+        masks[0] = ~np.uint64(0)
+        total, degrees, changed = 0, 0, 0
+        while changed >= 0 and total <= enough[t]:
+            # masks[level + 1] holds the samples in the current states of condition variables 0 to level. As
+            # in `_count_by_planes`, `state` is an odometer, and masks before the digit that changed still
+            # hold.
+            for level in range(changed, depth):
+                v = query[level]
+                plane = plane_start[v] + by_size[margin_start[v] + state[level]]
+                for w in range(n_words):
+                    masks[level + 1, w] = masks[level, w] & planes[plane, w]
+            for cell in range(k_x * k_y):
+                bits = 0
+                for w in range(n_words):
+                    bits += popcount(masks[depth, w] & joint[cell, w])
+                cells[cell] = bits
+            g2, free, _ = _g2_of_stratum(cells, k_x, k_y, columns, terms, logarithms, unit)
+            total += g2
+            degrees += free
+            changed = depth - 1
+            while changed >= 0:
+                state[changed] += 1
+                if state[changed] < cardinalities[query[changed]]:
+                    break
+                state[changed] = 0
+                changed -= 1
+        statistics[t] = np.inf if total > enough[t] else 2.0 * total * unit
+        freedom[t] = degrees

@@ -1,0 +1,187 @@
+"""Fisher's z test of whether X and Y are uncorrelated given S.
+
+Of jointly Gaussian variables, zero partial correlation is conditional independence. With N samples the
+statistic is z = sqrt(N - |S| - 3) atanh(r), where r is the sample partial correlation; under
+independence it follows the standard normal distribution nearly (Fisher 1924; for PC: Kalisch and
+Bühlmann 2007).
+
+A test is *unreliable* where N - |S| - 3 < 1, and where S determines X or Y (but for `COLLINEAR` of its
+variance), so that nothing is left to correlate: it separates nothing. Members of S that the others determine
+add nothing and change nothing. A correlation of 1 or -1 counts as the next smaller one on the grid of
+correlations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, subsets
+from f2sl.stats.conditioning import LARGEST, partial_correlations
+from f2sl.stats.measures.significance import MARGIN
+from f2sl.stats.registries import NUMBER
+from f2sl.stats.tests.base import CITest
+from f2sl.stats.tests.tables import strengths
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import FoundPairs
+
+LEAST_FREEDOM = 1
+
+MOST_DOUBLINGS = 1000
+"""Two to the power of this is still a float."""
+
+
+class FisherZ(CITest):
+    """Fisher's z test of real numbers.
+
+    Examples
+    --------
+    >>> correlations = np.array([[1.0, 0.8, 0.64], [0.8, 1.0, 0.8], [0.64, 0.8, 1.0]])
+    >>> test = FisherZ().bind(Moments(100, np.ones(3), correlations))
+    >>> a, b, c = np.array([[0], [1], [2]])
+    >>> bool(test.answer(a, c, np.empty((1, 0), np.int64))[0] == DEPENDENT)
+    True
+    >>> bool(test.answer(a, c, b[:, None])[0] == INDEPENDENT)
+    True
+    """
+
+    kinds = (NUMBER,)
+
+    def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
+        """Return the p-value of each question; NaN where the test is unreliable."""
+        return self.bind(data).ask(x, y, given).p_value
+
+    def bind(
+        self,
+        engine: Any,
+        alpha: float = 0.01,
+        *,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> CorrelationTest:
+        """Make the test ready to answer questions about an engine's correlations."""
+        return CorrelationTest(engine.moments, alpha)
+
+    def of_pairs(self, engine: Any) -> ZOfPairs:
+        """Make the test of all pairs, whose p-values are corrected for their number."""
+        return ZOfPairs(engine.moments)
+
+
+class CorrelationTest:
+    """Fisher's z tests on correlations, at the level `alpha`."""
+
+    def __init__(self, engine: Moments, alpha: float = 0.01) -> None:
+        self.engine = engine
+        self.alpha = alpha
+        self.n_tests = 0
+        self.n_unreliable = 0
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables to ask about."""
+        return self.engine.n_variables
+
+    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
+        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        return self.ask(x, y, given).answer
+
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with p-value, statistic and strength, whatever is `enough`."""
+        freedom = self.engine.n_rows - given.shape[1] - 3
+        if freedom >= LEAST_FREEDOM and len(x):
+            correlations = partial_correlations(self.engine, x, y, given)
+        else:
+            correlations = np.full(len(x), np.nan)
+        answers = z_answers(correlations, freedom, self.alpha)
+        self.n_tests += len(x)
+        self.n_unreliable += int((answers.answer == UNRELIABLE).sum())
+        return answers
+
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
+        """Return how many configurations a conditioning set may have, where each variable doubles them."""
+        most = self.engine.n_rows - 3 - LEAST_FREEDOM
+        return np.full(len(x), 2.0 ** min(most, MOST_DOUBLINGS))
+
+    def configurations(self, given: Integers) -> Floats:
+        """Count each variable as a doubling: numbers have no states, but the size of a set matters alike."""
+        return np.full(len(given), 2.0 ** min(given.shape[1], MOST_DOUBLINGS))
+
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
+        if self.engine.n_rows - size - 3 >= LEAST_FREEDOM:
+            yield from subsets(among[(among != x) & (among != y)], size)
+
+
+def z_answers(correlations: Floats, freedom: int, alpha: float) -> Answers:
+    """Answer by partial correlations with so many degrees of freedom; NaN is unreliable."""
+    answers = np.full(len(correlations), UNRELIABLE, np.int8)
+    numbers = np.full((3, len(correlations)), np.nan)
+    reliable = ~np.isnan(correlations)
+    if reliable.any():
+        z, p_values = z_tail(correlations[reliable], freedom)
+        answers[reliable] = np.where(p_values > alpha, INDEPENDENT, DEPENDENT)
+        # The square of a standard normal number is chi-squared with one degree of freedom.
+        numbers[:, reliable] = p_values, z, strengths(z * z, np.ones(len(z)), p_values)
+    return Answers(answers, *numbers)
+
+
+def z_tail(correlations: Floats, freedom: int) -> tuple[Floats, Floats]:
+    """Return Fisher's z of partial correlations with so many degrees of freedom, and the p-values.
+
+    Examples
+    --------
+    >>> z, p_values = z_tail(np.array([0.19355]), 100)
+    >>> z.round(3).tolist(), p_values.round(3).tolist()
+    ([1.96], [0.05])
+    """
+    from scipy.special import erfc
+
+    z = np.sqrt(max(freedom, 0)) * np.arctanh(np.clip(correlations, -LARGEST, LARGEST))
+    return z, np.asarray(erfc(np.abs(z) / np.sqrt(2.0)))
+
+
+@dataclass(frozen=True)
+class CorrelationsAbove:
+    """Keeps the pairs whose correlation exceeds the last of some rising thresholds, by absolute value."""
+
+    thresholds: Floats
+
+    @property
+    def weakest(self) -> float:
+        """No pair is tallied whose correlation does not exceed it, by absolute value."""
+        return float(self.thresholds[0])
+
+    def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
+        """Keep the pairs above the last threshold, with their correlations, and tally those above each."""
+        above = np.abs(correlations)[:, None] > self.thresholds
+        keep = above[:, -1]
+        return FoundPairs(first[keep], second[keep], correlations[keep], above.sum(axis=0))
+
+
+class ZOfPairs:
+    """Fisher's z test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
+
+    Without enough samples for the test no pair is significant.
+    """
+
+    def __init__(self, engine: Moments) -> None:
+        self._freedom = engine.n_rows - 3
+
+    def formula(self, levels: Floats) -> CorrelationsAbove:
+        """Return a formula that keeps all pairs with a p-value up to the last of some falling levels."""
+        from scipy.special import erfcinv
+
+        if self._freedom < LEAST_FREEDOM:
+            return CorrelationsAbove(np.full(len(levels), np.inf))
+        critical = np.tanh(math.sqrt(2.0 / self._freedom) * erfcinv(levels))
+        return CorrelationsAbove(critical * (1.0 - MARGIN))
+
+    def p_values(self, found: FoundPairs) -> Floats:
+        """Return the p-values of what the formula kept; its values are correlations."""
+        return z_tail(found.values, self._freedom)[1]
