@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from f2sl.orient.by_score import orient_by_score
 
 import f2sl
 from conftest import compiled_only
 from f2sl.errors import OptionError
+from f2sl.orient.climbing import orient_by_score
 from f2sl.reading import open_table
 from f2sl.search.orders import search_orders
 from f2sl.stats.choose import make_score
@@ -113,7 +113,7 @@ def test_climbs_begin_with_the_graph_of_the_tests_and_with_no_edge(monkeypatch, 
         given.append(sorted(map(tuple, start.tolist())))
         return orient_by_score(*arguments, start=start, **options)
 
-    monkeypatch.setattr("f2sl.orient.by_score.orient_by_score", listening)
+    monkeypatch.setattr("f2sl.orient.climbing.orient_by_score", listening)
     f2sl.F2SLh(search="hill-climbing", max_parents=most).fit(collider_by_late_names())
     assert given == [usable, []]
 
@@ -126,7 +126,7 @@ def test_the_better_climb_is_kept(monkeypatch, first_is_better):
             return graph, climbed
         return graph.__class__(graph.nodes, []), dataclasses.replace(climbed, score=climbed.score - 1.0)
 
-    monkeypatch.setattr("f2sl.orient.by_score.orient_by_score", worse)
+    monkeypatch.setattr("f2sl.orient.climbing.orient_by_score", worse)
     graph = f2sl.F2SLh(search="hill-climbing").fit(collider_by_late_names()).graph_
     assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]
 
