@@ -84,7 +84,7 @@ def test_exact_independence_is_not_above_zero(k, measure):
     # these numbers the information need not be zero, but what is left is no relevance.
     codes = np.array([[0] * 9 + [1] * 18, ([0] * 3 + [1] * 6) + ([0] * 6 + [1] * 12)])
     engine = make_engine(codes, [k, k])
-    found = engine.search_pairs(Information(engine).pairs_above(0.0, measure))
+    found = related_pairs(engine, 0.0, measure)()
     assert len(found.first) == 0
     assert measured(codes, measure, [k, k])[0, 1] == pytest.approx(0.0, abs=1e-14)
 
