@@ -1,4 +1,4 @@
-"""Table formats as objects: one of a user's own is read, in memory and in blocks, and written like the others."""
+"""Table formats as objects: one of a user is read, in memory and in blocks, and written like the others."""
 
 import gzip
 import json
