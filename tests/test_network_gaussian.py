@@ -81,7 +81,7 @@ class TestMoments:
 
     def test_rows_are_the_same_on_every_machine(self):
         net = f2sl.random_network(variables=30, edges=40, kind="gaussian", seed=1)
-        values = net.sample_table(1000, seed=1).values.astype("<f8")
+        values = net.sample_table(1000, seed=1).numbers.astype("<f8")
         assert hashlib.sha256(values.tobytes()).hexdigest() == ROWS
 
     def test_log_likelihood(self, network):

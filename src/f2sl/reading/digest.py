@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from f2sl.reading.encode import Encoder, Labels
+from f2sl.reading.frames import Source
 from f2sl.reading.integers import offsets
 from f2sl.reading.values import LAST_EXACT, Mask, RawColumn, Refused
 from f2sl.table.column import MAX_STATES, STATES, Column
@@ -174,7 +175,7 @@ class Digest:
         return self._real
 
 
-class DigestSource:
+class DigestSource(Source):
     """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
 
     def __init__(
@@ -188,10 +189,6 @@ class DigestSource:
     def column(self, i: int) -> RawColumn:
         """Return the distinct values of column `i`."""
         return self.digests[i].column(self._with_dropped)
-
-    def block(self, first: int, last: int) -> None:
-        """Return None: the columns are not equally long."""
-        return
 
     def may_be_real(self, i: int) -> bool:
         """Look at what the column came as."""

@@ -117,7 +117,7 @@ class Encoder:
         keep = complete_rows(self.source) if self.missing == "drop" else None
         n_kept = n_rows if keep is None else int(keep.sum())
         self.check_kept(n_kept)
-        self.places = places_of(self.columns)
+        self.places = places_of(self.kinds)
         self.codes: npt.NDArray[Any] = np.empty((self.kinds.count(STATES), n_kept), dtype=np.uint8)
         self.numbers = np.empty((self.kinds.count(NUMBER), n_kept))
         in_blocks = keep is None and NUMBER not in self.kinds

@@ -9,7 +9,7 @@ array, which is many times faster than a column at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -25,23 +25,23 @@ _CATEGORIES = (nw.Categorical, nw.Enum)
 _NO_REAL_TYPES = (nw.Boolean, nw.String, *_CATEGORIES)
 
 
-class Source(Protocol):
-    """A table to be encoded."""
+class Source:
+    """A table to be read: names, the number of rows, and the columns."""
 
     names: tuple[str, ...]
     n_rows: int
 
     def column(self, i: int) -> RawColumn:
         """Return column `i`; raises `Refused` if it cannot be read."""
-        ...
+        raise NotImplementedError
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
         """Return columns `first` to `last` - 1 as (rows, columns) of integers or booleans, or None."""
-        ...
+        return None
 
     def may_be_real(self, i: int) -> bool:
         """Tell, by the type of column `i` alone, whether it may hold real numbers."""
-        ...
+        raise NotImplementedError
 
 
 def open_source(data: Any, names: Sequence[str] | None = None, drop: Sequence[str] = ()) -> Source:
@@ -95,7 +95,7 @@ def _other_source(data: Any, names: Sequence[str] | None) -> Source:
     )
 
 
-class ArraySource:
+class ArraySource(Source):
     """A two-dimensional NumPy array, one row for each sample."""
 
     def __init__(self, array: npt.NDArray[Any], names: Sequence[str] | None) -> None:
@@ -124,7 +124,7 @@ class ArraySource:
         return self._array.dtype.kind not in _NO_REALS
 
 
-class ArrowSource:
+class ArrowSource(Source):
     """A PyArrow table or record batch, or anything that PyArrow can make a table of."""
 
     def __init__(self, table: Any, names: Sequence[str] | None) -> None:
@@ -144,10 +144,6 @@ class ArrowSource:
 
         return arrow_column(self._table.column(i))
 
-    def block(self, first: int, last: int) -> None:
-        """Return None: single columns need no copy here."""
-        return
-
     def may_be_real(self, i: int) -> bool:
         """Look at the column's type."""
         import pyarrow.types as pt
@@ -156,7 +152,7 @@ class ArrowSource:
         return bool(pt.is_floating(dtype) or pt.is_decimal(dtype))
 
 
-class FrameSource:
+class FrameSource(Source):
     """A data frame of any library that Narwhals knows."""
 
     def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str] | None) -> None:
@@ -189,7 +185,7 @@ class FrameSource:
         return not (dtype.is_integer() or isinstance(dtype, _NO_REAL_TYPES))
 
 
-class MappingSource:
+class MappingSource(Source):
     """A dictionary of columns, of whatever type each may be."""
 
     def __init__(self, columns: Mapping[Any, Any], names: Sequence[str] | None) -> None:
@@ -220,17 +216,13 @@ class MappingSource:
             return series_column(series)
         return object_column(list(values))
 
-    def block(self, first: int, last: int) -> None:
-        """Return None: the columns are apart."""
-        return
-
     def may_be_real(self, i: int) -> bool:
         """Look at the type of an array; of a list of objects it is not known."""
         values = self._columns[i]
         return not (isinstance(values, np.ndarray) and values.dtype.kind in _NO_REALS)
 
 
-class _Without:
+class _Without(Source):
     """Another source without some of its columns."""
 
     def __init__(self, source: Source, drop: Sequence[str], names: Sequence[str] | None) -> None:

@@ -119,7 +119,7 @@ def _held(
     def read() -> list[Any]:
         return list(map(partial(parts.begin_block, cluster.put((columns, prepared))), parts.parts))
 
-    blocks, places = Held(cluster, read), places_of(prepared.columns)
+    blocks, places = Held(cluster, read), places_of([column.kind for column in prepared.columns])
     low, high = prepared.ends
     table = DaskTable(
         prepared.columns, cluster, blocks, prepared.n_rows, places, (low, high), memory, prepared.notes

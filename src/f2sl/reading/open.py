@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,20 +130,18 @@ def open_table(
         return data
     on_dask = _is_dask_frame(data)
     scheduler = scheduler or (Cluster.current_client() if on_dask else None)
-    wrong = _Wrong()
-    with wrong.told():
-        _check_engine(engine, data, on_dask)
-    with wrong.told():
-        if scheduler is not None and engine != "dask" and not on_dask:
-            raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
-    with wrong.told():
-        allowed = memory_limit(memory, engine)
-    with wrong.told():
-        n_workers = resolve_jobs(n_jobs)
-    with wrong.told():
-        delimiter = _checked_delimiter(delimiter)
-    reading = _reading(wrong, names, kinds, bins, binning, missing, drop)
-    wrong.raise_any()
+    allowed, n_workers, delimiter, bins, *_ = _all_of(
+        lambda: memory_limit(memory, engine),
+        lambda: resolve_jobs(n_jobs),
+        lambda: _checked_delimiter(delimiter),
+        lambda: _checked_bins(bins, kinds),
+        lambda: _check_engine(engine, scheduler, data, on_dask),
+        lambda: check_kinds(kinds),
+        lambda: _check_known("binning", binning, BINNINGS),
+        lambda: _check_missing(missing, kinds),
+        lambda: _check_drop(drop),
+    )
+    reading = Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
     are_files = is_path(data)
     if are_files:
         from f2sl.reading.files import data_files
@@ -259,65 +256,55 @@ def _is_dask_frame(data: Any) -> bool:
     return True
 
 
-# The check of the options
+# The check of the options; which columns there are is seen with the table
 
 
-class _Wrong:
-    """What is wrong with the options, to be told at once."""
-
-    def __init__(self) -> None:
-        self._told: list[str] = []
-
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """Keep an error about options for later."""
+def _all_of(*checks: Callable[[], Any]) -> list[Any]:
+    """Run all checks and return what they give, or raise one error about all that is wrong."""
+    found, told = [], []
+    for check in checks:
         try:
-            yield
+            found.append(check())
         except OptionError as error:
-            self._told.append(str(error))
-
-    def raise_any(self) -> None:
-        """Raise one error about all that is wrong."""
-        if self._told:
-            raise OptionError(". ".join(self._told))
+            told.append(str(error))
+    if told:
+        raise OptionError(". ".join(told))
+    return found
 
 
-def _reading(
-    wrong: _Wrong, names: Any, kinds: Any, bins: Any, binning: Any, missing: Any, drop: Any
-) -> Reading:
-    """Check how columns are read; which columns there are is seen with the table."""
-    with wrong.told():
-        check_kinds(kinds)
-    with wrong.told():
-        if isinstance(bins, Mapping):
-            bins = {str(column): bin_count(k, str(column)) for column, k in bins.items()}
-        elif bins is not None:
-            bins = bin_count(bins)
-    with wrong.told():
-        if binning not in BINNINGS:
-            raise OptionError(unknown_name("binning", binning, BINNINGS))
-    with wrong.told():
-        if missing not in MISSING:
-            raise OptionError(unknown_name("way to treat missing values, missing =", missing, MISSING))
-    with wrong.told():
-        if bins is not None and isinstance(kinds, str) and kinds == NUMBER:
-            raise OptionError('bins cuts real numbers into states, which kinds="number" does not want')
-    with wrong.told():
-        if missing == "state" and isinstance(kinds, str) and kinds == NUMBER:
-            raise OptionError(STATE_OF_NUMBERS)
-    with wrong.told():
-        if isinstance(drop, str):
-            raise OptionError(f"drop takes a list of names, got the single string {drop!r}")
-    return Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
+def _check_known(option: str, value: Any, known: Iterable[str]) -> None:
+    if value not in known:
+        raise OptionError(unknown_name(option, value, known))
 
 
-def _check_engine(engine: Any, data: Any, on_dask: bool) -> None:
+def _check_missing(missing: Any, kinds: Any) -> None:
+    _check_known("way to treat missing values, missing =", missing, MISSING)
+    if missing == "state" and kinds == NUMBER:
+        raise OptionError(STATE_OF_NUMBERS)
+
+
+def _check_drop(drop: Any) -> None:
+    if isinstance(drop, str):
+        raise OptionError(f"drop takes a list of names, got the single string {drop!r}")
+
+
+def _checked_bins(bins: Any, kinds: Any) -> Bins:
+    if bins is not None and kinds == NUMBER:
+        raise OptionError('bins cuts real numbers into states, which kinds="number" does not want')
+    if isinstance(bins, Mapping):
+        return {str(column): bin_count(k, str(column)) for column, k in bins.items()}
+    return None if bins is None else bin_count(bins)
+
+
+def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None:
     if engine not in ENGINES:
         raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
     if on_dask and engine not in ("auto", "dask"):
         raise OptionError(f'engine={engine!r}: a Dask DataFrame was handed over, which is for "dask"')
     if engine == "stream" and not is_path(data):
         raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
+    if scheduler is not None and engine != "dask" and not on_dask:
+        raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
 
 
 def _checked_delimiter(delimiter: Any) -> str | None:

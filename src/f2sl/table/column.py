@@ -48,16 +48,16 @@ def code_type(most_states: int) -> type[np.uint8] | type[np.uint16]:
     return np.uint8 if most_states <= 256 else np.uint16
 
 
-def places_of(columns: Sequence[Column]) -> npt.NDArray[np.int64]:
+def places_of(kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     """Number the columns of each kind in their order.
 
     Examples
     --------
-    >>> places_of([Column("a", "number"), Column("b", "states", (0, 1)), Column("c", "number")]).tolist()
+    >>> places_of(["number", "states", "number"]).tolist()
     [0, 0, 1]
     """
-    kinds = np.array([column.kind for column in columns])
     places = np.empty(len(kinds), np.int64)
     for kind in KINDS:
-        places[kinds == kind] = np.arange((kinds == kind).sum())
+        own = np.array(kinds) == kind
+        places[own] = np.arange(own.sum())
     return places

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -81,9 +82,9 @@ class Table(ABC):
     def counting_engine(self, n_jobs: int | None = None) -> Any:
         """Open the engine that counts a table of states."""
 
-    @abstractmethod
     def with_notes(self, *notes: str) -> Self:
         """Return the same table with these notes and no others."""
+        return replace(self, notes=notes)  # type: ignore[type-var]
 
     @cached_property
     def names(self) -> tuple[str, ...]:

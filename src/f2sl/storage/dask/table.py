@@ -87,7 +87,7 @@ class DaskTable(Table):
             Block(np.ascontiguousarray(table.codes[:, a:b]), np.ascontiguousarray(table.numbers[:, a:b]))
             for a, b in pairwise(edges)
         ]
-        places = places_of(table.columns)
+        places = places_of(table.kinds)
         blocks = Held(cluster, lambda: cluster.scatter(parts))
         return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends(), memory, table.notes)
 
@@ -170,10 +170,6 @@ class DaskTable(Table):
         from f2sl.storage.dask.engine import open_cluster_engine
 
         return open_cluster_engine(self)
-
-    def with_notes(self, *notes: str) -> DaskTable:
-        """Return the same table with these notes and no others."""
-        return replace(self, notes=notes)
 
     def close(self) -> None:
         """Let the cluster forget the table; the connection is closed, if it was opened for it."""

@@ -7,7 +7,7 @@ samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +129,7 @@ class MemoryTable(Table):
     @cached_property
     def _rows(self) -> npt.NDArray[np.int64]:
         """The row of each column in the matrix of its kind."""
-        return places_of(self.columns)
+        return places_of(self.kinds)
 
     @cached_property
     def _ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -173,7 +173,3 @@ class MemoryTable(Table):
         from f2sl.storage.memory.engine import MemoryEngine
 
         return MemoryEngine(self, n_jobs)
-
-    def with_notes(self, *notes: str) -> MemoryTable:
-        """Return the same table with these notes and no others."""
-        return replace(self, notes=notes)

@@ -248,10 +248,6 @@ class StreamTable(Table):
 
         return StreamEngine(self, n_jobs)
 
-    def with_notes(self, *notes: str) -> StreamTable:
-        """Return the same table with these notes and no others."""
-        return replace(self, notes=notes)
-
     def close(self) -> None:
         """Give the space on disk back."""
         for file in self._files:
@@ -293,7 +289,7 @@ class BlockWriter:
             occurring = ends_of([self._margins[i] for i in self._of_states])
             low[self._of_states], high[self._of_states] = occurring
         codes, numbers = self._files
-        places, margins = places_of(self._columns), tuple(self._margins)
+        places, margins = places_of([column.kind for column in self._columns]), tuple(self._margins)
         return StreamTable(self._columns, codes, numbers, places, margins, (low, high), memory, notes)
 
 
