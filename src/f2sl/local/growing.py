@@ -250,7 +250,7 @@ class _Problems:
         return cls(turns, around, members, target + (place <= target), place)
 
     def mask(self, variables: Iterable[int]) -> int:
-        """Give some of those around the target as a mask, without a bit for the candidate."""
+        """Return some of those around the target as a mask, without a bit for the candidate."""
         return sum(1 << int(place) for place in np.searchsorted(self.around, list(variables)))
 
 
@@ -295,7 +295,7 @@ class SetFamilies:
         self.max_parents = len(members) if max_parents is None else max_parents
 
     def values(self, sets: Sequence[int]) -> Integers:
-        """Give the values of sets of members, as masks."""
+        """Return the values of sets of members, as masks."""
         from f2sl.stats.set_scores import words_of
 
         return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]

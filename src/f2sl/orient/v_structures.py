@@ -128,7 +128,7 @@ def _colliders(
 
 
 def _pairs(triples: Integers) -> tuple[Integers, Integers]:
-    """Give the distinct pairs (A, D) of triples that are sorted by them, and the pair of each triple."""
+    """Return the distinct pairs (A, D) of triples that are sorted by them, and the pair of each triple."""
     ends = triples[:, ::2]
     new = np.ones(len(ends), np.bool_)
     new[1:] = (ends[1:] != ends[:-1]).any(axis=1)
@@ -147,7 +147,7 @@ def _search_subsets(
     hopeful = np.flatnonzero((others >= size).any(axis=1))
 
     def candidates() -> Iterator[tuple[int, Integers]]:
-        """For each pair, subsets of A's neighbours and then of D's, for as long as it has an open triple."""
+        """List for each pair subsets of A's neighbours, then of D's, as long as it has an open triple."""
         for number, (a, d) in zip(hopeful.tolist(), pairs[hopeful].tolist(), strict=True):
             own = slice(first_triple[number], first_triple[number + 1])
             for sets in _candidate_sets(skeleton, test, a, d, triples[own, 1], size):
@@ -177,7 +177,7 @@ def _search_subsets(
 def _candidate_sets(
     skeleton: Skeleton, test: IndependenceTest, a: int, d: int, middle: Integers, size: int
 ) -> Iterator[Integers]:
-    """Subsets of the neighbours of A and then of D that a reliable test can be made with, some at a time.
+    """List the subsets of A's neighbours, then of D's, that allow a reliable test, some at a time.
 
     What separates A and D may not hold C; with several C between them, a set that holds one of them may
     still serve the others.

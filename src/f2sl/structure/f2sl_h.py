@@ -154,7 +154,7 @@ class F2SLh(OrientedByTests, WithScore):
     def _climb(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
     ) -> tuple[DAG, float]:
-        """Hill climbing, from the usable edges of the graph of the tests and from no edge."""
+        """Climb from the usable edges of the graph of the tests, and from no edge."""
         from f2sl.search.hill_climbing import AtMost, Families
 
         arrows = start.directed_array
