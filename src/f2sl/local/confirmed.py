@@ -86,7 +86,7 @@ class ConfirmedFCBF(WithMeasure):
     def confirm(
         self, relevant: Neighbourhoods, test: IndependenceTest, first: int, last: int
     ) -> Neighbourhoods:
-        """Drop the candidates that a stronger one makes independent, of targets `first` to `last` (step 2).
+        """Drop candidates that a stronger one makes independent, of targets `first` to `last` (step 2).
 
         The sets of other targets are empty.
         """

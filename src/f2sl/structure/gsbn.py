@@ -135,7 +135,7 @@ def along_paths(graph: PDAG) -> PDAG:
 
 
 def _smaller(blankets: Neighbourhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
-    """Return the smaller of two blankets, without their owners and some others; of equals the earlier name's."""
+    """Return the smaller of two blankets, less their owners and some others; of equals the first by name."""
     of_a, of_b = (np.setdiff1d(blankets.of(v)[0], [a, b, *without]) for v in (a, b))
     return of_b if len(of_b) < len(of_a) else of_a
 

@@ -63,7 +63,7 @@ class FromLocal(StructureLearner):
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
-        """Name the unit of the edges' weights: that of the learner of parents and children, once it is made."""
+        """Name the unit of the edges' weights: that of the learner of neighbours, once it is made."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
     def problems(self) -> Iterator[str]:
