@@ -98,6 +98,15 @@ def test_each_is_said_in_terms_of_flags(capsys):
         (lambda t: f2sl.learn(t, "f2sl-c", hidden=3), "f2sl-c has no option 'hidden', which dag-gnn has"),
         (lambda t: f2sl.learn(t, "f2sl-c", bin=3), "unknown option of f2sl-c 'bin'; did you mean 'bins'?"),
         (lambda t: f2sl.learn_pc(t, "a", k=3), "fcbf has no option 'k', which mrmr has"),
+        (lambda t: f2sl.learn(t, k=3), "f2sl-c has no option 'k', which local-to-global (pc=\"mrmr\") has"),
+        (
+            lambda t: f2sl.learn(t, "local-to-global", pc_options=7, nix=3),
+            "unknown option of local-to-global 'nix'",
+        ),
+        (
+            lambda t: f2sl.learn(t, "local-to-global", pc_options=7),
+            "pc_options must map names of options to values, not 7",
+        ),
         (
             lambda t: f2sl.learn(t, "mmhc", delta=0.1, nix=1),
             "mmhc has no option 'delta', which f2sl-c and f2sl-s have; unknown option of mmhc 'nix'",
