@@ -99,7 +99,7 @@ def test_a_true_neighbour_that_looks_redundant_stays():
     b = np.where(rng.random(2000) < 0.8, a, rng.integers(0, 4, 2000))
     c = np.where(rng.random(2000) < 0.8, (a + b) % 4, rng.integers(0, 4, 2000))
     engine = make_engine([a, b, c])
-    assert FCBF(0.001).learn_all(engine).of(2)[0].tolist() != [0, 1]
+    assert FCBF(delta=0.001).learn_all(engine).of(2)[0].tolist() != [0, 1]
     assert sorted(ConfirmedFCBF().learn_all(engine).of(2)[0].tolist()) == [0, 1]
 
 

@@ -38,8 +38,8 @@ def test_a_copy_is_passed_over_for_something_new():
     codes = np.stack([2 * first + second, first, 1 - first, second])
     engine = make_engine(codes)
     # All three tell log 2 of the target. 1 comes first by name; then 2 has merit 0 and 3 has log 2.
-    assert MRMR(2).learn_one(engine, 0).members.tolist() == [1, 3]
-    assert MRMR(3).learn_one(engine, 0).members.tolist() == [1, 3, 2]
+    assert MRMR(k=2).learn_one(engine, 0).members.tolist() == [1, 3]
+    assert MRMR(k=3).learn_one(engine, 0).members.tolist() == [1, 3, 2]
 
 
 def test_never_more_than_there_are_others():

@@ -47,12 +47,13 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
     reading = {name: value for name, value in options.items() if name in READING_OPTIONS}
     others = {name: value for name, value in options.items() if name not in own and name not in reading}
     names = list(taken)
-    if "pc_options" in taken and others:
+    given = own.get("pc_options") or {}
+    if "pc_options" in taken and others and isinstance(given, Mapping):
         # What is not the learner's own may be meant for the learner of neighbours that it is made of.
         inner = LOCAL.load(own.get("pc", taken["pc"])).option_defaults()
         names += inner
         passed_on = {name: others.pop(name) for name in list(others) if name in inner}
-        own["pc_options"] = {**(own.get("pc_options") or {}), **passed_on}
+        own["pc_options"] = {**given, **passed_on}
     return Handed(own, reading, list(others), names)
 
 
@@ -61,11 +62,17 @@ def make_learner(
 ) -> tuple[Any, dict[str, Any]]:
     """Make the learner of that name; returns it, and the options of `open_table` that were among them."""
     handed = hand_out(registry, algorithm, options)
-    refuse(
-        unknown_option(algorithm, name, [*handed.taken, *READING_OPTIONS], registry.takers(name))
-        for name in handed.unknown
-    )
+    known = [*handed.taken, *READING_OPTIONS]
+    refuse(unknown_option(algorithm, name, known, _takers(registry, name)) for name in handed.unknown)
     return registry.create(algorithm, handed.learner), handed.reading
+
+
+def _takers(registry: Registry, option: str) -> list[str]:
+    """Name the learners that have an option, themselves or by the learner of neighbours within them."""
+    found = registry.takers(option)
+    if registry is STRUCTURE and not found:
+        return [f'local-to-global (pc="{name}")' for name in LOCAL.takers(option)]
+    return found
 
 
 def learn(data: Any, algorithm: str = "f2sl-c", **options: Any) -> StructureLearner:

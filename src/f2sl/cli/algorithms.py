@@ -43,7 +43,7 @@ def algorithms(as_json: AsJson = False) -> None:
 
 
 def _defaults(learner: Any) -> dict[str, Any]:
-    """What a learner can be told on the command line, with the defaults."""
+    """Return the options of a learner on the command line, with their defaults."""
     return {name: default for name, default in learner.option_defaults().items() if name != "verbose"}
 
 

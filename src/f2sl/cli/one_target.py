@@ -67,7 +67,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
-    """Give members and separating sets: of one variable, or of each by name."""
+    """Return members and separating sets: of one variable, or of each by name."""
     from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
 
     if isinstance(found, FoundSets):
@@ -97,7 +97,7 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
 
 
 def _kind(command: str) -> tuple[Registry, str]:
-    """Learners and the name of a member for each of the two commands."""
+    """Return the learners of a command, and what it calls a member."""
     from f2sl.local.base import LOCAL, MARKOV_BLANKET
 
     return (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")

@@ -168,7 +168,7 @@ class Learned:
         return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
 
     def _states(self) -> dict[str, int] | None:
-        """Give the least and the greatest number of states of a variable; real numbers have none."""
+        """Return the least and the greatest number of states of a variable; real numbers have none."""
         from f2sl.table import NUMBER  # here, so that showing help does not load NumPy
 
         if NUMBER in self.table.kinds:
@@ -224,7 +224,7 @@ class Learned:
         )
 
     def _tests_and_score(self) -> tuple[int | None, int | None, float | None]:
-        """What only some learners have."""
+        """Return what only some learners have: numbers of tests, and the score."""
         names = ("n_tests_", "n_unreliable_", "score_")
         tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
         if not tests and (score is not None or self._skeleton_only()):

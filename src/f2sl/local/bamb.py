@@ -65,7 +65,7 @@ class _Blanket:
     spouses: dict[int, dict[int, float]] = field(default_factory=dict)
 
     def all_spouses(self) -> dict[int, float]:
-        """All spouses, each with the largest strength by any member."""
+        """Return all spouses, each with the largest strength by any member."""
         strongest: dict[int, float] = {}
         for x, strength in chain.from_iterable(by.items() for by in self.spouses.values()):
             strongest[x] = max(strength, strongest.get(x, 0.0))
@@ -91,7 +91,7 @@ class _Blanket:
         yield from self._drop_members([x for x in self.all_spouses() if x not in before])
 
     def _add_spouses(self, members: list[int], apart: Sets) -> Search[None]:
-        """Step 2, for these members and those who are separated as said."""
+        """Make step 2, for these members and the variables separated by the sets in `apart`."""
         links = yield from find_spouses(self.test, self.target, members, apart)
         for (x, y), strength in links.items():
             self.spouses[y][x] = strength
@@ -124,7 +124,7 @@ class _Blanket:
         return stay
 
     def _drop_members(self, new: list[int]) -> Search[None]:
-        """Step 3: look at the sets with one of the new in them; what goes may be a spouse by the others."""
+        """Make step 3 with the sets that hold a new variable; what goes may be a spouse by the others."""
         if not new:
             return
         everyone = [*self.members.tolist(), *(x for x in self.all_spouses() if x not in self.members)]

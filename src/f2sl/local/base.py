@@ -156,21 +156,21 @@ class Neighbourhoods:
 
     @property
     def complete(self) -> bool:
-        """Whether all searches came to their end."""
+        """Say whether all searches came to their end."""
         return self.finished is None or bool(self.finished.all())
 
     def of(self, variable: int) -> tuple[Integers, Floats]:
-        """Members of one variable's set, and their strengths."""
+        """Return the members of one variable's set, and their strengths."""
         part = slice(self.start[variable], self.start[variable + 1])
         return self.members[part], self.strengths[part]
 
     @property
     def owners(self) -> Integers:
-        """Whose set each member is in."""
+        """Return whose set each member is in."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def where(self, kept: NDArray[np.bool_]) -> Neighbourhoods:
-        """Give the sets with some of their members only."""
+        """Return the sets with some of their members only."""
         sizes = np.bincount(self.owners[kept], minlength=len(self.start) - 1)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return replace(self, start=start, members=self.members[kept], strengths=self.strengths[kept])
@@ -238,5 +238,5 @@ class WithMeasure(LocalLearner):
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
-        """What the strengths of links are."""
+        """Name the unit of the strengths of links."""
         return measure_unit(self.measure)

@@ -57,7 +57,7 @@ class ByNeighbours(ByTests):
         known.update(zip(new, (yield from together(self.neighbours(test, v) for v in new)), strict=True))
 
     def _agreed(self, variable: int, known: Known) -> list[int]:
-        """Give a variable's neighbours; with symmetry, those whose own set has it."""
+        """Return a variable's neighbours; with symmetry, those whose own set has it."""
         members: list[int] = known[variable].members.tolist()
         if self.symmetry == "none":
             return members
@@ -93,7 +93,7 @@ class ByNeighbours(ByTests):
 
 
 def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | None:
-    """What was found to separate two variables, when the one or the other was the target."""
+    """Return what was found to separate two variables, when the one or the other was the target."""
     given = known[target].separating_sets.get(other)
     if given is None and other in known:
         given = known[other].separating_sets.get(target)

@@ -67,7 +67,7 @@ class ByScore(LocalLearner, WithNetworks):
         raise NotImplementedError
 
     def members(self, around: Around) -> Mapping[int, float]:
-        """Give the set that is wanted, with the strength of each member."""
+        """Return the set that is wanted, with the strength of each member."""
         raise NotImplementedError
 
     def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
@@ -98,7 +98,7 @@ class ByScore(LocalLearner, WithNetworks):
         run.look_up("looking for the best networks", range(run.n), self.search, run.found)
 
     def sets(self, run: Run) -> Neighbourhoods:
-        """Give all sets that are finished."""
+        """Return all sets that are finished."""
         return run.sets({target: self.members(around) for target, around in run.found.items()}, run.found)
 
 
@@ -177,11 +177,11 @@ class Run:
         return not self.out_of_time
 
     def around(self, target: int) -> Around:
-        """Give what is around a target by now, finished or not."""
+        """Return what is around a target by now, finished or not."""
         return self.found.get(target) or self._latest.get(target, Around())
 
     def spouses_around(self, target: int) -> Around:
-        """Give what the second search has by now, finished or not."""
+        """Return what the second search has by now, finished or not."""
         return self.spouses.get(target) or self._latest.get(target, Around())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
@@ -207,7 +207,7 @@ class Run:
         return replace(flat, finished=done, notes=notes)
 
     def notes(self, how_far: str) -> tuple[str, ...]:
-        """What a user should know of the run."""
+        """Say what a user should know of the run."""
         notes = []
         if self.interrupted:
             notes.append(f"incomplete: interrupted {how_far}")
@@ -225,7 +225,7 @@ class Run:
 
 
 def strongest_first(members: Mapping[int, float]) -> tuple[Integers, Floats]:
-    """Give members and strengths as arrays, the strongest first and equals in the order of their names."""
+    """Return members and strengths as arrays, the strongest first and equals in the order of their names."""
     variables, strengths = np.array(list(members), np.int64), np.array(list(members.values()), np.float64)
     order = np.lexsort((variables, -strengths))
     return variables[order], strengths[order]

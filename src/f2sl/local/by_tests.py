@@ -113,5 +113,5 @@ def marginal_strengths(
 
 
 def strongest_first(members: Integers, strengths: Floats) -> Integers:
-    """Places of the members in the order of their strengths, equals in the order of their names."""
+    """Return the places of the members by strength, equals in the order of their names."""
     return np.lexsort((members, -strengths))

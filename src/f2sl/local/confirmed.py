@@ -64,7 +64,7 @@ class ConfirmedFCBF(WithMeasure):
         return self.find_all(self.relevant(engine), self.test(engine))
 
     def relevant(self, engine: Engine) -> Neighbourhoods:
-        """Step 1: the candidates of all variables, strongest first."""
+        """Find the candidates of all variables, strongest first (step 1)."""
         with stage("measuring all pairs") as advance:
             pairs = significant_pairs(engine, self.relevance, measure=self.measure)(advance=advance)
         return relevance_graph(engine.n_variables, pairs)
@@ -74,7 +74,7 @@ class ConfirmedFCBF(WithMeasure):
         return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
 
     def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
-        """Steps 2 and 3 for all variables, by the answers of `test`."""
+        """Make steps 2 and 3 for all variables, by the answers of `test`."""
         n = len(relevant.start) - 1
         kept = self.confirm(relevant, test, 0, n)
         if self.clean_up:
@@ -86,7 +86,7 @@ class ConfirmedFCBF(WithMeasure):
     def confirm(
         self, relevant: Neighbourhoods, test: IndependenceTest, first: int, last: int
     ) -> Neighbourhoods:
-        """Step 2 for targets `first` to `last`: drop the candidates that a stronger one makes independent.
+        """Drop candidates that a stronger one makes independent, of targets `first` to `last` (step 2).
 
         The sets of other targets are empty.
         """
@@ -111,7 +111,7 @@ class ConfirmedFCBF(WithMeasure):
     def _cleaned(
         self, test: IndependenceTest, target: int, members: np.ndarray, strengths: np.ndarray
     ) -> Search[Neighbourhood]:
-        """Step 3 for one target."""
+        """Clean up the set of one target (step 3)."""
         weakest_first = members[::-1]
         found = yield from separations(
             test,

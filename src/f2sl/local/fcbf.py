@@ -91,7 +91,7 @@ class FCBF(WithMeasure):
 
 
 def redundancy_margin(ties: str) -> float:
-    """By how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant: rounding decides no tie."""
+    """Return by how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant: rounding decides no tie."""
     return TOLERANCE if ties == "keep" else -TOLERANCE
 
 

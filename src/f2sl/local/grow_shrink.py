@@ -86,7 +86,7 @@ class Blanket:
             self.apart[self.members.pop(place)] = tuple(given[upto].tolist())
 
     def result(self) -> Neighbourhood:
-        """Give the set as it is, strongest first."""
+        """Return the set as it is, strongest first."""
         members = np.array(self.members, np.int64)
         strengths = np.array([self.weakest[member] for member in self.members])
         order = strongest_first(members, strengths)

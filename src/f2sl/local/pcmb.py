@@ -24,7 +24,7 @@ class PCMB(ByNeighbours):
     """Markov blanket from parents and children that both ends name."""
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
-        """GetPCD: parents, children and some of the other descendants."""
+        """Find parents, children and some of the other descendants (GetPCD)."""
         left, weakest, apart = yield from marginal_strengths(test, target)
         members, strengths = np.empty(0, np.int64), np.empty(0)
         while len(left):

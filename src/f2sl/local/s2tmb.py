@@ -28,7 +28,7 @@ class S2TMB(ByScore):
         return (yield from grow(target, first, rest, with_spouses=True))
 
     def members(self, around: Around) -> Mapping[int, float]:
-        """Give neighbours and spouses."""
+        """Return neighbours and spouses."""
         return around.near | around.spouses
 
 

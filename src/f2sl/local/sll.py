@@ -52,7 +52,7 @@ class SLL(ByScore):
         run.look_up("looking for spouses", range(run.n), self.search_spouses, run.spouses)
 
     def sets(self, run: Run) -> Neighbourhoods:
-        """Give the blankets, as far as they are known; finished are those with all searches at their end."""
+        """Return the blankets, as far as known; finished are those with all searches at their end."""
         return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
 
 

@@ -25,7 +25,7 @@ class SLLPC(ByScore, WithSymmetry):
         return potential_neighbours(run, target)
 
     def members(self, around: Around) -> Mapping[int, float]:
-        """Give the neighbours."""
+        """Return the neighbours."""
         return around.near
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
@@ -37,7 +37,7 @@ class SLLPC(ByScore, WithSymmetry):
         return agreed(run, target)
 
     def sets(self, run: Run) -> Neighbourhoods:
-        """Give all sets that are finished; with symmetry, without the links that one end alone names."""
+        """Return all sets that are finished; with symmetry, without the links that one end alone names."""
         found = super().sets(run)
         return found if self.symmetry == "none" else mutual(found)
 
@@ -48,7 +48,7 @@ def potential_neighbours(run: Run, target: int) -> Growth[Around]:
 
 
 def agreed(run: Run, target: int) -> dict[int, float]:
-    """Give the neighbours of a target whose own set has it, or is not finished."""
+    """Return the neighbours of a target whose own set has it, or is not finished."""
     found = run.found
     near = run.around(target).near.items()
     return {v: strength for v, strength in near if v not in found or target in found[v].near}

@@ -39,7 +39,7 @@ class Separations:
 
     @property
     def first_sets(self) -> dict[int, tuple[int, ...]]:
-        """Those of the others that were separated, each with the first set that did it."""
+        """Return those of the others that were separated, each with the first set that did it."""
         return {other: sets[0] for other, sets in self.sets.items()}
 
 

@@ -79,7 +79,7 @@ class Waiting:
         self._learn(others, found)
 
     def known(self, variables: Integers) -> Floats:
-        """How weak the dependence of some variables was found to be so far."""
+        """Return the weakest dependence found so far of some variables."""
         return np.array([self.weakest[variable] for variable in variables.tolist()], np.float64)
 
     def note(self, variables: Integers, found: Separations) -> None:
@@ -93,5 +93,5 @@ class Waiting:
 
 
 def without(variables: Integers, left_out: Collection[int]) -> Integers:
-    """Give the variables that are not left out, in their order."""
+    """Return the variables that are not left out, in their order."""
     return variables[~np.isin(variables, list(left_out))] if left_out else variables

@@ -47,7 +47,7 @@ class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[La
         self._members = members
 
     def named(self, names: Sequence[str]) -> SeparatingSets[str]:
-        """Give the same sets by names, which are sorted."""
+        """Return the same sets by names, which are sorted."""
         return SeparatingSets(names, self._keys, self._start, self._members)
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Collected:
         self._new.clear()
 
     def finish(self) -> SeparatingSets[int]:
-        """Give all that was collected."""
+        """Return all that was collected."""
         self.settle()
         start = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
         keys, members = np.concatenate(self._keys), np.concatenate(self._members)

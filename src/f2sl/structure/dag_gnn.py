@@ -85,7 +85,7 @@ class DAGGNN(ByWeights):
             yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
 
     def _open(self, table: Table) -> AbstractContextManager[Matrix]:
-        """Give the numbers, each variable with a mean of 0, the rows in an order of their own.
+        """Return the numbers, each variable with a mean of 0, the rows in an order of their own.
 
         Sums then come out the same to the last bit, whichever order the rows came in.
         """

@@ -132,7 +132,7 @@ def _arrows(parents: Integers, members: Integers) -> Integers:
 
 
 def _strengths(scores: SetScores, members: Integers, arrows: Integers) -> Floats:
-    """What the score would lose without each of the arrows."""
+    """Measure what the score would lose without each of the arrows."""
     place = {int(v): i for i, v in enumerate(members)}
     ends = [(1 << place[u], 1 << place[v]) for u, v in arrows.tolist()]
     into: dict[int, int] = {}

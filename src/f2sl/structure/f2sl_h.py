@@ -153,7 +153,7 @@ class F2SLh(OrientedByTests, WithScore):
     def _climb(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
     ) -> tuple[DAG, float]:
-        """Hill climbing, from the usable edges of the graph of the tests and from no edge."""
+        """Climb from the usable edges of the graph of the tests, and from no edge."""
         from f2sl.search.admissible import Admissible
         from f2sl.search.hill_climbing import Families
 

@@ -135,7 +135,7 @@ def along_paths(graph: PDAG) -> PDAG:
 
 
 def _smaller(blankets: Neighbourhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
-    """The smaller of two blankets, without their owners and some others; of equals the earlier name's."""
+    """Return the smaller of two blankets, less their owners and some others; of equals the first by name."""
     of_a, of_b = (np.setdiff1d(blankets.of(v)[0], [a, b, *without]) for v in (a, b))
     return of_b if len(of_b) < len(of_a) else of_a
 
@@ -146,7 +146,7 @@ def _first_separating_sets(
     max_cond_vars: int | None,
     containing: Sequence[tuple[int, ...]] | None = None,
 ) -> list[tuple[int, ...] | None]:
-    """For each pair, the first subset of its candidates that makes it independent, or None."""
+    """Find for each pair the first subset of its candidates that makes it independent, or None."""
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
 

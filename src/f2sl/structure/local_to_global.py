@@ -62,7 +62,7 @@ class FromLocal(StructureLearner):
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
-        """What the weights of edges are: those of the learner of parents and children, once it is made."""
+        """Name the unit of the edges' weights: that of the learner of neighbours, once it is made."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
     def problems(self) -> Iterator[str]:
@@ -185,7 +185,7 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
 
     @property
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The kinds of columns that the learner of parents and children takes."""
+        """Return the kinds of columns that the learner of parents and children takes."""
         kinds: tuple[str, ...] = LOCAL.load(self.pc).takes
         return kinds
 

@@ -112,7 +112,7 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
 
 
 def unseparated_colliders(found: StableSkeleton) -> Integers:
-    """Unshielded triples A - C - D whose separating set does not hold C."""
+    """Find the unshielded triples A - C - D whose separating set does not hold C."""
     from f2sl.orient.v_structures import unshielded_triples
 
     triples = unshielded_triples(found.skeleton)

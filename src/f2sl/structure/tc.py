@@ -127,7 +127,7 @@ def _separating_set(
 
 
 def _left_out(around: list[set[int]], x: int, y: int, own: set[int], size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of `size` to leave out: a collider set, and some of what it leads to among the neighbours' own."""
+    """List sets of `size` to leave out: a collider set, and some of what it leads to among `own`."""
     common = around[x] & around[y]
     for n_colliders in range(size, 0, -1):
         for colliders in combinations(sorted(common), n_colliders):
@@ -139,7 +139,7 @@ def _left_out(around: list[set[int]], x: int, y: int, own: set[int], size: int) 
 
 
 def _reached(around: list[set[int]], start: tuple[int, ...], closed: set[int]) -> set[int]:
-    """Whom links lead to from `start`, without going through those that are closed."""
+    """Find the variables that links lead to from `start`, not through those that are closed."""
     todo, seen = list(start), set(start) | closed
     reached: set[int] = set()
     while todo:
