@@ -1,25 +1,21 @@
-"""Results as lines of JSON: one for each learner, with its options and where it ran, and one for each run.
-
-The file is written anew after every run and then put in its place, so that it is whole whenever a program
-ends.
-"""
+"""The file of results: a head for each learner, with its options and its machine, and a line for each run."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from comparing.learners import Configuration
-from f2sl.experiments.machine import describe
+from f2sl.experiments.harness.job import Ended, Limits
+from f2sl.experiments.harness.lines import Lines
+from f2sl.experiments.harness.machine import describe
+from f2sl.experiments.harness.schedule import Place
 
 
 class Key(NamedTuple):
-    """What a result is of."""
+    """One run: a learner on one data set."""
 
     learner: str
     network: str
@@ -27,80 +23,61 @@ class Key(NamedTuple):
     data_set: int
 
 
-@contextmanager
-def claimed(path: Path) -> Iterator[Path]:
-    """Keep other processes from writing to a file of results; the lock goes with the process."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_suffix(".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            sys.exit(f"another process writes to {path}; wait for it, or choose another file by --results")
-        yield path
+def place_of(key: Key) -> Place:
+    """Return the place of a run in a schedule: a learner stopped on a network is not run on more rows."""
+    return Place((key.learner, key.network), (key.rows,))
 
 
-class Store:
-    """Results by learner, network, rows and data set."""
+class Store(Lines[Key]):
+    """Results by learner, network, rows and data set; `configurations` are those of the runs to be stored."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.learners: dict[str, dict[str, Any]] = {}
-        self.results: dict[Key, dict[str, Any]] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                found = json.loads(line)
-                if "algorithm" in found:
-                    self.learners[found["learner"]] = found
-                else:
-                    self.results[Key(*(found.pop(name) for name in Key._fields))] = found
+    def __init__(
+        self, path: Path, limits: Limits | None = None, configurations: Iterable[Configuration] = ()
+    ) -> None:
+        super().__init__(path, Key, limits)
+        self._configurations = {configuration.name: configuration for configuration in configurations}
 
-    def forget(self, learner: str) -> None:
-        """Drop a learner's results."""
-        self.learners.pop(learner, None)
-        self.results = {key: result for key, result in self.results.items() if key.learner != learner}
-        self._write()
+    @property
+    def learners(self) -> dict[str, dict[str, Any]]:
+        """The heads by the names of learners."""
+        return {head["learner"]: head for head in self.heads}
+
+    def forget(self, algorithms: Iterable[str]) -> None:
+        """Drop the results of all learners with these algorithms."""
+        kept = [head for head in self.heads if head["algorithm"] not in set(algorithms)]
+        if kept != self.heads:
+            self.heads = kept
+            self.results = {key: found for key, found in self.results.items() if key.learner in self.learners}
+            self.write()
 
     def fits(self, configuration: Configuration) -> bool:
-        """Say whether what is known of a learner, if anything, comes from these options."""
+        """Return whether the stored results of a learner, if any, come from the same options."""
         known = self.learners.get(configuration.name)
         # By way of JSON, which has lists where Python may have tuples.
         return known is None or known["options"] == json.loads(json.dumps(configuration.options))
 
-    def add(self, configuration: Configuration, key: Key, result: dict[str, Any]) -> None:
-        """Keep the result of a run."""
-        self.learners.setdefault(
-            configuration.name,
-            {
-                "learner": configuration.name,
-                "algorithm": configuration.algorithm,
-                "options": configuration.options,
-                **describe(),
-            },
+    def keep(self, ended: Iterable[Ended[Key]]) -> None:
+        """Store and print how runs ended, with the options of their learners."""
+        runs = list(ended)
+        for name in dict.fromkeys(run.key.learner for run in runs):
+            if name not in self.learners:
+                configuration = self._configurations[name]
+                about = {"algorithm": configuration.algorithm, "options": configuration.options}
+                self.heads.append({"learner": name, **about, **describe()})
+        super().keep(runs)
+
+    def write(self) -> None:
+        """Replace the file, results in the order of their keys."""
+        self.results = dict(sorted(self.results.items()))
+        super().write()
+
+    def shown(self, key: Key) -> str:
+        """Return a result as a line for the terminal."""
+        found = self.results[key]
+        head = f"{key.network:<28}{key.rows:>6,} {key.data_set}  {key.learner:<24}"
+        if "shd" not in found:
+            return head + ", ".join(f"{what}: {why}" for what, why in found.items())
+        return (
+            f"{head}SHD {found['shd']:>5}  of CPDAGs {found['shd_cpdag']:>5}  Ar_F1 {found['f1']:.3f}  "
+            f"{found['seconds']:.3f} s, {found['seconds'] / found['beside']:.1f} times the yardstick"
         )
-        self.results[key] = result
-        self._write()
-
-    def done(self, key: Key, limit: float) -> bool:
-        """Say whether a run need not be made: it was measured, or stopped at no shorter a limit."""
-        found = self.results.get(key, {"failed": "never made"})
-        return "failed" not in found and all(found.get(why, limit) >= limit for why in ("stopped", "not run"))
-
-    def stopped_before(self, key: Key, limit: float) -> bool:
-        """Say whether the learner was stopped on this network with no more rows, and so need not be run."""
-        return any(
-            (other.learner, other.network) == (key.learner, key.network)
-            and other.rows <= key.rows
-            and result.get("stopped", 0.0) >= limit
-            for other, result in self.results.items()
-        )
-
-    def _lines(self) -> Iterator[str]:
-        for about in self.learners.values():
-            yield json.dumps(about)
-        for key, result in sorted(self.results.items()):
-            yield json.dumps(key._asdict() | result)
-
-    def _write(self) -> None:
-        beside = self.path.with_suffix(".part")
-        beside.write_text("".join(f"{line}\n" for line in self._lines()), encoding="utf-8")
-        beside.replace(self.path)

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from f2sl.experiments.machine import describe
+from f2sl.experiments.harness.machine import describe
 from f2sl.graph.atomic import write_atomically
 from learners import PACKAGES
 

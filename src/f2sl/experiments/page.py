@@ -17,12 +17,13 @@ from f2sl.experiments import settings
 from f2sl.experiments.claims import Finding
 from f2sl.experiments.differences import SEEN_EVERYWHERE, TIED_TO_ROWS, Difference
 from f2sl.experiments.figures import Picture
+from f2sl.experiments.harness.job import FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, data, size
 from f2sl.experiments.page_claims import claims_html
 from f2sl.experiments.page_summary import extent, tiles
 from f2sl.experiments.page_tables import picture_html, table_html
 from f2sl.experiments.settings import PAPER, options_of
-from f2sl.experiments.store import FAILED, Results, Unit
+from f2sl.experiments.store import Results, Unit
 from f2sl.experiments.table_model import Table
 
 

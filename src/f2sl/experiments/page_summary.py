@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from html import escape
 
 from f2sl.experiments.claims import BORNE_OUT, IN_PART, NOT, SO_FAR, UNKNOWN, Finding
+from f2sl.experiments.harness.job import DONE, FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES
 from f2sl.experiments.results import OVER
 from f2sl.experiments.settings import SETS, SIZES
-from f2sl.experiments.store import DONE, FAILED, Outcome, Results
+from f2sl.experiments.store import Outcome, Results
 from f2sl.experiments.table_model import Table
 
 _CLAIMS = {

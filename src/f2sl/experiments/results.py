@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from f2sl.experiments import paper
+from f2sl.experiments.harness.job import OVER_MEMORY, OVER_TIME, SKIPPED
 from f2sl.experiments.names import NETWORKS, PC_LEARNERS
 from f2sl.experiments.paper import Figure
 from f2sl.experiments.settings import DELTAS, LEARNERS, SWEPT, swept_setting
-from f2sl.experiments.store import OVER_MEMORY, OVER_TIME, SKIPPED
 
 if TYPE_CHECKING:
     from f2sl.experiments.store import NetworkFacts, Outcome, Results

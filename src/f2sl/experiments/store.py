@@ -1,4 +1,4 @@
-"""The file that results are kept in: ``results.sqlite``, a row for each unit as it finishes.
+"""The file of results: ``results.sqlite``, with a row for each unit that has ended.
 
 A *unit* is one learner with one setting on one data set. Every change is a transaction of its own with a
 rollback journal, so that a process that is killed, or a disk that is full, loses nothing that was finished.
@@ -21,10 +21,6 @@ from f2sl.errors import FileError
 FILE = "results.sqlite"
 FORMAT = "1"
 
-DONE, OVER_TIME, OVER_MEMORY, FAILED, SKIPPED = "done", "time", "memory", "failed", "skipped"
-"""States of a unit: measured, over a limit, ended by an error, or not tried, since another data set of its
-network, size, learner and setting was over a limit."""
-
 SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, description TEXT NOT NULL);
@@ -44,7 +40,7 @@ CREATE TABLE units (
 
 
 class Unit(NamedTuple):
-    """What is run and kept as a whole: one learner with one setting on one data set."""
+    """One learner with one setting on one data set: what is run and stored as a whole."""
 
     network: str
     rows: int
@@ -55,7 +51,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a unit came out; `seconds` and `measures` are there only if it was done."""
+    """How a unit ended; `seconds` and `measures` are there only if it was done."""
 
     unit: Unit
     source: str
@@ -72,7 +68,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class NetworkFacts:
-    """How large a network is, as the paper's table 1 tells it."""
+    """The size of a network, as in the paper's table 1."""
 
     network: str
     source: str
@@ -88,7 +84,7 @@ class NetworkFacts:
 
 @dataclass(frozen=True)
 class Results:
-    """All that a file holds; `runs` are the descriptions of the calls that filled it."""
+    """Everything in a file; `runs` describe the calls that filled it."""
 
     outcomes: tuple[Outcome, ...]
     runs: dict[int, dict[str, Any]]
@@ -96,7 +92,7 @@ class Results:
 
 
 class Store:
-    """The file of results in a folder, opened to be added to; a new one is made where there is none."""
+    """The file of results in a folder, opened for writing; it is created if there is none."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
@@ -121,23 +117,23 @@ class Store:
         self._database.close()
 
     def outcomes(self) -> dict[Unit, Outcome]:
-        """Give what is known so far."""
+        """Return what is stored so far."""
         with self._telling("read"):
             return {outcome.unit: outcome for outcome in _outcomes(self._database)}
 
     def add_run(self, started: str, description: Mapping[str, Any]) -> int:
-        """Keep how and where a call runs; gives its number."""
+        """Store how and where a call runs; return its number."""
         with self._telling("write"):
             row = (started, json.dumps(description))
             done = self._database.execute("INSERT INTO runs (started, description) VALUES (?, ?)", row)
         return int(done.lastrowid or 0)
 
     def add_networks(self, facts: Iterable[NetworkFacts]) -> None:
-        """Keep how large networks are."""
+        """Store the sizes of networks."""
         self._put("networks", [astuple(one) for one in facts])
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
-        """Keep how units came out, all or none of these; what was known of them before is replaced."""
+        """Store how units ended, all of these or none; earlier results of the same units are replaced."""
         self._put("units", [_row(outcome) for outcome in outcomes])
 
     def _put(self, table: str, rows: list[tuple[Any, ...]]) -> None:
@@ -167,7 +163,7 @@ class Store:
 
     @contextmanager
     def _telling(self, verb: str) -> Iterator[None]:
-        """Say in one line what is wrong with the file."""
+        """Turn errors of the database into one line about the file."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -252,7 +248,7 @@ def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
 
 
 def _row(outcome: Outcome) -> tuple[Any, ...]:
-    """Lay an outcome out in the order of the table's columns."""
+    """Return the values of an outcome in the order of the table's columns."""
     return (
         *outcome.unit,
         outcome.source,
