@@ -1,10 +1,22 @@
-"""All learners by name; a library is imported when one of its learners runs."""
+"""All learners by name; a library is imported when one of its learners runs.
+
+Every learner is a function that takes a frame of categories, prepares what is not timed, and returns a
+function without arguments: that one is timed, and returns a graph.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import Any
 
-from graphs import Learner
+import f2sl
+
+ALPHA = 0.01
+"""Level of significance of all learners by tests."""
+
+Learn = Callable[[], f2sl.PDAG]
+Learner = Callable[[Any], Learn]
 
 OURS = "f2sl"
 
@@ -30,18 +42,8 @@ _MODULES = {
     "causal-learn": "of_causal_learn",
 }
 
-PACKAGES = (
-    "f2sl",
-    "pybnesian",
-    "pyagrum",
-    "pgmpy",
-    "causal-learn",
-    "numpy",
-    "scipy",
-    "numba",
-    "torch",
-    "pandas",
-)
+PACKAGES = ("pybnesian", "pyagrum", "pgmpy", "causal-learn", "numpy", "scipy", "numba", "torch", "pandas")
+"""Packages whose versions are stored with the figures."""
 
 
 def names(group: dict[str, tuple[str, ...]]) -> list[str]:
@@ -53,3 +55,15 @@ def load(name: str) -> Learner:
     library, _, algorithm = name.partition(" ")
     learner: Learner = import_module(_MODULES[library]).LEARNERS[algorithm]
     return learner
+
+
+def pdag(names: Iterable[str], arrows: Iterable[Iterable[str]], lines: Iterable[Iterable[str]]) -> f2sl.PDAG:
+    """Make a graph of a peer's arrows and lines; what points both ways, or is in both lists, is a line."""
+    directed = {tuple(arrow) for arrow in arrows}
+    undecided = {frozenset(line) for line in lines}
+    undecided |= {frozenset(arrow) for arrow in directed if arrow[::-1] in directed}
+    return f2sl.PDAG(
+        list(names),
+        sorted(arrow for arrow in directed if frozenset(arrow) not in undecided),
+        sorted(tuple(sorted(line)) for line in undecided),
+    )

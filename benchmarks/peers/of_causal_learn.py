@@ -11,7 +11,7 @@ import numpy as np
 from causallearn.search.ConstraintBased.PC import pc as run_pc
 from causallearn.search.ScoreBased.GES import ges as run_ges
 
-from graphs import ALPHA, Learn, Learner, pdag
+from learners import ALPHA, Learn, Learner, pdag
 
 
 def codes(frame: Any) -> Any:

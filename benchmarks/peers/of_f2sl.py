@@ -11,7 +11,7 @@ import f2sl
 from f2sl.counting.memory import MemoryEngine
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.scores import FamilyScore
-from graphs import Learn, Learner
+from learners import Learn, Learner
 
 
 def by_name(algorithm: str, **options: Any) -> Learner:

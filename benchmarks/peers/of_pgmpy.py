@@ -12,7 +12,7 @@ from typing import Any
 from pgmpy.causal_discovery import PC, HillClimbSearch
 from pgmpy.estimators import MmhcEstimator
 
-from graphs import ALPHA, Learn, Learner, pdag
+from learners import ALPHA, Learn, Learner, pdag
 
 
 def pc(frame: Any) -> Learn:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyagrum as gum
 
-from graphs import ALPHA, Learn, Learner, pdag
+from learners import ALPHA, Learn, Learner, pdag
 
 
 def named(learner: Any, pairs: Any) -> list[tuple[str, str]]:

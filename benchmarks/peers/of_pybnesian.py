@@ -6,7 +6,7 @@ from typing import Any
 
 import pybnesian as pbn
 
-from graphs import ALPHA, Learn, Learner, pdag
+from learners import ALPHA, Learn, Learner, pdag
 
 
 def as_pdag(frame: Any, found: Any) -> Any:

@@ -1,69 +1,93 @@
-"""The file of figures: one cell for each network, number of rows and learner, written after each of them."""
+"""The file of figures: the machine and versions they were measured with, and a line for each cell."""
 
 from __future__ import annotations
 
-import json
-from importlib.metadata import version
+import os
+from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from f2sl.experiments.harness.job import DONE, FAILED, OVER_TIME, SKIPPED, Ended, Limits
+from f2sl.experiments.harness.lines import Lines, Stored
 from f2sl.experiments.harness.machine import describe
-from f2sl.graph.atomic import write_atomically
+from f2sl.experiments.harness.schedule import Place
+from f2sl.network.bundled import bundled_sizes
 from learners import PACKAGES
 
 Cell = dict[str, Any]
-"""A network, its variables, rows, a learner, and figures or one of "stopped", "failed", "not_run"."""
+"""A network, its variables, rows, a learner, and figures or one of "stopped", "failed", "not run"."""
+VARIABLES = {size.name: size.variables for size in bundled_sizes()}
 
 
-class Results:
-    """Cells in a file, and the machine and versions they were measured with; others are left alone."""
+class Key(NamedTuple):
+    """One cell: a learner on one table."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.setting: dict[str, Any] = _this_setting()
-        self.cells: list[Cell] = []
-        if path.exists():
-            self.setting = json.loads(path.read_text(encoding="utf-8"))
-            self.cells = self.setting.pop("cells")
+    network: str
+    rows: int
+    learner: str
+
+
+def place_of(key: Key) -> Place:
+    """Return the place of a cell in a schedule: a learner that was stopped is not run on larger tables."""
+    return Place(key.learner, (VARIABLES[key.network], key.rows))
+
+
+class Results(Lines[Key]):
+    """Figures in a file; cells in `again` are measured again."""
+
+    def __init__(self, path: Path, limits: Limits | None = None, again: Collection[Key] = ()) -> None:
+        super().__init__(path, Key, limits)
+        self._again = again
+        self._started: dict[Key, Cell] = {}
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells, in the order in which they were first measured."""
+        return [{**key._asdict(), **found} for key, found in self.results.items()]
 
     def leave_others(self) -> None:
-        """Begin anew, beside the file, where it holds figures of another machine or of other versions."""
-        if self.setting != _this_setting():
+        """Move the file aside if its figures are of another machine or of other versions."""
+        setting = describe(PACKAGES)
+        if self.heads and self.heads != [setting]:
             aside = self.path.with_name(f"{self.path.stem}.others{self.path.suffix}")
             self.path.replace(aside)
             print(f"{aside} now holds the figures of another machine or of other versions", flush=True)
-            self.setting, self.cells = _this_setting(), []
+            self.results = {}
+        self.heads = [setting]
 
-    def find(self, network: str, rows: int, learner: str) -> Cell | None:
-        """Return the cell of that name, if there is one."""
-        for cell in self.cells:
-            if (cell["network"], cell["rows"], cell["learner"]) == (network, rows, learner):
-                return cell
-        return None
+    def known(self) -> dict[Key, Stored]:
+        """Return how cells ended so far; those that failed are not tried again unless asked for."""
+        return {
+            key: stored._replace(state=DONE) if stored.state == FAILED else stored
+            for key, stored in super().known().items()
+            if key not in self._again
+        }
 
-    def put(self, cell: Cell) -> None:
-        """Put a cell in the place of an older one of the same name, and write the file."""
-        older = self.find(cell["network"], cell["rows"], cell["learner"])
-        if older is not None:
-            self.cells.remove(older)
-        self.cells.append(cell)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, json.dumps({**self.setting, "cells": self.cells}, indent=1) + "\n")
+    def start(self, key: Key) -> None:
+        """Take note of when a cell starts, and of the load of the machine before."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._started[key] = {"date": now, "load": os.getloadavg()[0]}
 
-    def hopeless(self, network: str, variables: int, rows: int, learner: str, limit: float) -> str | None:
-        """Say where a learner was stopped, no earlier, on another table that is no larger, if it was."""
-        for cell in self.cells:
-            smaller = cell["variables"] <= variables and cell["rows"] <= rows
-            other = (cell["network"], cell["rows"]) != (network, rows)
-            if cell["learner"] == learner and cell.get("stopped", 0) >= limit and smaller and other:
-                return f"stopped on {cell['network']} at {cell['rows']:,} rows"
-        return None
+    def record(self, ended: Ended[Key]) -> Cell:
+        """Return what is stored of a cell beside its key."""
+        size = {"variables": VARIABLES[ended.key.network]}
+        if ended.state == SKIPPED and (over := ended.blocked_by):
+            return {**size, "not run": f"stopped on {over.network} at {over.rows:,} rows"}
+        found = super().record(ended)
+        if ended.state not in (DONE, OVER_TIME):
+            found = {"failed": " ".join(ended.message.split())[:300]}
+        return {**size, **self._started[ended.key], **found}
 
-
-def _this_setting() -> dict[str, Any]:
-    here = describe()
-    versions = {package: version(package) for package in PACKAGES}
-    return {
-        "machine": here["machine"],
-        "versions": {"python": here["versions"]["python"], **versions},
-    }
+    def shown(self, key: Key) -> str:
+        """Return a cell as a line for the terminal."""
+        cell = self.results[key]
+        where = f"{key.network:<11}{key.rows:>6,}  {key.learner:<24}"
+        if "seconds" in cell:
+            return (
+                f"{where}{cell['seconds']:>10.3f} s  SHD {cell['shd']:>5}  F1 {cell['f1']:.3f}"
+                f"{cell['above_mb']:>8.0f} MB more, {cell['peak_mb']:.0f} in all"
+            )
+        return where + "".join(
+            f"{word}: {cell[word]}" for word in ("stopped", "failed", "not run") if word in cell
+        )

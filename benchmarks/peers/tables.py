@@ -19,7 +19,7 @@ import f2sl
 SEED = 1
 
 
-class Task(NamedTuple):
+class Sample(NamedTuple):
     """A frame of categories, the true graph over its columns, and those left out for having one value."""
 
     frame: Any
@@ -27,7 +27,7 @@ class Task(NamedTuple):
     constant: list[str]
 
 
-def make_task(network: str, rows: int) -> Task:
+def make_sample(network: str, rows: int) -> Sample:
     net = f2sl.load_network(network)
     frame = net.sample(rows, seed=SEED).astype(str).astype("category")
     shuffled = np.random.default_rng(SEED).permutation(list(frame.columns)).tolist()
@@ -36,12 +36,12 @@ def make_task(network: str, rows: int) -> Task:
     frame = frame[shuffled].rename(columns=name)
     truth = f2sl.DAG(list(frame.columns), [(name[a], name[b]) for a, b in net.graph.directed_edges])
     constant = [column for column in frame.columns if len(frame[column].cat.categories) < 2]
-    return Task(frame.drop(columns=constant), truth, constant)
+    return Sample(frame.drop(columns=constant), truth, constant)
 
 
-def stored_task(folder: Path, network: str, rows: int) -> Path:
+def stored_sample(folder: Path, network: str, rows: int) -> Path:
     """Sample a table into a folder, once."""
     path = folder / f"{network}-{rows}.pickle"
     if not path.exists():
-        path.write_bytes(pickle.dumps(make_task(network, rows)))
+        path.write_bytes(pickle.dumps(make_sample(network, rows)))
     return path

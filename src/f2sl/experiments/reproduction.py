@@ -160,6 +160,9 @@ class Keeper:
         self.run = self.store.add_run(started, {**describe(), **self.description, **limits})
         self.store.add_networks(prepared)
 
+    def start(self, key: Unit) -> None:
+        """Start a unit; nothing is stored of it until it ends."""
+
     def keep(self, ended: Iterable[Ended[Unit]]) -> None:
         """Store how units ended."""
         self.store.add(map(self._outcome, ended))

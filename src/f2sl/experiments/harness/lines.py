@@ -78,6 +78,9 @@ class Lines(Generic[Key]):
     def begin(self, prepared: Any) -> None:
         """Start a run."""
 
+    def start(self, key: Key) -> None:
+        """Start a job."""
+
     def keep(self, ended: Iterable[Ended[Key]]) -> None:
         """Store and print how jobs ended."""
         jobs = list(ended)

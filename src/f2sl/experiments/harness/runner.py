@@ -31,6 +31,9 @@ class Keeper(Protocol[Key]):
     def begin(self, prepared: Any) -> None:
         """Take what the work prepared for the caller; jobs start after that."""
 
+    def start(self, key: Key) -> None:
+        """Take note that a job is handed out."""
+
     def keep(self, ended: Iterable[Ended[Key]]) -> None:
         """Store how jobs ended."""
 
@@ -99,6 +102,7 @@ class Runner(Generic[Key]):
 
     def _hand_out(self, server: Connection) -> None:
         while len(self._begun) < self._jobs and (key := self._schedule.next()) is not None:
+            self._keeper.start(key)
             server.send(key)
             self._begun[key] = time.monotonic()
 
