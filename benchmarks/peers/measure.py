@@ -12,6 +12,7 @@ from typing import Any
 
 import f2sl
 from f2sl.experiments.harness.job import Measured, Task, Work
+from f2sl.experiments.harness.machine import peak_bytes, status_bytes
 from learners import OURS, Learn, load
 from results import Key
 from tables import Sample, stored_sample
@@ -36,15 +37,15 @@ def measure(name: str, table: Path, begin: Callable[[], None]) -> Measured:
     """Run a learner; return its seconds, memory and accuracy."""
     sample: Sample = pickle.loads(table.read_bytes())
     learner = load(name)
-    before = _megabytes("VmRSS")
+    before = status_bytes("VmRSS")
     if name.startswith(OURS):
         learner(f2sl.load_example("alarm"))()  # compiles what is not yet in the cache
     learn = learner(sample.frame)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
     begin()
     graph, times = _timed(learn)
-    peak = _megabytes("VmHWM")
-    memory = {"peak_mb": peak, "above_mb": peak - before}
+    peak = peak_bytes()
+    memory = {"peak_mb": peak / 2**20, "above_mb": (peak - before) / 2**20}
     return Measured(times["seconds"], {**times, **memory, **_accuracy(sample, graph)})
 
 
@@ -71,11 +72,3 @@ def _accuracy(sample: Sample, graph: f2sl.PDAG) -> dict[str, Any]:
         "skeleton_f1": found.skeleton_f1,
         "edges": found.learned_edges,
     }
-
-
-def _megabytes(field: str) -> float:
-    """Read a line of Linux's account of the process."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) / 1024
-    raise OSError(f"/proc/self/status has no {field}")

@@ -48,10 +48,27 @@ def total_memory() -> int:
 
 def peak_bytes() -> int:
     """Return the most memory that this process had, with what it shares with the one it was forked from."""
+    if sys.platform == "linux":
+        return status_bytes("VmHWM")  # ru_maxrss would include the parent of a process that was just started
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def status_bytes(field: str) -> int:
+    """Return an amount of memory in Linux's status of this process, such as "VmRSS".
+
+    Examples
+    --------
+    >>> import sys
+    >>> sys.platform != "linux" or 0 < status_bytes("VmRSS") <= status_bytes("VmHWM")
+    True
+    """
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"/proc/self/status has no {field}")
 
 
 def peak_bytes_of(code: str) -> int:
