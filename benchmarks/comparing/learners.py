@@ -69,7 +69,7 @@ class Configuration:
         return learner
 
     def why_not(self) -> str:
-        """Say why it cannot be made, if so."""
+        """Return why it cannot be made, if so."""
         try:
             self.make()
         except OptionError as error:

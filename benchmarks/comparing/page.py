@@ -44,7 +44,7 @@ def put(text: str, name: str, part: str) -> str:
 
 
 def comparison(summary: Summary, store: Store) -> str:
-    """Tell what became of all learners."""
+    """Return the section that compares all learners."""
     beside = OWN.name if OWN.name in summary.learners else YARDSTICK.name
     shared, cells = len(summary.shared), len(summary.cells)
     sections = [

@@ -116,7 +116,7 @@ def _plain(axis: Any) -> None:
 
 
 def _legend(figure: Figure, cells: list[Cell], height: float) -> None:
-    """Say at the foot which colour is which library, and which shape which algorithm."""
+    """Label at the foot which colour is which library, and which shape which algorithm."""
     learners = {cell["learner"] for cell in cells}
     libraries = {learner.partition(" ")[0] for learner in learners}
     colours = [

@@ -120,7 +120,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _failures(cells: list[Cell]) -> str:
-    """Say why learners failed, those with the same reason together."""
+    """Return why learners failed, those with the same reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if "failed" in cell:

@@ -20,7 +20,7 @@ from f2sl.experiments.harness.progress import Standing, Watch
 
 @contextmanager
 def run_display(quiet: bool) -> Iterator[Watch]:
-    """Give a watch that draws progress on standard error, if that is a terminal."""
+    """Return a watch that draws progress on standard error, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield Watch()
         return

@@ -81,7 +81,7 @@ def _number_plainly(axis: Any) -> None:
 
 
 def _plan(cells: Cells) -> Iterator[tuple[str, str, Draw]]:
-    """Give name, title and how to draw of each figure."""
+    """Return name, title and how to draw of each figure."""
     for rows in SIZES:
         title = f"Seconds against variables, {size(rows)} rows"
         yield f"seconds-{rows}", title, partial(_seconds, cells=cells, rows=rows)
@@ -139,7 +139,7 @@ def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None
 
 
 def _name_shapes(axes: Any, networks: set[str]) -> None:
-    """Say at the foot of a figure which shape is which network."""
+    """Label at the foot of a figure which shape is which network."""
     from matplotlib.lines import Line2D
 
     shapes = [

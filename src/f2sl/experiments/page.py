@@ -68,7 +68,7 @@ def _difference(one: Difference) -> str:
 
 
 def _facts(results: Results) -> str:
-    """Tell whose data, and of the machines, versions and limits; what all runs share is told once."""
+    """Describe data, machines, versions and limits; what all runs share is told once."""
     met = {(outcome.unit.network, outcome.source) for outcome in results.outcomes}
     whose: dict[str, list[str]] = {}
     for source in SOURCES:
@@ -96,7 +96,7 @@ def _facts(results: Results) -> str:
 
 
 def _starts(started: list[str]) -> str:
-    """Say when runs were started, to the minute."""
+    """Describe when runs were started, to the minute."""
     first, last = (f"{at[:16].replace('T', ' ')} UTC" for at in (min(started), max(started)))
     if len(started) == 1:
         return f"one, started {first}"

@@ -160,7 +160,7 @@ def command(pipe: Connection) -> list[str]:
 
 
 def how_it_ended(code: int) -> str:
-    """Say how a process ended; a code below 0 is that of a signal.
+    """Describe how a process ended; a code below 0 is that of a signal.
 
     Examples
     --------
