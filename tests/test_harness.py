@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from f2sl.errors import DataError, F2SLError, FileError
-from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED, Ended, Limits
+from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED, Keeper, Limits
 from f2sl.experiments.harness.lines import Lines, claimed, claimed_results
 from f2sl.experiments.harness.machine import describe, peak_bytes_of
 from f2sl.experiments.harness.runner import Runner
-from f2sl.experiments.harness.schedule import Place, Schedule
+from f2sl.experiments.harness.schedule import Known, Place, Schedule
 from harness_work import Doing, DoingAfresh, Key
 from reproduce_tools import is_gone
 
@@ -27,7 +27,7 @@ def place_of(key):
     return Place(key.doing, (key.rows,))
 
 
-class Kept:
+class Kept(Keeper):
     """Keeps what the runner hands over, in memory."""
 
     def __init__(self):
@@ -88,10 +88,12 @@ def test_larger_jobs_wait_for_smaller_ones_unless_their_size_is_proven():
     schedule = Schedule(keys, {}, LIMITS, place_of)
     assert [schedule.next(), schedule.next()] == [keys[0], None]
     assert schedule.ended(keys[0], DONE) == []
-    done = {Key("well", 2): Ended(Key("well", 2), DONE)}
+    done = {Key("well", 2): Known(DONE, LIMITS)}
     schedule = Schedule([Key("well", 1), Key("well", 3)], done, LIMITS, place_of)
     assert [schedule.next(), schedule.next()] == [keys[0], None]
-    schedule = Schedule([Key("well", 2), Key("well", 2.5)], {Key("well", 3): done[keys[1]]}, LIMITS, place_of)
+    schedule = Schedule(
+        [Key("well", 2), Key("well", 2.5)], {Key("well", 3): Known(DONE, LIMITS)}, LIMITS, place_of
+    )
     assert [schedule.next(), schedule.next()] == [Key("well", 2), Key("well", 2.5)]
 
 

@@ -13,7 +13,7 @@ from conftest import compiled_only
 from f2sl.errors import FileError, OptionError
 from f2sl.experiments import plan, settings, sources, store, worker
 from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED, Limits
-from f2sl.experiments.harness.schedule import Schedule
+from f2sl.experiments.harness.schedule import Known, Schedule
 from f2sl.experiments.plan import place_of, select
 from f2sl.experiments.store import Outcome, Store, Unit
 from f2sl.local.base import LOCAL
@@ -27,12 +27,12 @@ def unit(data_set, learner="ggsl", rows=500):
     return Unit("mildew", rows, data_set, learner, "paper")
 
 
-def outcome(of, state, time_limit=60.0, memory_limit=100):
-    return Outcome(of, "sampled", 1, state, 1, time_limit=time_limit, memory_limit=memory_limit)
+def outcome(of, state):
+    return Outcome(of, "sampled", 1, state, 1, time_limit=60.0, memory_limit=100)
 
 
-def known(states, **limits):
-    return {unit(number): outcome(unit(number), state, **limits) for number, state in states.items()}
+def known(states):
+    return {unit(number): Known(state, Limits(60.0, 100)) for number, state in states.items()}
 
 
 # What there is to run

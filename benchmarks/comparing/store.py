@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from comparing.learners import Configuration
 from f2sl.experiments.harness.job import Ended, Limits
-from f2sl.experiments.harness.lines import Lines
+from f2sl.experiments.harness.lines import NONE, Lines
 from f2sl.experiments.harness.machine import describe
 from f2sl.experiments.harness.schedule import Place
 
@@ -32,7 +32,7 @@ class Store(Lines[Key]):
     """Results by learner, network, rows and data set; `configurations` are those of the runs to be stored."""
 
     def __init__(
-        self, path: Path, limits: Limits | None = None, configurations: Iterable[Configuration] = ()
+        self, path: Path, limits: Limits = NONE, configurations: Iterable[Configuration] = ()
     ) -> None:
         super().__init__(path, Key, limits)
         self._configurations = {configuration.name: configuration for configuration in configurations}

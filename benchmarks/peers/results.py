@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from f2sl.experiments.harness.job import DONE, FAILED, OVER_TIME, SKIPPED, Ended, Limits
-from f2sl.experiments.harness.lines import Lines, Stored
+from f2sl.experiments.harness.job import DONE, FAILED, Ended, Limits
+from f2sl.experiments.harness.lines import NONE, Lines
 from f2sl.experiments.harness.machine import describe
-from f2sl.experiments.harness.schedule import Place
+from f2sl.experiments.harness.schedule import Known, Place
 from f2sl.network.bundled import bundled_sizes
 from learners import PACKAGES
 
@@ -36,7 +37,7 @@ def place_of(key: Key) -> Place:
 class Results(Lines[Key]):
     """Figures in a file; cells in `again` are measured again."""
 
-    def __init__(self, path: Path, limits: Limits | None = None, again: Collection[Key] = ()) -> None:
+    def __init__(self, path: Path, limits: Limits = NONE, again: Collection[Key] = ()) -> None:
         super().__init__(path, Key, limits)
         self._again = again
         self._started: dict[Key, Cell] = {}
@@ -56,7 +57,7 @@ class Results(Lines[Key]):
             self.results = {}
         self.heads = [setting]
 
-    def known(self) -> dict[Key, Stored]:
+    def known(self) -> dict[Key, Known]:
         """Return how cells ended so far; those that failed are not tried again unless asked for."""
         return {
             key: stored._replace(state=DONE) if stored.state == FAILED else stored
@@ -71,13 +72,15 @@ class Results(Lines[Key]):
 
     def record(self, ended: Ended[Key]) -> Cell:
         """Return what is stored of a cell beside its key."""
-        size = {"variables": VARIABLES[ended.key.network]}
-        if ended.state == SKIPPED and (over := ended.blocked_by):
-            return {**size, "not run": f"stopped on {over.network} at {over.rows:,} rows"}
-        found = super().record(ended)
-        if ended.state not in (DONE, OVER_TIME):
-            found = {"failed": " ".join(ended.message.split())[:300]}
-        return {**size, **self._started[ended.key], **found}
+        if over := ended.blocked_by:
+            why = f"stopped on {over.network} at {over.rows:,} rows"
+            return {"variables": VARIABLES[ended.key.network], "not run": why}
+        brief = replace(ended, message=" ".join(ended.message.split())[:300])
+        return {
+            "variables": VARIABLES[ended.key.network],
+            **self._started[ended.key],
+            **super().record(brief),
+        }
 
     def shown(self, key: Key) -> str:
         """Return a cell as a line for the terminal."""

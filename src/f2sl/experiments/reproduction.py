@@ -14,11 +14,11 @@ from typing import Any
 from f2sl import _options
 from f2sl._threads import available_cores
 from f2sl.errors import FileError, OptionError
-from f2sl.experiments.harness.job import Ended, Limits
+from f2sl.experiments.harness.job import Ended, Keeper, Limits
 from f2sl.experiments.harness.lines import claimed
 from f2sl.experiments.harness.machine import describe, total_memory
 from f2sl.experiments.harness.progress import Watch
-from f2sl.experiments.harness.schedule import Schedule
+from f2sl.experiments.harness.schedule import Known, Schedule
 from f2sl.experiments.plan import likeness_of, place_of, select
 from f2sl.experiments.settings import TIME_LIMIT, seed_of
 from f2sl.experiments.sources import SAMPLED, data_folder, source_name
@@ -129,22 +129,30 @@ def reproduce(
         known = store.outcomes()
         _check_sources(store.path, known.values(), sources)
         units = selection.units()
-        schedule = Schedule(units, known, Limits(time_limit, memory_limit), place_of)
+        schedule = Schedule(
+            units,
+            {
+                unit: Known(o.state, Limits(o.time_limit or 0.0, o.memory_limit or 0))
+                for unit, o in known.items()
+            },
+            Limits(time_limit, memory_limit),
+            place_of,
+        )
         new = len(schedule.waiting) + len(schedule.to_skip)
         if new:
             from f2sl.experiments.harness.runner import Runner
-            from f2sl.experiments.worker import Units
+            from f2sl.experiments.worker import Learning
 
             threads = max(1, available_cores() // n_jobs)
-            keeper = Keeper(store, sources, schedule.limits, {"threads": threads, "jobs": n_jobs})
-            work = Units(tuple(schedule.waiting), folder, threads)
+            keeper = Units(store, sources, schedule.limits, {"threads": threads, "jobs": n_jobs})
+            work = Learning(tuple(schedule.waiting), folder, threads)
             Runner(work, schedule, keeper, n_jobs, likeness_of, watch).run()
             known = store.outcomes()
     return Summary(store.path, tuple(known[unit] for unit in units), new, sources, selection.left_out)
 
 
 @dataclass
-class Keeper:
+class Units(Keeper[Unit]):
     """Stores the units of a call, with where their data come from; `description` says how they run."""
 
     store: Store
@@ -159,9 +167,6 @@ class Keeper:
         started = datetime.now(UTC).isoformat(timespec="seconds")
         self.run = self.store.add_run(started, {**describe(), **self.description, **limits})
         self.store.add_networks(prepared)
-
-    def start(self, key: Unit) -> None:
-        """Start a unit; nothing is stored of it until it ends."""
 
     def keep(self, ended: Iterable[Ended[Unit]]) -> None:
         """Store how units ended."""

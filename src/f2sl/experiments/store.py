@@ -66,6 +66,10 @@ class Outcome:
     measures: dict[str, float] = field(default_factory=dict)
 
 
+COLUMNS = ", ".join([*Unit._fields, *(part.name for part in fields(Outcome)[1:])])
+"""Columns of the table of units, in the order in which outcomes have them."""
+
+
 @dataclass(frozen=True)
 class NetworkFacts:
     """The size of a network, as in the paper's table 1."""
@@ -134,7 +138,7 @@ class Store:
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """Store how units ended, all of these or none; earlier results of the same units are replaced."""
-        self._put("units", [_row(outcome) for outcome in outcomes])
+        self._put(f"units ({COLUMNS})", [_row(outcome) for outcome in outcomes])
 
     def _put(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         if not rows:
@@ -224,41 +228,14 @@ def _tables(database: sqlite3.Connection) -> set[str]:
 
 
 def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
-    columns = (
-        "network, rows, data_set, learner, setting, source, seed, state, seconds, peak_bytes, time_limit, "
-        "memory_limit, message, measures, run"
-    )
     # An order of its own, so that sums over data sets are the same to the last bit however units came in.
     order = "network, rows, learner, setting, data_set"
-    for row in database.execute(f"SELECT {columns} FROM units ORDER BY {order}"):
-        source, seed, state, seconds, peak, time_limit, memory_limit, message, measures, run = row[5:]
-        yield Outcome(
-            unit=Unit(*row[:5]),
-            source=source,
-            seed=seed,
-            state=state,
-            run=run,
-            seconds=seconds,
-            peak_bytes=peak,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            message=message,
-            measures=json.loads(measures) if measures else {},
-        )
+    for row in database.execute(f"SELECT {COLUMNS} FROM units ORDER BY {order}"):
+        *values, measures = row[5:]
+        yield Outcome(Unit(*row[:5]), *values, measures=json.loads(measures) if measures else {})
 
 
 def _row(outcome: Outcome) -> tuple[Any, ...]:
-    """Return the values of an outcome in the order of the table's columns."""
-    return (
-        *outcome.unit,
-        outcome.source,
-        outcome.seed,
-        outcome.state,
-        outcome.seconds,
-        outcome.peak_bytes,
-        outcome.time_limit,
-        outcome.memory_limit,
-        outcome.message,
-        json.dumps(outcome.measures) if outcome.measures else None,
-        outcome.run,
-    )
+    """Return the values of an outcome in the order of `COLUMNS`."""
+    unit, *values, measures = (getattr(outcome, part.name) for part in fields(Outcome))
+    return (*unit, *values, json.dumps(measures) if measures else None)

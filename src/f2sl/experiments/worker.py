@@ -31,7 +31,7 @@ spends milliseconds on memory that it touches for the first time."""
 
 
 @dataclass
-class Units(Work[Unit]):
+class Learning(Work[Unit]):
     """Learns from the paper's data in `folder`, or from sampled data, with so many threads for each unit."""
 
     units: tuple[Unit, ...]

@@ -1,8 +1,8 @@
-"""What the processes of a run share: work, limits, and the messages they send each other."""
+"""What the parts of the harness share: work, limits and results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -24,8 +24,21 @@ class Measured(NamedTuple):
     """What a job took, what it measured, and a remark on it."""
 
     seconds: float
-    measures: dict[str, float]
+    measures: dict[str, Any]
     message: str = ""
+
+
+@dataclass(frozen=True)
+class Ended(Generic[Key]):
+    """How a job ended; one that was skipped names the job that exceeded a limit."""
+
+    key: Key
+    state: str
+    message: str = ""
+    seconds: float | None = None
+    peak_bytes: int | None = None
+    measures: dict[str, Any] = field(default_factory=dict)
+    blocked_by: Key | None = None
 
 
 Task = Callable[[Callable[[], None]], Measured]
@@ -41,7 +54,7 @@ class Work(Generic[Key]):
     safe with more."""
 
     def prepare(self) -> Generator[str, None, Any]:
-        """Prepare in the server what all jobs need; yield the stages, return what the caller needs."""
+        """Prepare in the server what all jobs need; yield the stages, return what the keeper needs."""
         yield from ()
 
     def task(self, key: Key) -> Task:
@@ -49,45 +62,15 @@ class Work(Generic[Key]):
         raise NotImplementedError
 
 
-class Order(NamedTuple):
-    """First message to the server; keys of jobs follow, one by one."""
+class Keeper(Generic[Key]):
+    """Stores the results of a run."""
 
-    work: Work[Any]
-    limits: Limits
+    def begin(self, prepared: Any) -> None:
+        """Take what the work prepared; jobs start after that."""
 
+    def start(self, key: Key) -> None:
+        """Take note that a job starts."""
 
-class Stage(NamedTuple):
-    """Message of the server: what it is preparing."""
-
-    text: str
-
-
-class Ready(NamedTuple):
-    """Message of the server: jobs can run."""
-
-    prepared: Any
-
-
-class Job(NamedTuple):
-    """What the process of a job gets from the server."""
-
-    key: Any
-    task: Task
-    memory_limit: int
-
-
-class Begun(NamedTuple):
-    """Message of a job: its time starts now."""
-
-
-@dataclass(frozen=True)
-class Ended(Generic[Key]):
-    """How a job ended; `blocked_by` is the job that exceeded a limit because of which it was skipped."""
-
-    key: Key
-    state: str
-    message: str = ""
-    seconds: float | None = None
-    peak_bytes: int | None = None
-    measures: dict[str, float] = field(default_factory=dict)
-    blocked_by: Key | None = None
+    def keep(self, ended: Iterable[Ended[Key]]) -> None:
+        """Store how jobs ended."""
+        raise NotImplementedError

@@ -13,38 +13,32 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, NamedTuple
+from typing import Any
 
 from f2sl.errors import F2SLError, FileError
-from f2sl.experiments.harness.job import DONE, FAILED, OVER_TIME, SKIPPED, Ended, Key, Limits, Work
-from f2sl.experiments.harness.schedule import Place, Schedule
+from f2sl.experiments.harness.job import (
+    DONE,
+    FAILED,
+    OVER_MEMORY,
+    OVER_TIME,
+    SKIPPED,
+    Ended,
+    Keeper,
+    Key,
+    Limits,
+    Work,
+)
+from f2sl.experiments.harness.schedule import Known, Place, Schedule
 from f2sl.graph.atomic import write_atomically
 
-STATES = {"stopped": OVER_TIME, "failed": FAILED, "not run": SKIPPED}
+NONE = Limits(0.0, 0)
+WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", FAILED: "failed", OVER_MEMORY: "failed"}
 
 
-class Stored(NamedTuple):
-    """How a job ended earlier."""
+class Lines(Keeper[Key]):
+    """Results by key, a named tuple of class `key_type`, in a file; new ones are of jobs with these limits."""
 
-    state: str
-    time_limit: float | None
-    memory_limit: int | None = None
-
-
-class Lines(Generic[Key]):
-    """Results by key, in a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; what is in it is read.
-    key_type : type
-        The class of keys, a named tuple.
-    limits : Limits, optional
-        Limits of the jobs to be stored.
-    """
-
-    def __init__(self, path: Path, key_type: Any, limits: Limits | None = None) -> None:
+    def __init__(self, path: Path, key_type: Any, limits: Limits = NONE) -> None:
         self.path = path
         self.limits = limits
         self.heads: list[dict[str, Any]] = []
@@ -56,11 +50,12 @@ class Lines(Generic[Key]):
             else:
                 self.heads.append(found)
 
-    def known(self) -> dict[Key, Stored]:
-        """Return how jobs ended so far, for a schedule."""
+    def known(self) -> dict[Key, Known]:
+        """Return how jobs ended so far."""
         return {
-            key: Stored(
-                next((state for word, state in STATES.items() if word in found), DONE), found.get("stopped")
+            key: Known(
+                next((state for state, word in WORDS.items() if word in found), DONE),
+                Limits(found.get("stopped", 0.0), 0),
             )
             for key, found in self.results.items()
         }
@@ -69,36 +64,23 @@ class Lines(Generic[Key]):
         """Run the jobs that have no result yet, one at a time, and store each as it ends."""
         from f2sl.experiments.harness.runner import Runner
 
-        if self.limits is None:
-            raise ValueError("jobs need limits to run")
         schedule = Schedule(keys, self.known(), self.limits, place)
         if schedule.waiting or schedule.to_skip:
             Runner(work, schedule, self).run()
 
-    def begin(self, prepared: Any) -> None:
-        """Start a run."""
-
-    def start(self, key: Key) -> None:
-        """Start a job."""
-
     def keep(self, ended: Iterable[Ended[Key]]) -> None:
         """Store and print how jobs ended."""
-        jobs = list(ended)
-        for job in jobs:
-            self.results[job.key] = self.record(job)
-        if jobs:
+        new = {job.key: self.record(job) for job in ended}
+        if new:
+            self.results |= new
             self.write()
-        for job in jobs:
-            print(self.shown(job.key), flush=True)
+            print(*map(self.shown, new), sep="\n", flush=True)
 
     def record(self, ended: Ended[Key]) -> dict[str, Any]:
         """Return what is stored of a job beside its key."""
         if ended.state == DONE:
             return {"seconds": ended.seconds} | ended.measures
-        seconds = None if self.limits is None else self.limits.seconds
-        if ended.state == OVER_TIME:
-            return {"stopped": seconds}
-        return {"not run": seconds} if ended.state == SKIPPED else {"failed": ended.message}
+        return {WORDS[ended.state]: ended.message or self.limits.seconds}
 
     def shown(self, key: Key) -> str:
         """Return a result as a line for the terminal."""
@@ -113,14 +95,9 @@ class Lines(Generic[Key]):
 
 @contextmanager
 def claimed(path: Path, refusal: str) -> Iterator[None]:
-    """Keep other processes from claiming the same folder or lock file.
+    """Keep other processes from claiming the same folder or lock file; they get a FileError.
 
     The lock is the system's, and goes with the process, however that ends.
-
-    Raises
-    ------
-    FileError
-        With the words of `refusal`, if another process has it.
     """
     import fcntl
 

@@ -32,14 +32,10 @@ class Watch:
 
 
 class Pace(Generic[Key]):
-    """Estimates how long jobs will take, from similar ones that have ended.
+    """Estimates how long jobs will take, from those that have ended.
 
-    Parameters
-    ----------
-    jobs : int
-        Number of jobs that run at a time.
-    likeness : callable
-        Lists what a job has in common with others, from much to little.
+    `likeness` lists what a job has in common with others, from much to little; the mean of those with most
+    in common counts.
 
     Examples
     --------
@@ -61,11 +57,10 @@ class Pace(Generic[Key]):
             self._seconds[alike].append(seconds)
 
     def seconds_left(self, keys: Iterable[Key]) -> float | None:
-        """Estimate how long these jobs will take together."""
+        """Estimate how long these jobs will take together; None if no job has ended."""
         if not self._seconds:
             return None
-        alike = Counter((*self._likeness(key), None) for key in keys)
-        return sum(number * self._estimate(likeness) for likeness, number in alike.items()) / self._jobs
-
-    def _estimate(self, likeness: tuple[Hashable, ...]) -> float:
-        return next(fmean(self._seconds[alike]) for alike in likeness if alike in self._seconds)
+        closest = Counter(
+            next(alike for alike in (*self._likeness(key), None) if alike in self._seconds) for key in keys
+        )
+        return sum(number * fmean(self._seconds[alike]) for alike, number in closest.items()) / self._jobs

@@ -1,4 +1,4 @@
-"""Hand out jobs, and have each result kept as it comes."""
+"""Hand out jobs, and have each result stored as it comes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, Pipe
-from typing import Any, Generic, Protocol
+from typing import Any, Generic
 
 from f2sl.errors import F2SLError
-from f2sl.experiments.harness.job import SKIPPED, Ended, Key, Order, Ready, Stage, Work
+from f2sl.experiments.harness.job import SKIPPED, Ended, Keeper, Key, Work
 from f2sl.experiments.harness.progress import Pace, Standing, Watch
 from f2sl.experiments.harness.schedule import Schedule
 from f2sl.experiments.harness.server import command, how_it_ended
@@ -25,36 +25,10 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VEC
 on any machine."""
 
 
-class Keeper(Protocol[Key]):
-    """Keeps the results of a run."""
-
-    def begin(self, prepared: Any) -> None:
-        """Take what the work prepared for the caller; jobs start after that."""
-
-    def start(self, key: Key) -> None:
-        """Take note that a job is handed out."""
-
-    def keep(self, ended: Iterable[Ended[Key]]) -> None:
-        """Store how jobs ended."""
-
-
 class Runner(Generic[Key]):
-    """Runs the jobs of a schedule, several at a time, and has each kept as it ends.
+    """Runs the jobs of a schedule, `jobs` at a time, and has each stored as it ends.
 
-    Parameters
-    ----------
-    work : Work
-        What jobs do.
-    schedule : Schedule
-        The jobs and their limits.
-    keeper : Keeper
-        Where results go.
-    jobs : int
-        Number of jobs at a time.
-    likeness : callable
-        Lists what a job has in common with others, to estimate how long it takes.
-    watch : Watch, optional
-        Receives the progress.
+    `likeness` lists what a job has in common with others, to estimate how long it takes.
     """
 
     def __init__(
@@ -79,7 +53,8 @@ class Runner(Generic[Key]):
 
     def run(self) -> None:
         """Run all jobs. Errors in preparing the work are raised before any job starts."""
-        with launched(Order(self._work, self._schedule.limits), self._work.fresh) as server:
+        with launched(self._work.fresh) as server:
+            server.send((self._work, self._schedule.limits))
             self._keeper.begin(self._prepared(server))
             self._keeper.keep(self._skipped(self._schedule.to_skip))
             self._hand_out(server)
@@ -87,18 +62,17 @@ class Runner(Generic[Key]):
                 self._tell()
                 if server.poll(SECONDS_BETWEEN_LOOKS):
                     ended = self._taken_up(server.recv())
-                    self._hand_out(server)  # first, since what is kept waits for the disk
+                    self._hand_out(server)  # first, since storing waits for the disk
                     self._keeper.keep(ended)
 
     def _prepared(self, server: Connection) -> Any:
-        """Wait until jobs can run."""
-        while True:
-            message: Stage | Ready | F2SLError | MemoryError = server.recv()
-            if isinstance(message, Exception):
-                raise message
-            if isinstance(message, Ready):
-                return message.prepared
-            self._watch.preparing(message.text)
+        """Wait until jobs can run; return what was prepared."""
+        while isinstance(message := server.recv(), str):
+            self._watch.preparing(message)
+        if isinstance(message, Exception):
+            raise message
+        (prepared,) = message
+        return prepared
 
     def _hand_out(self, server: Connection) -> None:
         while len(self._begun) < self._jobs and (key := self._schedule.next()) is not None:
@@ -126,7 +100,7 @@ class Runner(Generic[Key]):
 
 
 @contextmanager
-def launched(order: Order, fresh: bool) -> Iterator[Connection]:
+def launched(fresh: bool) -> Iterator[Connection]:
     """Start a server for the length of a ``with`` block; gives our end of the pipe to it.
 
     The server has a session of its own, so that Ctrl-C reaches this process alone, which then ends the server
@@ -138,20 +112,17 @@ def launched(order: Order, fresh: bool) -> Iterator[Connection]:
         If the server ends early: it was killed, perhaps by the system for want of memory.
     """
     ours, theirs = Pipe()
+    threads = {} if fresh else dict.fromkeys(ONE_THREAD, "1")
+    path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(
         command(theirs),
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
-        env={
-            **os.environ,
-            **({} if fresh else dict.fromkeys(ONE_THREAD, "1")),
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        },
+        env={**os.environ, **threads, **path},
         start_new_session=True,
     )
     try:
         theirs.close()
-        ours.send(order)
         yield ours
     except (EOFError, ConnectionError):
         raise F2SLError(

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Generic, NamedTuple, Protocol
+from typing import Generic, NamedTuple
 
 from f2sl.experiments.harness.job import DONE, OVER_MEMORY, OVER_TIME, SKIPPED, Key, Limits
 
 
-class Known(Protocol):
-    """How a job ended earlier, and the limits that it had."""
+class Known(NamedTuple):
+    """How a job ended earlier, and the limits it had."""
 
-    @property
-    def state(self) -> str: ...  # noqa: D102
-    @property
-    def time_limit(self) -> float | None: ...  # noqa: D102
-    @property
-    def memory_limit(self) -> int | None: ...  # noqa: D102
+    state: str
+    limits: Limits
 
 
 class Place(NamedTuple):
@@ -28,9 +24,8 @@ class Place(NamedTuple):
 
     def leads_to(self, other: Place) -> bool:
         """Return whether the other job is of the same group and no smaller in any respect."""
-        return self.group == other.group and all(
-            mine <= its for mine, its in zip(self.size, other.size, strict=True)
-        )
+        no_smaller = all(mine <= its for mine, its in zip(self.size, other.size, strict=True))
+        return self.group == other.group and no_smaller
 
 
 class Schedule(Generic[Key]):
@@ -68,11 +63,7 @@ class Schedule(Generic[Key]):
     """
 
     def __init__(
-        self,
-        keys: Iterable[Key],
-        known: Mapping[Key, Known],
-        limits: Limits,
-        place: Callable[[Key], Place],
+        self, keys: Iterable[Key], known: Mapping[Key, Known], limits: Limits, place: Callable[[Key], Place]
     ) -> None:
         self.limits = limits
         self._place = place
@@ -131,5 +122,5 @@ class Schedule(Generic[Key]):
 def _still_over(result: Known, limits: Limits) -> bool:
     """Return whether a job exceeded a limit that is no higher now."""
     if result.state == OVER_TIME:
-        return limits.seconds <= (result.time_limit or 0.0)
-    return result.state == OVER_MEMORY and limits.bytes <= (result.memory_limit or 0)
+        return limits.seconds <= result.limits.seconds
+    return result.state == OVER_MEMORY and limits.bytes <= result.limits.bytes

@@ -4,15 +4,15 @@ It prepares what all jobs need, such as data and compiled loops, then starts a p
 sent. Forked processes share what was prepared and start within milliseconds; fresh ones share nothing.
 Whatever a job does to its memory or its threads ends with its process.
 
-The runner starts the server and talks to it through a pipe. The server ends with that pipe, however the other
-end was lost, and its jobs with it.
+The runner starts the server and talks to it through a pipe: work and limits, then keys one by one; back come
+stages of preparing (text), what was prepared (in a tuple), and how jobs ended. The server ends with that pipe,
+however the other end was lost, and its jobs with it. A job sends None when its time starts, then how it ended.
 """
 
 from __future__ import annotations
 
 import gc
 import os
-import resource
 import signal
 import sys
 import time
@@ -23,18 +23,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
 
 from f2sl.errors import F2SLError
-from f2sl.experiments.harness.job import (
-    DONE,
-    FAILED,
-    OVER_MEMORY,
-    OVER_TIME,
-    Begun,
-    Ended,
-    Job,
-    Order,
-    Ready,
-    Stage,
-)
+from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, Ended, Limits, Task, Work
 from f2sl.experiments.harness.machine import peak_bytes
 
 STARTING_SECONDS = 300.0
@@ -46,13 +35,12 @@ FRESH = "--fresh"
 
 @dataclass
 class Child:
-    """The process of a job; it is stopped at `deadline`, for the reason `overdue`."""
+    """The process of a job; at `deadline` it is stopped, with `late` as its result."""
 
     pid: int
-    key: Any
+    late: Ended[Any]
     deadline: float
-    overdue: Ended[Any] | None = None
-    begun: bool = False
+    stopped: bool = False
 
 
 class Server:
@@ -60,27 +48,30 @@ class Server:
 
     def __init__(self, control: Connection) -> None:
         self._control = control
-        order: Order = control.recv()
-        self._work, self._limits = order
         self._children: dict[Connection, Child] = {}
+        self._work: Work[Any]
+        self._limits: Limits
+        self._work, self._limits = control.recv()
 
     def serve(self) -> None:
         """Work until the other end closes the pipe or is gone."""
+        preparing = self._work.prepare()
         try:
-            preparing = self._work.prepare()
             while True:
-                self._control.send(Stage(next(preparing)))
-        except StopIteration as prepared:
-            ready = Ready(prepared.value)
+                self._control.send(next(preparing))
+        except StopIteration as end:
+            prepared = end.value
         except (F2SLError, MemoryError) as error:
             self._control.send(error)
             return
         gc.collect()
         gc.freeze()  # forked processes share memory as long as no one touches it
-        self._control.send(ready)
+        self._control.send((prepared,))
         try:
             while True:
-                for pipe in wait([self._control, *self._children], self._patience()):
+                first = min((child.deadline for child in self._children.values()), default=float("inf"))
+                patience = None if first == float("inf") else max(0.0, first - time.monotonic())
+                for pipe in wait([self._control, *self._children], patience):
                     if pipe is self._control:
                         self._start(self._control.recv())
                     elif isinstance(pipe, Connection):
@@ -93,7 +84,7 @@ class Server:
     def _start(self, key: Any) -> None:
         """Start the process of a job."""
         try:
-            job = Job(key, self._work.task(key), self._limits.bytes)
+            task = self._work.task(key)
         except Exception as error:
             self._control.send(_ended_by(key, error))
             return
@@ -101,56 +92,52 @@ class Server:
         pid = os.fork()
         if pid == 0:
             with suppress(BaseException):
-                # The other ends must be closed here, or no one would notice that the server is gone.
+                # These ends must be closed here, or no one would notice that the server is gone.
                 self._control.close()
                 ours.close()
                 if self._work.fresh:
                     os.set_inheritable(theirs.fileno(), True)
                     os.execv(sys.executable, [*command(theirs), FRESH])
-                run(job, theirs)
+                run(key, task, self._limits.bytes, theirs)
             os._exit(0)
         theirs.close()
-        self._children[ours] = Child(pid, key, time.monotonic() + STARTING_SECONDS)
+        late = Ended(key, FAILED, f"not ready after {STARTING_SECONDS:g} s")
+        self._children[ours] = Child(pid, late, time.monotonic() + STARTING_SECONDS)
         if self._work.fresh:
             with suppress(ConnectionError):  # it has crashed, which is noticed soon
-                ours.send(job)
+                ours.send((key, task, self._limits.bytes))
 
     def _receive(self, pipe: Connection) -> None:
-        """Take a message of a job; a job that ends without one has crashed."""
+        """Take a message of a job; a job that ends without one was stopped or has crashed."""
         child = self._children[pipe]
         try:
-            message: Begun | Ended[Any] = pipe.recv()
+            ended: Ended[Any] | None = pipe.recv()
         except (EOFError, OSError):  # the latter in the middle of a message
-            message = self._crashed(child)
-        if isinstance(message, Begun):
-            child.begun, child.deadline = True, time.monotonic() + self._limits.seconds
+            ended = self._without_result(child)
+        if ended is None:
+            child.late = Ended(child.late.key, OVER_TIME)
+            child.deadline = time.monotonic() + self._limits.seconds
             return
         with suppress(ChildProcessError):
             os.waitpid(child.pid, 0)
         pipe.close()
         del self._children[pipe]
-        self._control.send(message)
+        self._control.send(ended)
 
-    def _crashed(self, child: Child) -> Ended[Any]:
+    def _without_result(self, child: Child) -> Ended[Any]:
         _, status = os.waitpid(child.pid, 0)
-        if child.overdue is not None:
-            return child.overdue
+        if child.stopped:
+            return child.late
         code = os.waitstatus_to_exitcode(status)
         if code == -signal.SIGKILL:
-            return Ended(child.key, OVER_MEMORY, "killed by the system, as is done where memory is short")
-        return Ended(child.key, FAILED, f"the process {how_it_ended(code)}, without a result")
-
-    def _patience(self) -> float | None:
-        """Return the seconds until the first deadline."""
-        first = min((child.deadline for child in self._children.values()), default=float("inf"))
-        return None if first == float("inf") else max(0.0, first - time.monotonic())
+            short = "killed by the system, as is done where memory is short"
+            return Ended(child.late.key, OVER_MEMORY, short)
+        return Ended(child.late.key, FAILED, f"the process {how_it_ended(code)}, without a result")
 
     def _stop_overdue(self) -> None:
         for child in self._children.values():
             if child.deadline <= time.monotonic():
-                late = f"not ready after {STARTING_SECONDS:g} s"
-                child.overdue = Ended(child.key, OVER_TIME) if child.begun else Ended(child.key, FAILED, late)
-                child.deadline = float("inf")
+                child.stopped, child.deadline = True, float("inf")
                 os.kill(child.pid, signal.SIGKILL)
 
 
@@ -170,18 +157,22 @@ def how_it_ended(code: int) -> str:
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
 
 
-def run(job: Job, pipe: Connection) -> None:
-    """Run a job in this process, which is its own, and report when it begins and how it ended."""
-    _silence()
+def run(key: Any, task: Task, memory_limit: int, pipe: Connection) -> None:
+    """Run a job in this process, which is its own, and report when its time starts and how it ended."""
+    import resource
+
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # the terminal is for the process that shows progress
+        os.dup2(nowhere, stream)
     warnings.simplefilter("ignore")
     unlimited = resource.RLIM_INFINITY
-    resource.setrlimit(resource.RLIMIT_DATA, (job.memory_limit, unlimited))
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, unlimited))
     try:
-        found = job.task(lambda: pipe.send(Begun()))
-        ended = Ended(job.key, DONE, found.message, found.seconds, peak_bytes(), found.measures)
+        found = task(lambda: pipe.send(None))
+        ended = Ended(key, DONE, found.message, found.seconds, peak_bytes(), found.measures)
     except Exception as error:
         resource.setrlimit(resource.RLIMIT_DATA, (unlimited, unlimited))
-        ended = _ended_by(job.key, error)
+        ended = _ended_by(key, error)
     pipe.send(ended)
 
 
@@ -191,19 +182,12 @@ def _ended_by(key: Any, error: Exception) -> Ended[Any]:
     return Ended(key, OVER_MEMORY if for_memory else FAILED, message)
 
 
-def _silence() -> None:
-    """Leave the terminal to the process that shows progress on it."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
-
-
 def main() -> None:
     """Serve the process at the other end of the pipe whose number is the first argument."""
     pipe = Connection(int(sys.argv[1]))
     with suppress(EOFError, ConnectionError):
         if FRESH in sys.argv:
-            run(pipe.recv(), pipe)
+            run(*pipe.recv(), pipe)
         else:
             Server(pipe).serve()
 
