@@ -126,9 +126,8 @@ def test_results_of_other_options_are_not_taken(tmp_path, capsys):
     from comparing.learners import Configuration, parsed
     from comparing.store import Key, Store
 
-    store = Store(
-        tmp_path / "results.jsonl", configurations=[Configuration("mine", "f2sl-c", {"delta": 0.1})]
-    )
+    mine = Configuration("mine", "f2sl-c", {"delta": 0.1})
+    store = Store(tmp_path / "results.jsonl", configurations=[mine])
     store.keep([Ended(Key("mine", "a", 500, 1), DONE, measures=figures(1))])
     assert ready(
         [parsed("f2sl-c delta=0.02 ties=keep"), parsed("f2sl-c nonsense=1"), parsed("nobody")], store

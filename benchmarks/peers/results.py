@@ -72,15 +72,11 @@ class Results(Lines[Key]):
 
     def record(self, ended: Ended[Key]) -> Cell:
         """Return what is stored of a cell beside its key."""
+        size = {"variables": VARIABLES[ended.key.network]}
         if over := ended.blocked_by:
-            why = f"stopped on {over.network} at {over.rows:,} rows"
-            return {"variables": VARIABLES[ended.key.network], "not run": why}
+            return size | {"not run": f"stopped on {over.network} at {over.rows:,} rows"}
         brief = replace(ended, message=" ".join(ended.message.split())[:300])
-        return {
-            "variables": VARIABLES[ended.key.network],
-            **self._started[ended.key],
-            **super().record(brief),
-        }
+        return size | self._started[ended.key] | super().record(brief)
 
     def shown(self, key: Key) -> str:
         """Return a cell as a line for the terminal."""

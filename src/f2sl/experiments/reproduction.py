@@ -129,15 +129,11 @@ def reproduce(
         known = store.outcomes()
         _check_sources(store.path, known.values(), sources)
         units = selection.units()
-        schedule = Schedule(
-            units,
-            {
-                unit: Known(o.state, Limits(o.time_limit or 0.0, o.memory_limit or 0))
-                for unit, o in known.items()
-            },
-            Limits(time_limit, memory_limit),
-            place_of,
-        )
+        earlier = {
+            unit: Known(outcome.state, Limits(outcome.time_limit or 0.0, outcome.memory_limit or 0))
+            for unit, outcome in known.items()
+        }
+        schedule = Schedule(units, earlier, Limits(time_limit, memory_limit), place_of)
         new = len(schedule.waiting) + len(schedule.to_skip)
         if new:
             from f2sl.experiments.harness.runner import Runner

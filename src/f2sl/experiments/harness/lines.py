@@ -36,7 +36,7 @@ WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", FAILED: "failed", OVER_MEMORY
 
 
 class Lines(Keeper[Key]):
-    """Results by key, a named tuple of class `key_type`, in a file; new ones are of jobs with these limits."""
+    """Results by key, a named tuple of class `key_type`, in a file; `limits` are those of new jobs."""
 
     def __init__(self, path: Path, key_type: Any, limits: Limits = NONE) -> None:
         self.path = path

@@ -4,9 +4,10 @@ It prepares what all jobs need, such as data and compiled loops, then starts a p
 sent. Forked processes share what was prepared and start within milliseconds; fresh ones share nothing.
 Whatever a job does to its memory or its threads ends with its process.
 
-The runner starts the server and talks to it through a pipe: work and limits, then keys one by one; back come
-stages of preparing (text), what was prepared (in a tuple), and how jobs ended. The server ends with that pipe,
-however the other end was lost, and its jobs with it. A job sends None when its time starts, then how it ended.
+The runner starts the server and talks to it through a pipe: it sends work and limits, then keys one by one,
+and receives stages of preparing (text), what was prepared (in a tuple), and how jobs ended. The server ends
+with that pipe, however the other end was lost, and its jobs with it. A job sends None when its time starts,
+then how it ended.
 """
 
 from __future__ import annotations
