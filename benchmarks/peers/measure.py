@@ -1,4 +1,10 @@
-"""The cells as work for the harness: one learner on one table, in a fresh process."""
+"""The cells as work for the harness: one learner on one sampled table, in a fresh process.
+
+The published networks list their variables more or less from causes to effects, which flatters learners that
+break ties by the position of a column, and their names may do so to those that break them by name. So the
+columns are shuffled and renamed after their new positions, with a fixed seed. Columns that have one value
+only in a sample tell nothing, and some peers fail on them: they are left out, and are nodes without edges.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +14,47 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import f2sl
 from f2sl.experiments.harness.job import Measured, Task, Work
 from f2sl.experiments.harness.machine import peak_bytes, status_bytes
 from learners import OURS, Learn, load
 from results import Key
-from tables import Sample, stored_sample
 
+SEED = 1
 REPEATS, ENOUGH_SECONDS = 20, 3.0
 """A learner runs up to so many times, as long as all its runs took less than so long; the shortest counts."""
+
+
+class Sample(NamedTuple):
+    """A frame of categories, the true graph over its columns, and those left out for having one value."""
+
+    frame: Any
+    truth: f2sl.DAG
+    constant: list[str]
+
+
+def make_sample(network: str, rows: int) -> Sample:
+    net = f2sl.load_network(network)
+    frame = net.sample(rows, seed=SEED).astype(str).astype("category")
+    shuffled = np.random.default_rng(SEED).permutation(list(frame.columns)).tolist()
+    digits = len(str(len(shuffled)))
+    name = {old: f"x{place:0{digits}}" for place, old in enumerate(shuffled)}
+    frame = frame[shuffled].rename(columns=name)
+    truth = f2sl.DAG(list(frame.columns), [(name[a], name[b]) for a, b in net.graph.directed_edges])
+    constant = [column for column in frame.columns if len(frame[column].cat.categories) < 2]
+    return Sample(frame.drop(columns=constant), truth, constant)
+
+
+def stored_sample(folder: Path, network: str, rows: int) -> Path:
+    """Sample a table into a folder, once."""
+    path = folder / f"{network}-{rows}.pickle"
+    if not path.exists():
+        path.write_bytes(pickle.dumps(make_sample(network, rows)))
+    return path
 
 
 @dataclass
