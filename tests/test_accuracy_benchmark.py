@@ -95,7 +95,10 @@ def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path
     assert [run for run in made if run[:2] == ("slow", "b")] == [("slow", "b", 500, 1)]
     assert store.results["slow", "b", 500, 1] == {"stopped": 10}
     assert store.results["slow", "b", 500, 2] == store.results["slow", "b", 1000, 1] == {"not run": 10}
-    assert store.learners["slow"]["options"] == {"alpha": 0.05}
+    assert [(head["learner"], head["options"]) for head in store.heads] == [
+        ("quick", {}),
+        ("slow", {"alpha": 0.05}),
+    ]
     all_runs(5)
     assert made == []
     store = all_runs(100)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from comparing.learners import Configuration
-from f2sl.experiments.harness.job import Ended, Limits
+from f2sl.experiments.harness.job import Limits
 from f2sl.experiments.harness.lines import NONE, Lines
 from f2sl.experiments.harness.machine import describe
 from f2sl.experiments.harness.schedule import Place
@@ -37,47 +37,27 @@ class Store(Lines[Key]):
         super().__init__(path, Key, limits)
         self._configurations = {configuration.name: configuration for configuration in configurations}
 
-    @property
-    def learners(self) -> dict[str, dict[str, Any]]:
-        """The heads by the names of learners."""
-        return {head["learner"]: head for head in self.heads}
+    def head(self, key: Key) -> dict[str, Any]:
+        """Return a learner's options, and where it runs."""
+        configuration = self._configurations[key.learner]
+        about = {"algorithm": configuration.algorithm, "options": configuration.options}
+        # By way of JSON, which has lists where Python may have tuples.
+        return json.loads(json.dumps({"learner": key.learner, **about, **describe()}))
 
     def forget(self, algorithms: Iterable[str]) -> None:
         """Drop the results of all learners with these algorithms."""
-        kept = [head for head in self.heads if head["algorithm"] not in set(algorithms)]
-        if kept != self.heads:
-            self.heads = kept
-            self.results = {key: found for key, found in self.results.items() if key.learner in self.learners}
+        dropped = {head["learner"] for head in self.heads if head["algorithm"] in set(algorithms)}
+        if dropped:
+            self.heads = [head for head in self.heads if head["learner"] not in dropped]
+            self.results = {key: found for key, found in self.results.items() if key.learner not in dropped}
             self.write()
 
     def fits(self, configuration: Configuration) -> bool:
         """Return whether the stored results of a learner, if any, come from the same options."""
-        known = self.learners.get(configuration.name)
-        # By way of JSON, which has lists where Python may have tuples.
-        return known is None or known["options"] == json.loads(json.dumps(configuration.options))
-
-    def keep(self, ended: Iterable[Ended[Key]]) -> None:
-        """Store and print how runs ended, with the options of their learners."""
-        runs = list(ended)
-        for name in dict.fromkeys(run.key.learner for run in runs):
-            if name not in self.learners:
-                configuration = self._configurations[name]
-                about = {"algorithm": configuration.algorithm, "options": configuration.options}
-                self.heads.append({"learner": name, **about, **describe()})
-        super().keep(runs)
+        options = json.loads(json.dumps(configuration.options))
+        return all(h["options"] == options for h in self.heads if h["learner"] == configuration.name)
 
     def write(self) -> None:
         """Replace the file, results in the order of their keys."""
         self.results = dict(sorted(self.results.items()))
         super().write()
-
-    def shown(self, key: Key) -> str:
-        """Return a result as a line for the terminal."""
-        found = self.results[key]
-        head = f"{key.network:<28}{key.rows:>6,} {key.data_set}  {key.learner:<24}"
-        if "shd" not in found:
-            return head + ", ".join(f"{what}: {why}" for what, why in found.items())
-        return (
-            f"{head}SHD {found['shd']:>5}  of CPDAGs {found['shd_cpdag']:>5}  Ar_F1 {found['f1']:.3f}  "
-            f"{found['seconds']:.3f} s, {found['seconds'] / found['beside']:.1f} times the yardstick"
-        )

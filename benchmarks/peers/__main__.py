@@ -69,9 +69,12 @@ def main() -> int:
     with claimed_results(chosen.results), tempfile.TemporaryDirectory(prefix="f2sl-peers-") as folder:
         keys = list(plan(chosen))
         limits = Limits(chosen.limit, int(chosen.memory * 2**30))
-        results = Results(chosen.results, limits, keys if chosen.again else ())
+        results = Results(chosen.results, limits)
         results.leave_others()
-        results.complete(Cells(Path(folder)), keys, Place if chosen.all else place_of)
+        if not chosen.again:  # failures are figures, too
+            keys = [key for key in keys if "failed" not in results.results.get(key, ())]
+        place = Place if chosen.all else place_of
+        results.complete(Cells(Path(folder)), keys, place, keys if chosen.again else ())
     return 0
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from f2sl.experiments.harness.job import DONE, FAILED, Ended, Limits
+from f2sl.experiments.harness.job import Ended, Limits
 from f2sl.experiments.harness.lines import NONE, Lines
 from f2sl.experiments.harness.machine import describe
-from f2sl.experiments.harness.schedule import Known, Place
+from f2sl.experiments.harness.schedule import Place
 from f2sl.network.bundled import bundled_sizes
 from learners import PACKAGES
 
@@ -35,11 +34,10 @@ def place_of(key: Key) -> Place:
 
 
 class Results(Lines[Key]):
-    """Figures in a file; cells in `again` are measured again."""
+    """Figures in a file."""
 
-    def __init__(self, path: Path, limits: Limits = NONE, again: Collection[Key] = ()) -> None:
+    def __init__(self, path: Path, limits: Limits = NONE) -> None:
         super().__init__(path, Key, limits)
-        self._again = again
         self._started: dict[Key, Cell] = {}
 
     @property
@@ -49,21 +47,15 @@ class Results(Lines[Key]):
 
     def leave_others(self) -> None:
         """Move the file aside if its figures are of another machine or of other versions."""
-        setting = describe(PACKAGES)
-        if self.heads and self.heads != [setting]:
+        if self.heads not in ([], [describe(PACKAGES)]):
             aside = self.path.with_name(f"{self.path.stem}.others{self.path.suffix}")
             self.path.replace(aside)
             print(f"{aside} now holds the figures of another machine or of other versions", flush=True)
-            self.results = {}
-        self.heads = [setting]
+            self.heads, self.results = [], {}
 
-    def known(self) -> dict[Key, Known]:
-        """Return how cells ended so far; those that failed are not tried again unless asked for."""
-        return {
-            key: stored._replace(state=DONE) if stored.state == FAILED else stored
-            for key, stored in super().known().items()
-            if key not in self._again
-        }
+    def head(self, key: Key) -> Cell:
+        """Return the machine and the versions."""
+        return describe(PACKAGES)
 
     def start(self, key: Key) -> None:
         """Take note of when a cell starts, and of the load of the machine before."""
@@ -77,16 +69,3 @@ class Results(Lines[Key]):
             return size | {"not run": f"stopped on {over.network} at {over.rows:,} rows"}
         brief = replace(ended, message=" ".join(ended.message.split())[:300])
         return size | self._started[ended.key] | super().record(brief)
-
-    def shown(self, key: Key) -> str:
-        """Return a cell as a line for the terminal."""
-        cell = self.results[key]
-        where = f"{key.network:<11}{key.rows:>6,}  {key.learner:<24}"
-        if "seconds" in cell:
-            return (
-                f"{where}{cell['seconds']:>10.3f} s  SHD {cell['shd']:>5}  F1 {cell['f1']:.3f}"
-                f"{cell['above_mb']:>8.0f} MB more, {cell['peak_mb']:.0f} in all"
-            )
-        return where + "".join(
-            f"{word}: {cell[word]}" for word in ("stopped", "failed", "not run") if word in cell
-        )

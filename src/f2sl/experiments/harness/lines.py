@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,21 +60,36 @@ class Lines(Keeper[Key]):
             for key, found in self.results.items()
         }
 
-    def complete(self, work: Work[Key], keys: Iterable[Key], place: Callable[[Key], Place]) -> None:
-        """Run the jobs that have no result yet, one at a time, and store each as it ends."""
+    def complete(
+        self,
+        work: Work[Key],
+        keys: Iterable[Key],
+        place: Callable[[Key], Place],
+        again: Collection[Key] = (),
+    ) -> None:
+        """Run the jobs that have no result yet, or are in `again`, and store each as it ends."""
         from f2sl.experiments.harness.runner import Runner
 
-        schedule = Schedule(keys, self.known(), self.limits, place)
+        known = {key: result for key, result in self.known().items() if key not in again}
+        schedule = Schedule(keys, known, self.limits, place)
         if schedule.waiting or schedule.to_skip:
             Runner(work, schedule, self).run()
 
     def keep(self, ended: Iterable[Ended[Key]]) -> None:
         """Store and print how jobs ended."""
         new = {job.key: self.record(job) for job in ended}
-        if new:
-            self.results |= new
-            self.write()
-            print(*map(self.shown, new), sep="\n", flush=True)
+        if not new:
+            return
+        for head in map(self.head, new):
+            if head and head not in self.heads:
+                self.heads.append(head)
+        self.results |= new
+        self.write()
+        for key, found in new.items():
+            figures = (
+                f"{name} {figure:{'.4g' * isinstance(figure, float)}}" for name, figure in found.items()
+            )
+            print(f"{', '.join(map(str, key))}: {', '.join(figures)}", flush=True)
 
     def record(self, ended: Ended[Key]) -> dict[str, Any]:
         """Return what is stored of a job beside its key."""
@@ -82,9 +97,9 @@ class Lines(Keeper[Key]):
             return {"seconds": ended.seconds} | ended.measures
         return {WORDS[ended.state]: ended.message or self.limits.seconds}
 
-    def shown(self, key: Key) -> str:
-        """Return a result as a line for the terminal."""
-        return f"{key}: {self.results[key]}"
+    def head(self, key: Key) -> dict[str, Any]:
+        """Return the head of a job's result, which others may share."""
+        return {}
 
     def write(self) -> None:
         """Replace the file."""
