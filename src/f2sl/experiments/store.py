@@ -231,8 +231,8 @@ def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
     # An order of its own, so that sums over data sets are the same to the last bit however units came in.
     order = "network, rows, learner, setting, data_set"
     for row in database.execute(f"SELECT {COLUMNS} FROM units ORDER BY {order}"):
-        *values, measures = row[5:]
-        yield Outcome(Unit(*row[:5]), *values, measures=json.loads(measures) if measures else {})
+        values: list[Any] = [*row[5:-1], json.loads(row[-1]) if row[-1] else {}]
+        yield Outcome(Unit(*row[:5]), *values)
 
 
 def _row(outcome: Outcome) -> tuple[Any, ...]:

@@ -86,10 +86,8 @@ class Lines(Keeper[Key]):
         self.results |= new
         self.write()
         for key, found in new.items():
-            figures = (
-                f"{name} {figure:{'.4g' * isinstance(figure, float)}}" for name, figure in found.items()
-            )
-            print(f"{', '.join(map(str, key))}: {', '.join(figures)}", flush=True)
+            rounded = {name: round(it, 4) if isinstance(it, float) else it for name, it in found.items()}
+            print(*_fields(key).values(), rounded, flush=True)
 
     def record(self, ended: Ended[Key]) -> dict[str, Any]:
         """Return what is stored of a job beside its key."""
@@ -103,9 +101,13 @@ class Lines(Keeper[Key]):
 
     def write(self) -> None:
         """Replace the file."""
-        results = ({**key._asdict(), **found} for key, found in self.results.items())  # type: ignore[attr-defined]
+        results = (_fields(key) | found for key, found in self.results.items())
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, (json.dumps(line) + "\n" for line in (*self.heads, *results)))
+
+
+def _fields(key: Any) -> dict[str, Any]:
+    return dict(key._asdict())
 
 
 @contextmanager

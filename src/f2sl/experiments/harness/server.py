@@ -188,7 +188,8 @@ def main() -> None:
     pipe = Connection(int(sys.argv[1]))
     with suppress(EOFError, ConnectionError):
         if FRESH in sys.argv:
-            run(*pipe.recv(), pipe)
+            key, task, memory_limit = pipe.recv()
+            run(key, task, memory_limit, pipe)
         else:
             Server(pipe).serve()
 
