@@ -7,27 +7,28 @@
     python benchmarks/accuracy.py --tuning f2sl-h "f2sl-h alpha=0.05"      # on networks of their own
     python benchmarks/accuracy.py --report               # docs/accuracy.md and its chart
 
-Columns are shuffled and variables renamed before every run. Learners run one at a time; a run over the limit
-is stopped and has no figures, and its learner is not run on more data of that network. Results are kept after
-every run. Learners and options that this version of f2sl does not have are left out, with a note.
+Columns are shuffled and variables renamed before every run. Learners run one at a time; a run that exceeds
+the limit is stopped and has no figures, and its learner is not run on more data of that network. Each result
+is stored at once. Learners and options that this version of f2sl does not have are left out, with a note.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Iterable
-from contextlib import closing
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from comparing.data import NETWORKS, ROWS, SETS, TUNING, TUNING_ROWS, TUNING_SETS
 from comparing.learners import ABLATION, COMPARED, Configuration, parsed
 from comparing.page import of_configurations, write_page
-from comparing.running import make_all, plan, ready
-from comparing.store import Store, claimed
+from comparing.store import Key, Store, place_of
 from comparing.summary import Summary
-from comparing.worker import Worker
+from comparing.worker import Runs
 from f2sl.errors import unknown_name
+from f2sl.experiments.harness.job import Limits
+from f2sl.experiments.harness.lines import claimed_results
+from f2sl.experiments.harness.machine import total_memory
 from f2sl.network.bundled import bundled_sizes
 
 RESULTS = Path(__file__).parent / "results"
@@ -67,6 +68,33 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def ready(configurations: Sequence[Configuration], store: Store) -> list[Configuration]:
+    """Leave out, with a note, what this version of f2sl does not know; refuse results of other options."""
+    found = []
+    for configuration in configurations:
+        if why := configuration.why_not():
+            print(f"left out: {configuration.name} ({why})", flush=True)
+        elif not store.fits(configuration):
+            sys.exit(
+                f"{store.path} has results of {configuration.name!r} with other options; "
+                f"forget them by --again {configuration.algorithm}, or choose another file by --results"
+            )
+        else:
+            found.append(configuration)
+    return found
+
+
+def plan(
+    configurations: Sequence[Configuration], networks: Sequence[str], rows: Sequence[int], sets: Sequence[int]
+) -> Iterator[Key]:
+    """List all runs, few rows first; learners of one data set after each other."""
+    for size in sorted(rows):
+        for network in networks:
+            for data_set in sets:
+                for configuration in configurations:
+                    yield Key(configuration.name, network, size, data_set)
+
+
 def main() -> int:
     options = arguments()
     if options.report:
@@ -84,15 +112,14 @@ def main() -> int:
     algorithms = {configuration.algorithm for configuration in configurations}
     check("network", networks, [*TUNING, *(size.name for size in bundled_sizes())])
     check("algorithm", [*(options.learners or ()), *options.again], sorted(algorithms))
-    with claimed(options.results or RESULTS / f"{name}.jsonl") as path, closing(Worker()) as worker:
-        store = Store(path)
-        for learner, about in list(store.learners.items()):
-            if about["algorithm"] in options.again:
-                store.forget(learner)
+    path = options.results or RESULTS / f"{name}.jsonl"
+    with claimed_results(path):
         wanted = [c for c in configurations if not options.learners or c.algorithm in options.learners]
+        store = Store(path, Limits(options.limit, total_memory()), wanted)
+        store.forget(options.again)
         found = ready(wanted, store)
-        runs = plan(found, networks, options.rows or rows, options.sets or sets)
-        make_all(runs, store, options.limit, worker.measure)
+        keys = plan(found, networks, options.rows or rows, options.sets or sets)
+        store.complete(Runs(tuple(found)), keys, place_of)
     if options.ablation or options.tuning:
         names = [configuration.name for configuration in found]
         print(f"\n{of_configurations(Summary(store.results, names, networks))}")

@@ -13,10 +13,11 @@ import argparse
 import sys
 
 import f2sl
+from f2sl.experiments.harness.machine import least_seconds
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.reading import open_table
 from f2sl.storage.memory.engine import MemoryEngine
-from machine import GRAM_PRODUCT, gram_product, timed
+from sampling import GRAM_PRODUCT, gram_product
 
 ROWS = 1000
 SECONDS = 5.3 / 5
@@ -37,7 +38,7 @@ def main() -> int:
         for name, registry in SETS.items()
     }
     tasks |= {name: lambda name=name: f2sl.learn(data, name) for name in STRUCTURES}
-    seconds = timed(tasks, options.repeats)
+    seconds = least_seconds(tasks, options.repeats)
     engine.close()
     gram = seconds.pop(GRAM_PRODUCT)
     print(

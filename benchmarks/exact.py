@@ -12,7 +12,8 @@ import argparse
 import sys
 
 import f2sl
-from machine import GRAM_PRODUCT, gram_product, peak_megabytes, timed
+from f2sl.experiments.harness.machine import least_seconds, peak_bytes_of
+from sampling import GRAM_PRODUCT, gram_product
 
 ROWS = 1000
 SECONDS = {15: 1.0, 20: 60.0}
@@ -32,7 +33,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="15 variables alone")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    gram = timed({GRAM_PRODUCT: gram_product()}, 15)[GRAM_PRODUCT]
+    gram = least_seconds({GRAM_PRODUCT: gram_product()}, 15)[GRAM_PRODUCT]
     print(f"{GRAM_PRODUCT}: {1000 * gram:.1f} ms; exact search of {ROWS:,} rows\n")
     headings = ("columns of", "score", "seconds", "/ Gram", "sets", "families", "log score")
     print("{:>9} {:<10} {:<5} {:>8} {:>7} {:>10} {:>11} {:>13}".format("variables", *headings))
@@ -45,14 +46,16 @@ def main() -> int:
             for score in SCORES:
                 learner = f2sl.ExactSearch(score=score)
                 repeats = options.repeats if k <= 15 else 1
-                seconds = timed({"fit": lambda learner=learner, data=data: learner.fit(data)}, repeats)["fit"]
+                fit = {"fit": lambda learner=learner, data=data: learner.fit(data)}
+                seconds = least_seconds(fit, repeats)["fit"]
                 met &= seconds <= limit
                 print(
                     f"{k:>9} {network:<10} {score:<5} {seconds:>8.2f} {seconds / gram:>7.0f} "
                     f"{learner.n_sets_:>10,} {learner.n_families_:>11,} {learner.score_:>13.3f}"
                 )
     if not options.quick:
-        peak = peak_megabytes("from exact import *; f2sl.ExactSearch().fit(columns('insurance', 20))")
+        code = "from exact import *; f2sl.ExactSearch().fit(columns('insurance', 20))"
+        peak = peak_bytes_of(code) / 2**20
         met &= peak <= MEGABYTES
         print(f"\npeak of 20 variables, BDeu: {peak:.0f} MB (at most {MEGABYTES:.0f})")
     print(

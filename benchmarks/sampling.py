@@ -1,9 +1,14 @@
-"""Tables for the benchmarks: independent columns, and columns from a sparse random network."""
+"""Tables for the benchmarks, and the yardstick that tells machines apart."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
+
+VARIABLES, ROWS, STATES = 801, 1000, 3
+GRAM_PRODUCT = "one-hot Gram product (float32)"
 
 
 def independent(variables: int, rows: int, states: int = 3, seed: int = 0) -> NDArray[np.int64]:
@@ -30,3 +35,10 @@ def sparse_network(variables: int, rows: int, states: int = 3, seed: int = 0) ->
         follow = rng.random(rows) < weight[configuration]
         table[:, v] = np.where(follow, preferred[configuration], rng.integers(0, states, rows))
     return table[:, rng.permutation(variables)]
+
+
+def gram_product() -> Callable[[], object]:
+    """Make the task that tells machines apart: all tables of 801 ternary variables by one matrix product."""
+    noise = independent(VARIABLES, ROWS, STATES)
+    one_hot = np.concatenate([(noise == state) for state in range(STATES)], axis=1).astype(np.float32)
+    return lambda: one_hot.T @ one_hot

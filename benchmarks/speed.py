@@ -22,11 +22,11 @@ import numpy as np
 import f2sl
 from f2sl._jit import popcount
 from f2sl._threads import available_cores
+from f2sl.experiments.harness.machine import least_seconds, peak_bytes_of
 from f2sl.reading import open_table
 from f2sl.stats.measures.information import Information
 from f2sl.storage.memory.engine import MemoryEngine
-from machine import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, peak_megabytes, timed
-from sampling import independent, sparse_network
+from sampling import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, independent, sparse_network
 
 LIMITS = {"pairs / bare loop": 2.5, "gram / pairs": 2.0, "fit / gram": 4.0, "megabytes": 400.0}
 
@@ -64,7 +64,7 @@ def core_ratios(repeats: int) -> dict[str, float]:
         )
 
     information = Information(engine)
-    return timed(
+    return least_seconds(
         {
             "bare AND-and-popcount loop": bare,
             "SU of all pairs": lambda: engine.search_pairs(information.pairs_above(0.05)),
@@ -100,11 +100,12 @@ def table_of_sizes(repeats: int) -> None:
 
 def peak_of_a_large_table() -> float:
     """Megabytes of a process that makes a table of 5,000 variables, imports f2sl and learns."""
-    return peak_megabytes(
+    code = (
         "from sampling import sparse_network\n"
         "data = sparse_network(5000, 1000).astype('uint8')\n"
         "import f2sl; f2sl.F2SLc().fit(data)"
     )
+    return peak_bytes_of(code) / 2**20
 
 
 def main() -> int:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ import f2sl
 from f2sl._jit import popcount
 from f2sl._progress import Display, showing
 from f2sl._threads import available_cores
+from f2sl.experiments.harness.machine import peak_bytes
 from f2sl.network.sampling import sample_table
 from f2sl.storage.memory.engine import MemoryEngine
 
@@ -91,7 +91,7 @@ class Stopwatch(Display):
     def end(self) -> None:
         """Hear that the stage is over."""
         stage, started = self.begun.pop()
-        self.stages[stage] = time.perf_counter() - started, _peak_megabytes()
+        self.stages[stage] = time.perf_counter() - started, peak_bytes() / 2**20
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -99,10 +99,6 @@ class Stopwatch(Display):
         self.begin(name)
         yield
         self.end()
-
-
-def _peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure(n: int) -> dict:
@@ -142,7 +138,7 @@ def measure(n: int) -> dict:
         "variables": n,
         "stages": watch.stages,
         "bare_seconds": bare * n * (n - 1) / 2,
-        "peak_megabytes": _peak_megabytes(),
+        "peak_megabytes": peak_bytes() / 2**20,
         "graph": repr(graph),
         "skeleton_f1": comparison.skeleton_f1,
         "tests": model.n_tests_,

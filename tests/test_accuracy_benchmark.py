@@ -10,6 +10,8 @@ import pytest
 
 import f2sl
 import naive
+from f2sl.experiments.harness.job import DONE, OVER_TIME, SKIPPED, Ended, Limits
+from f2sl.experiments.harness.schedule import Schedule
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -18,7 +20,7 @@ BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 def importable(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "comparing"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("accuracy", "comparing")]:
         del sys.modules[name]
 
 
@@ -73,24 +75,26 @@ def test_the_measures_of_the_truth_itself():
 
 
 def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path):
+    from accuracy import plan
     from comparing.learners import Configuration
-    from comparing.running import make_all, plan
-    from comparing.store import Store
+    from comparing.store import Store, place_of
 
     quick, slow = Configuration("quick", "f2sl-c"), Configuration("slow", "pc-stable", {"alpha": 0.05})
     made = []
 
-    def measure(run, limit):
-        made.append((run.configuration.name, run.network, run.rows, run.data_set))
-        if run.configuration is slow and run.network == "b" and limit < 100:
-            return {"stopped": limit}
-        return figures(shd=run.data_set)
-
     def all_runs(limit):
+        """Complete the file with made-up figures in place of processes."""
         made.clear()
-        path = tmp_path / "accuracy.jsonl"
-        make_all(plan([quick, slow], ["a", "b"], [1000, 500], [1, 2]), Store(path), limit, measure)
-        return Store(path)
+        store = Store(tmp_path / "accuracy.jsonl", Limits(limit, 10**9), [quick, slow])
+        keys = plan([quick, slow], ["a", "b"], [1000, 500], [1, 2])
+        schedule = Schedule(keys, store.known(), store.limits, place_of)
+        while (key := schedule.next()) is not None:
+            made.append(key)
+            over = key[:2] == ("slow", "b") and limit < 100
+            ended = Ended(key, OVER_TIME) if over else Ended(key, DONE, measures=figures(key.data_set))
+            skipped = schedule.ended(key, ended.state)
+            store.keep([ended, *(Ended(other, SKIPPED) for other in skipped)])
+        return Store(tmp_path / "accuracy.jsonl")
 
     store = all_runs(10)
     assert made[:4] == [
@@ -102,42 +106,49 @@ def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path
     assert [run for run in made if run[:2] == ("slow", "b")] == [("slow", "b", 500, 1)]
     assert store.results["slow", "b", 500, 1] == {"stopped": 10}
     assert store.results["slow", "b", 500, 2] == store.results["slow", "b", 1000, 1] == {"not run": 10}
-    assert store.learners["slow"]["options"] == {"alpha": 0.05}
+    assert [(head["learner"], head["options"]) for head in store.heads] == [
+        ("quick", {}),
+        ("slow", {"alpha": 0.05}),
+    ]
     all_runs(5)
     assert made == []
     store = all_runs(100)
     assert made == [("slow", "b", rows, number) for rows in (500, 1000) for number in (1, 2)]
-    store.forget("quick")
+    store.forget(["f2sl-c"])
     all_runs(100)
     assert [run[0] for run in made] == ["quick"] * 8
 
 
+def test_a_run_in_its_process_has_the_figures_of_this_one(tmp_path):
+    from comparing.data import draw
+    from comparing.learners import YARDSTICK
+    from comparing.store import Key, Store, place_of
+    from comparing.worker import Runs, measures
+
+    key = Key(YARDSTICK.name, "asia", 100, 1)
+    store = Store(tmp_path / "accuracy.jsonl", Limits(60.0, 4 << 30), [YARDSTICK])
+    store.complete(Runs((YARDSTICK,)), [key], place_of)
+    data = draw(f2sl.load_network("asia"), 100, 1)
+    learned = YARDSTICK.make().fit(data.frame).graph_.to_dag()
+    found = Store(store.path).results[key]
+    assert {name: found.pop(name) > 0 for name in ("seconds", "beside")} == {"seconds": True, "beside": True}
+    assert found == measures(data, learned)
+
+
 def test_results_of_other_options_are_not_taken(tmp_path, capsys):
+    from accuracy import ready
     from comparing.learners import Configuration, parsed
-    from comparing.running import ready
     from comparing.store import Key, Store
 
-    store = Store(tmp_path / "results.jsonl")
-    store.add(Configuration("mine", "f2sl-c", {"delta": 0.1}), Key("mine", "a", 500, 1), figures(1))
+    mine = Configuration("mine", "f2sl-c", {"delta": 0.1})
+    store = Store(tmp_path / "results.jsonl", configurations=[mine])
+    store.keep([Ended(Key("mine", "a", 500, 1), DONE, measures=figures(1))])
     assert ready(
         [parsed("f2sl-c delta=0.02 ties=keep"), parsed("f2sl-c nonsense=1"), parsed("nobody")], store
     ) == [Configuration("f2sl-c delta=0.02 ties=keep", "f2sl-c", {"delta": 0.02, "ties": "keep"})]
     assert capsys.readouterr().out.count("left out") == 2
     with pytest.raises(SystemExit, match="other options"):
         ready([Configuration("mine", "f2sl-c", {"delta": 0.2})], store)
-
-
-def test_one_process_writes_at_a_time(tmp_path):
-    from comparing.store import claimed
-
-    with (
-        claimed(tmp_path / "new" / "accuracy.jsonl") as path,
-        pytest.raises(SystemExit, match="another process"),
-        claimed(path),
-    ):
-        pass
-    with claimed(path):
-        pass
 
 
 def test_means_are_over_the_cells_that_all_have():
@@ -176,11 +187,16 @@ def test_the_page_gets_the_results_between_its_marks(tmp_path):
         f"<!-- {name} -->\nearlier\n<!-- end of {name} -->\n" for name in ("comparison", "ablation", "tuning")
     )
     page.write_text(f"Words before.\n{marks}Words after.\n")
-    compared, none = Store(tmp_path / "accuracy.jsonl"), Store(tmp_path / "none.jsonl")
-    compared.add(OWN, Key(OWN.name, "alarm", 500, 1), figures(4))
-    compared.add(YARDSTICK, Key(YARDSTICK.name, "alarm", 500, 1), figures(6))
-    compared.add(OWN, Key(OWN.name, "child", 500, 1), figures(5))
-    compared.add(YARDSTICK, Key(YARDSTICK.name, "child", 500, 1), {"stopped": 10.0})
+    compared = Store(tmp_path / "accuracy.jsonl", Limits(10.0, 10**9), [OWN, YARDSTICK])
+    none = Store(tmp_path / "none.jsonl")
+    compared.keep(
+        [
+            Ended(Key(OWN.name, "alarm", 500, 1), DONE, measures=figures(4)),
+            Ended(Key(YARDSTICK.name, "alarm", 500, 1), DONE, measures=figures(6)),
+            Ended(Key(OWN.name, "child", 500, 1), DONE, measures=figures(5)),
+            Ended(Key(YARDSTICK.name, "child", 500, 1), OVER_TIME),
+        ]
+    )
     write_page(page, tmp_path, compared, none, none)
     text = page.read_text()
     assert text.startswith("Words before.\n<!-- comparison -->\n2 cells, one data set of each.")

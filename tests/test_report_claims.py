@@ -17,11 +17,11 @@ from f2sl.experiments.claims import (
     all_claims,
     findings,
 )
-from f2sl.experiments.claims_text import claims_csv, claims_markdown
 from f2sl.experiments.names import NETWORKS, PC_LEARNERS
 from f2sl.experiments.results import Cells, cells_of, paper_cells
 from f2sl.experiments.settings import DELTAS, SIZES, swept_setting
 from f2sl.experiments.store import Results
+from f2sl.experiments.table_text import claims_csv, claims_markdown
 from store_tools import done, ended, errors, facts_of, rates
 
 CLAIMS = {claim.name: claim for claim in all_claims()}

@@ -12,8 +12,10 @@ from cli_process import f2sl, together
 from conftest import compiled_only
 from f2sl.errors import FileError, OptionError
 from f2sl.experiments import plan, settings, sources, store, worker
-from f2sl.experiments.plan import Schedule, select
-from f2sl.experiments.store import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED, Outcome, Store, Unit
+from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED, Limits
+from f2sl.experiments.harness.schedule import Known, Schedule
+from f2sl.experiments.plan import place_of, select
+from f2sl.experiments.store import Outcome, Store, Unit
 from f2sl.local.base import LOCAL
 from f2sl.structure.base import STRUCTURE
 from reproduce_tools import write_supplement
@@ -25,12 +27,12 @@ def unit(data_set, learner="ggsl", rows=500):
     return Unit("mildew", rows, data_set, learner, "paper")
 
 
-def outcome(of, state, time_limit=60.0, memory_limit=100):
-    return Outcome(of, "sampled", 1, state, 1, time_limit=time_limit, memory_limit=memory_limit)
+def outcome(of, state):
+    return Outcome(of, "sampled", 1, state, 1, time_limit=60.0, memory_limit=100)
 
 
-def known(states, **limits):
-    return {unit(number): outcome(unit(number), state, **limits) for number, state in states.items()}
+def known(states):
+    return {unit(number): Known(state, Limits(60.0, 100)) for number, state in states.items()}
 
 
 # What there is to run
@@ -149,7 +151,7 @@ def run_all(schedule, fate, jobs=2):
     ],
 )
 def test_what_runs_and_what_is_skipped(before, fate, ran, skipped):
-    schedule = Schedule([unit(number) for number in (1, 2, 3, 4)], known(before), 60.0, 100)
+    schedule = Schedule([unit(number) for number in (1, 2, 3, 4)], known(before), Limits(60.0, 100), place_of)
     at_once = [one.data_set for one in schedule.to_skip]
     assert at_once == ([3, 4] if before == {1: DONE, 2: OVER_TIME} else [])
     assert run_all(schedule, fate) == (ran, skipped)
@@ -167,13 +169,13 @@ def test_what_runs_and_what_is_skipped(before, fate, ran, skipped):
 )
 def test_a_higher_limit_is_another_chance(state, time_limit, memory_limit, again):
     before = known({1: state, 2: SKIPPED})
-    schedule = Schedule([unit(1), unit(2)], before, time_limit, memory_limit)
+    schedule = Schedule([unit(1), unit(2)], before, Limits(time_limit, memory_limit), place_of)
     assert run_all(schedule, {}) == (([1, 2], []) if again else ([], []))
 
 
 def test_cells_do_not_wait_for_each_other():
     units = [unit(1), unit(1, "sll+c"), unit(2), unit(2, "sll+c")]
-    schedule = Schedule(units, {}, 60.0, 100)
+    schedule = Schedule(units, {}, Limits(60.0, 100), place_of)
     assert [schedule.next(), schedule.next(), schedule.next()] == [units[0], units[1], None]
     schedule.ended(units[1], DONE)
     assert schedule.next() == units[3]

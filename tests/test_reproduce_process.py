@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from cli_process import ENVIRONMENT
+from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED
 from f2sl.experiments.settings import settings_of
-from f2sl.experiments.store import DONE, FAILED, FILE, OVER_MEMORY, OVER_TIME, SKIPPED
+from f2sl.experiments.store import FILE
 from reproduce_tools import Bench, descendants_of, interrupt, is_gone, is_intact, tables_but_for_seconds
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")

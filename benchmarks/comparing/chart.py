@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 from comparing.summary import Cell, Summary
-from f2sl.experiments.figures import FAINT, INK
+from f2sl.experiments.figures import FAINT, as_svg, look
 
 COLOURS = (
     "#24292f",
@@ -30,7 +29,6 @@ def shd_by_rows(summary: Summary, learners: Sequence[str]) -> str:
     Only networks that all learners have with all numbers of rows are in it, so that all points are of the
     same ones. A learner's colour goes by its place among `learners`, whoever else was measured.
     """
-    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -40,11 +38,7 @@ def shd_by_rows(summary: Summary, learners: Sequence[str]) -> str:
         for network in dict.fromkeys(cell.network for cell in summary.cells)
         if all(Cell(network, size) in summary.shared for size in sizes)
     ]
-    look = {"svg.hashsalt": "f2sl accuracy", "svg.fonttype": "none", "font.family": "sans-serif"}
-    look |= dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK
-    )
-    with mpl.rc_context(look):
+    with look("accuracy"):
         figure = Figure(figsize=(7.2, 4.2), facecolor="none")
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0.1, 0.12, 0.6, 0.78), facecolor="none")
@@ -70,8 +64,5 @@ def shd_by_rows(summary: Summary, learners: Sequence[str]) -> str:
         axes.set(xlabel="rows", ylabel="SHD per true edge")
         axes.set_title(f"Means over {', '.join(networks)}", fontsize=9, wrap=True)
         axes.grid(visible=True, which="both", color=FAINT, alpha=0.25, linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
         figure.legend(loc="center left", bbox_to_anchor=(0.72, 0.5), frameon=False, fontsize=9)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+        return as_svg(figure)

@@ -63,7 +63,7 @@ class DataSet:
 
 
 def network_of(name: str) -> f2sl.BayesianNetwork:
-    """Give a network of the tuning ones, or a bundled one."""
+    """Return a network of the tuning ones, or a bundled one."""
     return TUNING[name]() if name in TUNING else f2sl.load_network(name)
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
-from comparing.parts import PARTS, with_parts
 from f2sl.errors import OptionError
 from f2sl.experiments.settings import LEARNERS, PAPER, options_of
 from f2sl.graph import DAG
+from f2sl.local.base import LOCAL
+from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.reading import open_table
 from f2sl.search.hill_climbing import hill_climb
-from f2sl.stats.choose import make_score
+from f2sl.stats.choose import make_score, related_pairs
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.structure.base import STRUCTURE
 
@@ -49,6 +50,52 @@ class HillClimbing:
         return self
 
 
+PARTS = ("significance", "confirmed", "or", "orders", "edge cost", "prior")
+DELTA = 0.05
+
+
+def with_parts(parts: Collection[str]) -> Any:
+    """Make an F2SL-h that has only some of its parts; an OptionError where f2sl has no F2SL-h.
+
+    ======================  ================================  ==========================================
+    part                    F2SL-h                            without
+    ======================  ================================  ==========================================
+    ``significance``        pairs are relevant by a test      by SU > 0.05
+    ``confirmed``           a redundant neighbour goes if a   by comparing SU alone
+                            test confirms it
+    ``or``                  one end of an edge names the      both do
+                            other
+    ``orders``              search over orders                tabu hill climbing, from the same starts
+    ``edge cost``           edges cost log(variables)         log(11), as in F2SL-s
+    ``prior``               BDeu's prior weighs more where    it weighs 10 samples, as in F2SL-s
+                            there are many states
+    ======================  ================================  ==========================================
+    """
+    whole, confirmed = STRUCTURE.load("f2sl-h"), LOCAL.load("fcbf-confirmed")
+
+    class Candidates(confirmed):  # type: ignore[misc]
+        def relevant(self, engine: Any) -> Any:
+            if "significance" in parts:
+                return super().relevant(engine)
+            return relevance_graph(engine.n_variables, related_pairs(engine, DELTA, self.measure)())
+
+        def find_all(self, relevant: Any, test: Any) -> Any:
+            if "confirmed" in parts:
+                return super().find_all(relevant, test)
+            return FCBF(ties=self.ties, measure=self.measure).select(relevant)
+
+    class Partly(whole):  # type: ignore[misc]
+        def _local_learner(self) -> Any:
+            return Candidates(**super()._local_learner().get_params())
+
+    return Partly(
+        symmetry="or" if "or" in parts else "and",
+        search="orders" if "orders" in parts else "hill-climbing",
+        edge_cost=None if "edge cost" in parts else math.log(11.0),
+        equivalent_sample_size=None if "prior" in parts else 10.0,
+    )
+
+
 OF_THIS_BENCHMARK: dict[str, Callable[..., Any]] = {"hill-climbing": HillClimbing, "f2sl-h-parts": with_parts}
 
 
@@ -69,7 +116,7 @@ class Configuration:
         return learner
 
     def why_not(self) -> str:
-        """Say why it cannot be made, if so."""
+        """Return why it cannot be made, if so."""
         try:
             self.make()
         except OptionError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ def write_page(page: Path, images: Path, compared: Store, ablation: Store, tunin
         names = [configuration.name for configuration in ABLATION]
         parts["ablation"] = of_configurations(Summary(ablation.results, names, NETWORKS))
     if tuning.results:
-        parts["tuning"] = of_configurations(Summary(tuning.results, list(tuning.learners), list(TUNING)))
+        names = list(dict.fromkeys(head["learner"] for head in tuning.heads))
+        parts["tuning"] = of_configurations(Summary(tuning.results, names, list(TUNING)))
     text = page.read_text(encoding="utf-8")
     for name, part in parts.items():
         text = put(text, name, part or "Not run yet.\n")
@@ -44,11 +45,11 @@ def put(text: str, name: str, part: str) -> str:
 
 
 def comparison(summary: Summary, store: Store) -> str:
-    """Tell what became of all learners."""
+    """Return the section that compares all learners."""
     beside = OWN.name if OWN.name in summary.learners else YARDSTICK.name
     shared, cells = len(summary.shared), len(summary.cells)
     sections = [
-        f"{cells} cells, {summary.sets_of_each()}. {_where(store.learners)}\n",
+        f"{cells} cells, {summary.sets_of_each()}. {_where(store.heads)}\n",
         f"Mean SHD, the lowest in bold type:\n\n{by_cell(summary, 'shd', 1)}",
         f"Means over the {shared} cells of {cells} that all learners have (BDeu: nats for each row below the "
         f"best learner of the cell):\n\n{overall(summary)}",
@@ -79,11 +80,11 @@ def of_configurations(summary: Summary) -> str:
     )
 
 
-def _where(learners: Mapping[str, Mapping[str, Any]]) -> str:
+def _where(heads: Sequence[Mapping[str, Any]]) -> str:
     """Name the machines and the versions, each kind once."""
     told = dict.fromkeys(
         f"{about['machine']['processor']}, {about['machine']['cores']} cores; "
         + ", ".join(f"{name} {about['versions'][name]}" for name in ("f2sl", "python", "numpy", "numba"))
-        for about in learners.values()
+        for about in heads
     )
     return " / ".join(told) + "."

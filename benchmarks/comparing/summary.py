@@ -55,14 +55,14 @@ class Summary:
         self.shared = [cell for cell in self.cells if all(self.has(name, cell) for name in self.learners)]
 
     def sets_of_each(self) -> str:
-        """Say how many data sets the cells have."""
+        """Describe how many data sets the cells have."""
         numbers = sorted({len(sets) for sets in self.sets.values()})
         if numbers == [1]:
             return "one data set of each"
         return " to ".join(map(str, dict.fromkeys((numbers[0], numbers[-1])))) + " data sets of each"
 
     def has(self, learner: str, cell: Cell) -> bool:
-        """Say whether a learner was measured on all data sets of a cell."""
+        """Return whether a learner was measured on all data sets of a cell."""
         runs = self._runs.get((learner, cell), {})
         return set(runs) == self.sets[cell] and all("shd" in run for run in runs.values())
 
@@ -71,7 +71,7 @@ class Summary:
         return [cell for cell in self.cells if self.has(learner, cell)]
 
     def why_not(self, learner: str, cell: Cell) -> str:
-        """Say why a learner does not have a cell."""
+        """Return why a learner does not have a cell."""
         runs = self._runs.get((learner, cell), {}).values()
         limits = [run[why] for run in runs for why in ("stopped", "not run") if why in run]
         if limits:
@@ -88,7 +88,7 @@ class Summary:
         return fmean(found) if found else math.nan
 
     def lowest(self, cell: Cell) -> float:
-        """Give the lowest mean SHD of those that have a cell."""
+        """Return the lowest mean SHD of those that have a cell."""
         return min(
             (self.mean(name, cell, "shd") for name in self.learners if self.has(name, cell)), default=math.nan
         )
@@ -100,7 +100,7 @@ class Summary:
         )
 
     def below_best_score(self, learner: str, cells: Iterable[Cell]) -> float:
-        """Tell by how much a learner's BDeu falls short of the best in the cell, in nats for each row."""
+        """Return by how much a learner's BDeu falls short of the best in the cell, in nats for each row."""
         gaps = []
         for cell in cells:
             best = max(self.mean(other, cell, "bdeu") for other in self.learners if self.has(other, cell))

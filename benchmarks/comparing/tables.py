@@ -20,7 +20,7 @@ def number(value: float, digits: int) -> str:
 
 
 def by_cell(summary: Summary, measure: str, digits: int) -> str:
-    """Give the mean of a measure for each cell and learner; the lowest SHD is in bold type."""
+    """Return the mean of a measure for each cell and learner; the lowest SHD is in bold type."""
     rows = []
     for cell in summary.cells:
         line = [f"{cell.network} {cell.rows:,}"]
@@ -36,7 +36,7 @@ def by_cell(summary: Summary, measure: str, digits: int) -> str:
 
 
 def overall(summary: Summary) -> str:
-    """Give each learner's means over the cells that all have."""
+    """Return each learner's means over the cells that all have."""
     head = ["", "SHD per edge", "of CPDAGs", "Ar_F1", "skeleton F1", "BDeu below the best"]
     rows = [
         [
@@ -53,7 +53,7 @@ def overall(summary: Summary) -> str:
 
 
 def own_cells(summary: Summary, beside: str) -> str:
-    """Give each learner's means over all cells that it has, with those of another on the same cells."""
+    """Return each learner's means over all cells that it has, with those of another on the same cells."""
     head = [
         "",
         "cells",

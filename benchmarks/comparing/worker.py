@@ -1,121 +1,49 @@
-"""One run after another in a child process, which is killed when a run takes too long.
+"""The runs as work for the harness: a learner on one data set, timed beside a yardstick and measured.
 
-Seconds are those of ``fit``, from a frame of categories to the graph, after a call on a small table that
-compiles what is not compiled yet. The yardstick learns the same data right before, so that the ratio of the
-two does not depend on what else the machine does at the time; short runs are repeated, and the
-shortest of each counts.
+Seconds are those of ``fit``, from a frame of categories to the graph, after inner loops were compiled. The
+yardstick learns from the same data right before, so that the ratio of the two does not depend on what else
+the machine does at the time. Short runs are repeated, and the shortest of each counts.
 """
 
 from __future__ import annotations
 
-import multiprocessing as mp
 import time
 import warnings
-from functools import lru_cache
-from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
 
 import f2sl
 from comparing.data import DataSet, draw, network_of
 from comparing.learners import EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
+from comparing.store import Key
+from f2sl.experiments.harness.job import Measured, Task, Work
 from f2sl.reading import open_table
 from f2sl.stats.choose import make_score
 from f2sl.storage.memory.engine import MemoryEngine
 
 REPEATS, SHORT = 3, 1.0
 """How often a run is made that takes less than so many seconds."""
-BEGUN, LEARNED = "begun", "learned"
 
 
-class Run(NamedTuple):
-    """What one run learns."""
+@dataclass
+class Runs(Work[Key]):
+    """Runs learners, by the names of their configurations, on data sets drawn in the server."""
 
-    configuration: Configuration
-    network: str
-    rows: int
-    data_set: int
+    configurations: tuple[Configuration, ...]
 
-
-class Worker:
-    """A child process that makes runs as long as they keep within the limit, and a new one after that."""
-
-    def __init__(self) -> None:
-        self._process: Any = None
-        self._pipe: Any = None
-
-    def measure(self, run: Run, limit: float) -> dict[str, Any]:
-        """Give the measures of a run, or what became of it: stopped at the limit, or failed."""
-        if self._process is None:
-            context = mp.get_context("spawn")
-            self._pipe, other = context.Pipe()
-            self._process = context.Process(target=_serve, args=(other,), daemon=True)
-            self._process.start()
-            other.close()
-        try:
-            self._pipe.send(run)
-            answer = self._pipe.recv()
-            if answer == BEGUN:
-                if not self._pipe.poll(limit):
-                    self.close()
-                    return {"stopped": limit}
-                answer = self._pipe.recv()
-            if answer == LEARNED:
-                answer = self._pipe.recv()
-        except (EOFError, ConnectionError):
-            self._process.join()
-            code = self._process.exitcode
-            self.close()
-            return {"failed": f"the process ended with code {code}"}
-        found: dict[str, Any] = answer
-        return found
-
-    def close(self) -> None:
-        """End the child process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._pipe.close()
-            self._process = None
-
-
-def _serve(pipe: Connection) -> None:
-    warnings.simplefilter("ignore")
-    warm: set[str] = set()
-    while True:
-        try:
-            run: Run = pipe.recv()
-        except EOFError:
-            return
-        try:
-            _make(run, pipe, warm)
-        except Exception as error:
-            pipe.send({"failed": f"{type(error).__name__}: {error}"})
-
-
-def _make(run: Run, pipe: Connection, warm: set[str]) -> None:
-    data = _data(run.network, run.rows, run.data_set)
-    for configuration in (YARDSTICK, run.configuration):
-        if configuration.name not in warm:
+    def prepare(self) -> Generator[str, None, None]:
+        """Compile the inner loops of all learners."""
+        warnings.simplefilter("ignore")
+        yield "compiling inner loops"
+        for configuration in (YARDSTICK, *self.configurations):
             configuration.make().fit(_data("child", 500, 0).frame)
-            warm.add(configuration.name)
-    beside = seconds = float("inf")
-    pipe.send(BEGUN)
-    for _ in range(REPEATS):
-        _, spent = _timed(YARDSTICK, data)
-        beside = min(beside, spent)
-        graph, spent = _timed(run.configuration, data)
-        seconds = min(seconds, spent)
-        if spent > SHORT:
-            break
-    pipe.send(LEARNED)
-    pipe.send(measures(data, graph.to_dag()) | {"seconds": round(seconds, 5), "beside": round(beside, 5)})
 
-
-def _timed(configuration: Configuration, data: DataSet) -> tuple[f2sl.PDAG, float]:
-    learner = configuration.make()
-    started = time.perf_counter()
-    learner.fit(data.frame)
-    return learner.graph_, time.perf_counter() - started
+    def task(self, key: Key) -> Task:
+        """Return the task of a run."""
+        configuration = next(one for one in self.configurations if one.name == key.learner)
+        return partial(measure, configuration, _data(key.network, key.rows, key.data_set))
 
 
 @lru_cache(maxsize=2)
@@ -126,6 +54,28 @@ def _network(name: str) -> f2sl.BayesianNetwork:
 @lru_cache(maxsize=2)
 def _data(name: str, rows: int, data_set: int) -> DataSet:
     return draw(_network(name), rows, data_set)
+
+
+def measure(configuration: Configuration, data: DataSet, begin: Callable[[], None]) -> Measured:
+    """Learn from a data set, time it beside the yardstick, and compare with the truth."""
+    beside = seconds = float("inf")
+    begin()
+    for _ in range(REPEATS):
+        _, spent = _timed(YARDSTICK, data)
+        beside = min(beside, spent)
+        graph, spent = _timed(configuration, data)
+        seconds = min(seconds, spent)
+        if spent > SHORT:
+            break
+    times = {"seconds": round(seconds, 5), "beside": round(beside, 5)}
+    return Measured(seconds, measures(data, graph.to_dag()) | times)
+
+
+def _timed(configuration: Configuration, data: DataSet) -> tuple[f2sl.PDAG, float]:
+    learner = configuration.make()
+    started = time.perf_counter()
+    learner.fit(data.frame)
+    return learner.graph_, time.perf_counter() - started
 
 
 def measures(data: DataSet, learned: f2sl.DAG) -> dict[str, float]:

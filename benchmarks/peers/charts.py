@@ -5,17 +5,15 @@ A colour is a library, a shape an algorithm. The same figures give the same byte
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from f2sl.experiments.figures import FAINT, INK
+from f2sl.experiments.figures import FAINT, INK, as_svg, look
 from learners import OURS
 from results import Cell
 
@@ -116,7 +114,7 @@ def _plain(axis: Any) -> None:
 
 
 def _legend(figure: Figure, cells: list[Cell], height: float) -> None:
-    """Say at the foot which colour is which library, and which shape which algorithm."""
+    """Label at the foot which colour is which library, and which shape which algorithm."""
     learners = {cell["learner"] for cell in cells}
     libraries = {learner.partition(" ")[0] for learner in learners}
     colours = [
@@ -139,25 +137,8 @@ def _legend(figure: Figure, cells: list[Cell], height: float) -> None:
 
 
 def _drawn(draw: Any, cells: list[Cell]) -> str:
-    settings: dict[Any, Any] = {
-        "svg.hashsalt": "f2sl peers",
-        "svg.fonttype": "none",
-        "font.family": "sans-serif",
-        "font.size": 9,
-        "text.color": INK,
-        "axes.labelcolor": INK,
-        "axes.edgecolor": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": FAINT,
-        "grid.alpha": 0.25,
-    }
-    with mpl.rc_context(settings):
+    grid = {"axes.grid": True, "grid.color": FAINT, "grid.alpha": 0.25}
+    with look("peers", font_size=9, **grid):
         figure = draw(cells)
         FigureCanvasAgg(figure)
-        text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+        return as_svg(figure)

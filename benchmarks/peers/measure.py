@@ -1,84 +1,92 @@
-"""One learner on one table, in a process of its own that is stopped at a limit."""
+"""The cells as work for the harness: one learner on one sampled table, in a fresh process.
+
+The published networks list their variables more or less from causes to effects, which flatters learners that
+break ties by the position of a column, and their names may do so to those that break them by name. So the
+columns are shuffled and renamed after their new positions, with a fixed seed. Columns that have one value
+only in a sample tell nothing, and some peers fail on them: they are left out, and are nodes without edges.
+"""
 
 from __future__ import annotations
 
-import multiprocessing as mp
-import os
 import pickle
-import resource
-import signal
 import time
-import warnings
-from multiprocessing.connection import Connection
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import f2sl
-from graphs import Learn
-from learners import OURS, load
-from tables import Task
+from f2sl.experiments.harness.job import Measured, Task, Work
+from f2sl.experiments.harness.machine import peak_bytes, status_bytes
+from learners import OURS, Learn, load
+from results import Key
 
+SEED = 1
 REPEATS, ENOUGH_SECONDS = 20, 3.0
 """A learner runs up to so many times, as long as all its runs took less than so long; the shortest counts."""
-_STARTING_SECONDS = 300.0
-"""For imports, reading the table and compiling."""
 
 
-def measure(name: str, table: Path, limit: float, memory: float) -> dict[str, Any]:
-    """Run a learner; tells its figures, or why there are none."""
-    context = mp.get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_work, args=(there, name, table, memory))
-    process.start()
-    there.close()
-    try:
-        if not here.poll(_STARTING_SECONDS):
-            return {"failed": f"not ready to learn after {_STARTING_SECONDS:g} s"}
-        begun = here.recv()
-        if begun is None and not here.poll(limit):
-            return {"stopped": limit}
-        return dict(begun or here.recv())
-    except EOFError:
-        process.join()
-        return {"failed": f"its process ended with {process.exitcode}"}
-    finally:
-        _end(process)
+class Sample(NamedTuple):
+    """A frame of categories, the true graph over its columns, and those left out for having one value."""
+
+    frame: Any
+    truth: f2sl.DAG
+    constant: list[str]
 
 
-def _end(process: Any) -> None:
-    """End a process with all that it started."""
-    if process.is_alive():
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            process.kill()
-    process.join()
+def make_sample(network: str, rows: int) -> Sample:
+    net = f2sl.load_network(network)
+    frame = net.sample(rows, seed=SEED).astype(str).astype("category")
+    shuffled = np.random.default_rng(SEED).permutation(list(frame.columns)).tolist()
+    digits = len(str(len(shuffled)))
+    name = {old: f"x{place:0{digits}}" for place, old in enumerate(shuffled)}
+    frame = frame[shuffled].rename(columns=name)
+    truth = f2sl.DAG(list(frame.columns), [(name[a], name[b]) for a, b in net.graph.directed_edges])
+    constant = [column for column in frame.columns if len(frame[column].cat.categories) < 2]
+    return Sample(frame.drop(columns=constant), truth, constant)
 
 
-def _work(answer: Connection, name: str, table: Path, memory: float) -> None:
-    """In the new process: say None when the clock starts, and then the figures or what went wrong."""
-    os.setsid()
-    limit = int(memory * 2**30)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    warnings.simplefilter("ignore")
-    try:
-        task: Task = pickle.loads(table.read_bytes())
-        learner = load(name)
-        before = _megabytes("VmRSS")
-        if name.startswith(OURS):
-            learner(f2sl.load_example("alarm"))()  # compiles what is not yet in the cache
-        learn = learner(task.frame)
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
-        answer.send(None)
-        graph, seconds = _timed(learn)
-        peak = _megabytes("VmHWM")
-        answer.send({**seconds, "peak_mb": peak, "above_mb": peak - before, **_accuracy(task, graph)})
-    except Exception as error:
-        answer.send({"failed": f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]})
+def stored_sample(folder: Path, network: str, rows: int) -> Path:
+    """Sample a table into a folder, once."""
+    path = folder / f"{network}-{rows}.pickle"
+    if not path.exists():
+        path.write_bytes(pickle.dumps(make_sample(network, rows)))
+    return path
+
+
+@dataclass
+class Cells(Work[Key]):
+    """Runs learners on sampled tables, which are kept in a folder."""
+
+    fresh = True
+    folder: Path
+
+    def task(self, key: Key) -> Task:
+        """Return the task of a cell; its table is sampled by the first learner that needs it."""
+        return partial(measure, key.learner, stored_sample(self.folder, key.network, key.rows))
+
+
+def measure(name: str, table: Path, begin: Callable[[], None]) -> Measured:
+    """Run a learner; return its seconds, memory and accuracy."""
+    sample: Sample = pickle.loads(table.read_bytes())
+    learner = load(name)
+    before = status_bytes("VmRSS")
+    if name.startswith(OURS):
+        learner(f2sl.load_example("alarm"))()  # compiles what is not yet in the cache
+    learn = learner(sample.frame)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
+    begin()
+    graph, times = _timed(learn)
+    peak = peak_bytes()
+    memory = {"peak_mb": peak / 2**20, "above_mb": (peak - before) / 2**20}
+    return Measured(times["seconds"], {**times, **memory, **_accuracy(sample, graph)})
 
 
 def _timed(learn: Learn) -> tuple[f2sl.PDAG, dict[str, Any]]:
-    """Run a learner some times; tells the least seconds, and the least of all cores together."""
+    """Run a learner some times; return the least seconds, and the least of all cores together."""
     runs: list[float] = []
     of_cores: list[float] = []
     while not runs or (len(runs) < REPEATS and sum(runs) < ENOUGH_SECONDS):
@@ -89,22 +97,14 @@ def _timed(learn: Learn) -> tuple[f2sl.PDAG, dict[str, Any]]:
     return graph, {"seconds": min(runs), "cpu_seconds": min(of_cores), "runs": len(runs)}
 
 
-def _accuracy(task: Task, graph: f2sl.PDAG) -> dict[str, Any]:
+def _accuracy(sample: Sample, graph: f2sl.PDAG) -> dict[str, Any]:
     """Compare the DAG that extends what was learned with the truth."""
-    nodes = [*graph.nodes, *task.constant]
+    nodes = [*graph.nodes, *sample.constant]
     learned = f2sl.PDAG(nodes, graph.directed_edges, graph.undirected_edges).to_dag()
-    found = f2sl.compare(task.truth, learned)
+    found = f2sl.compare(sample.truth, learned)
     return {
         "shd": found.shd,
         "f1": found.f1,
         "skeleton_f1": found.skeleton_f1,
         "edges": found.learned_edges,
     }
-
-
-def _megabytes(field: str) -> float:
-    """Read a line of Linux's account of the process."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) / 1024
-    raise OSError(f"/proc/self/status has no {field}")

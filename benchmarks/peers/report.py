@@ -52,7 +52,7 @@ def _parts(results: Results) -> Iterator[str]:
 
 
 def _setting(results: Results) -> str:
-    machine, versions = results.setting["machine"], dict(results.setting["versions"])
+    machine, versions = results.heads[0]["machine"], results.heads[0]["versions"]
     measured = [cell for cell in results.cells if "load" in cell]
     loads = sorted(cell["load"] for cell in measured)
     days = sorted({cell["date"][:10] for cell in measured})
@@ -110,7 +110,7 @@ def _shown(cell: Cell | None, figure: Callable[[Cell], str]) -> str:
         return f"> {cell['stopped']:g} s"
     if "failed" in cell:
         return "fails"
-    return "not run" if "not_run" in cell else figure(cell)
+    return "not run" if "not run" in cell else figure(cell)
 
 
 def _seconds(seconds: float) -> str:
@@ -120,7 +120,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _failures(cells: list[Cell]) -> str:
-    """Say why learners failed, those with the same reason together."""
+    """Return why learners failed, those with the same reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if "failed" in cell:

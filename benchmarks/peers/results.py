@@ -1,69 +1,71 @@
-"""The file of figures: one cell for each network, number of rows and learner, written after each of them."""
+"""The file of figures: the machine and versions they were measured with, and a line for each cell."""
 
 from __future__ import annotations
 
-import json
-from importlib.metadata import version
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from f2sl.experiments.machine import describe
-from f2sl.graph.atomic import write_atomically
+from f2sl.experiments.harness.job import Ended, Limits
+from f2sl.experiments.harness.lines import NONE, Lines
+from f2sl.experiments.harness.machine import describe
+from f2sl.experiments.harness.schedule import Place
+from f2sl.network.bundled import bundled_sizes
 from learners import PACKAGES
 
 Cell = dict[str, Any]
-"""A network, its variables, rows, a learner, and figures or one of "stopped", "failed", "not_run"."""
+"""A network, its variables, rows, a learner, and figures or one of "stopped", "failed", "not run"."""
+VARIABLES = {size.name: size.variables for size in bundled_sizes()}
 
 
-class Results:
-    """Cells in a file, and the machine and versions they were measured with; others are left alone."""
+class Key(NamedTuple):
+    """One cell: a learner on one table."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.setting: dict[str, Any] = _this_setting()
-        self.cells: list[Cell] = []
-        if path.exists():
-            self.setting = json.loads(path.read_text(encoding="utf-8"))
-            self.cells = self.setting.pop("cells")
+    network: str
+    rows: int
+    learner: str
+
+
+def place_of(key: Key) -> Place:
+    """Return the place of a cell in a schedule: a learner that was stopped is not run on larger tables."""
+    return Place(key.learner, (VARIABLES[key.network], key.rows))
+
+
+class Results(Lines[Key]):
+    """Figures in a file."""
+
+    def __init__(self, path: Path, limits: Limits = NONE) -> None:
+        super().__init__(path, Key, limits)
+        self._started: dict[Key, Cell] = {}
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells, in the order in which they were first measured."""
+        return [{**key._asdict(), **found} for key, found in self.results.items()]
 
     def leave_others(self) -> None:
-        """Begin anew, beside the file, where it holds figures of another machine or of other versions."""
-        if self.setting != _this_setting():
+        """Move the file aside if its figures are of another machine or of other versions."""
+        if self.heads not in ([], [describe(PACKAGES)]):
             aside = self.path.with_name(f"{self.path.stem}.others{self.path.suffix}")
             self.path.replace(aside)
             print(f"{aside} now holds the figures of another machine or of other versions", flush=True)
-            self.setting, self.cells = _this_setting(), []
+            self.heads, self.results = [], {}
 
-    def find(self, network: str, rows: int, learner: str) -> Cell | None:
-        """Return the cell of that name, if there is one."""
-        for cell in self.cells:
-            if (cell["network"], cell["rows"], cell["learner"]) == (network, rows, learner):
-                return cell
-        return None
+    def head(self, key: Key) -> Cell:
+        """Return the machine and the versions."""
+        return describe(PACKAGES)
 
-    def put(self, cell: Cell) -> None:
-        """Put a cell in the place of an older one of the same name, and write the file."""
-        older = self.find(cell["network"], cell["rows"], cell["learner"])
-        if older is not None:
-            self.cells.remove(older)
-        self.cells.append(cell)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, json.dumps({**self.setting, "cells": self.cells}, indent=1) + "\n")
+    def start(self, key: Key) -> None:
+        """Take note of when a cell starts, and of the load of the machine before."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._started[key] = {"date": now, "load": os.getloadavg()[0]}
 
-    def hopeless(self, network: str, variables: int, rows: int, learner: str, limit: float) -> str | None:
-        """Say where a learner was stopped, no earlier, on another table that is no larger, if it was."""
-        for cell in self.cells:
-            smaller = cell["variables"] <= variables and cell["rows"] <= rows
-            other = (cell["network"], cell["rows"]) != (network, rows)
-            if cell["learner"] == learner and cell.get("stopped", 0) >= limit and smaller and other:
-                return f"stopped on {cell['network']} at {cell['rows']:,} rows"
-        return None
-
-
-def _this_setting() -> dict[str, Any]:
-    here = describe()
-    versions = {package: version(package) for package in PACKAGES}
-    return {
-        "machine": here["machine"],
-        "versions": {"python": here["versions"]["python"], **versions},
-    }
+    def record(self, ended: Ended[Key]) -> Cell:
+        """Return what is stored of a cell beside its key."""
+        size = {"variables": VARIABLES[ended.key.network]}
+        if over := ended.blocked_by:
+            return size | {"not run": f"stopped on {over.network} at {over.rows:,} rows"}
+        brief = replace(ended, message=" ".join(ended.message.split())[:300])
+        return size | self._started[ended.key] | super().record(brief)

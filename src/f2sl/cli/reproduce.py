@@ -181,7 +181,7 @@ def _whole(text: str) -> int:
 
 
 def _show(summary: Summary) -> None:
-    """Say what there is now."""
+    """Print what is stored now."""
     states = summary.states
     told = ", ".join(f"{states[state]:,} {words}" for state, words in TOLD.items() if states[state])
     print(f"{output.printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({told})")
@@ -195,7 +195,7 @@ def _show(summary: Summary) -> None:
 
 
 def _tell_of_other_sizes(summary: Summary) -> None:
-    """Say which results no table or figure has."""
+    """Print which results appear in no table or figure."""
     from f2sl.experiments.settings import SIZES
 
     others = sorted({outcome.unit.rows for outcome in summary.outcomes} - {*SIZES})

@@ -1,4 +1,4 @@
-"""How far a run of the experiments has come, on a terminal."""
+"""Show on a terminal how far a run of the experiments has come."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rich.progress import (
     TextColumn,
 )
 
-from f2sl.experiments.progress import Standing, Watch
+from f2sl.experiments.harness.progress import Standing, Watch
 
 
 @contextmanager
 def run_display(quiet: bool) -> Iterator[Watch]:
-    """Give somebody to tell of progress, who draws it on the standard error if that is a terminal."""
+    """Return a watch that draws progress on standard error, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield Watch()
         return
@@ -29,7 +29,7 @@ def run_display(quiet: bool) -> Iterator[Watch]:
 
 
 class RunDisplay(Watch):
-    """Draws a bar of the units, with what is running and how long it will take."""
+    """Draws a progress bar, with what is running and how long the rest will take."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
@@ -49,7 +49,7 @@ class RunDisplay(Watch):
         self._progress.stop()
 
     def preparing(self, text: str) -> None:
-        """Say what is done before units can run."""
+        """Show what is being prepared."""
         self._progress.update(self._task, description=text)
 
     def going(self, standing: Standing) -> None:
@@ -63,7 +63,7 @@ class RunDisplay(Watch):
 
 
 def described(standing: Standing) -> str:
-    """Tell in a line how far a run has come.
+    """Describe in one line how far a run has come.
 
     Examples
     --------

@@ -6,9 +6,10 @@
 :mod:`~f2sl.experiments.settings`       networks, sizes, learners and their options
 ``reproduction``                        all of it in one call
 ``sources``, ``supplement``             the paper's data, or samples of the bundled networks
-``store``                               the file that results are kept in
 ``plan``                                which units there are, and in which order
-``runner``, ``server``, ``worker``      units handed out, forked with limits of their own, and measured
+``worker``                              how a unit is run and measured
+``harness``                             runs units, or the jobs of benchmarks, in processes with limits
+``store``                               the file of results
 ``paper``                               the paper's own figures
 ``reporting``                           tables, figures and the page in one call
 ``results``                             units put together into cells: means and deviations

@@ -52,16 +52,16 @@ class View:
         self.setting = setting
 
     def cell(self, task: Task, learner: str) -> Cell | None:
-        """Give a learner's cell."""
+        """Return a learner's cell."""
         return self.cells.get(task, learner, self.setting) or self.cells.get(task, learner, PAPER)
 
     def mean(self, task: Task, learner: str, measure: str) -> float | None:
-        """Give a learner's mean, if it has one."""
+        """Return a learner's mean, if it has one."""
         cell = self.cell(task, learner)
         return cell.figures[measure].mean if cell is not None and measure in cell.figures else None
 
     def lacks(self, task: Task, learners: Iterable[str]) -> bool:
-        """Say whether a run of these is not there, or failed; where the paper has a "-" none is asked for."""
+        """Return whether a run of these is missing or failed; where the paper has a "-" none is needed."""
         listed = list(learners)
         if any(paper.gave_up(task.network, task.rows, learner) for learner in listed):
             return False
@@ -69,7 +69,7 @@ class View:
         return any(cell is None or cell.state == "failed" for cell in cells)
 
     def tasks(self, networks: Iterable[str] = tuple(NETWORKS), sizes: Iterable[int] = SIZES) -> list[Task]:
-        """Give tasks, one for each source; a network and size without results is there with the source ""."""
+        """Return tasks, one for each source; those without results have the source ""."""
         return [
             task
             for network in networks
@@ -83,22 +83,22 @@ Cases = Callable[[View], Iterable[Case]]
 
 
 def lower(ours: float, theirs: float) -> bool:
-    """Say whether ours is below."""
+    """Return whether ours is below."""
     return ours < theirs
 
 
 def higher(ours: float, theirs: float) -> bool:
-    """Say whether ours is above."""
+    """Return whether ours is above."""
     return ours > theirs
 
 
 def not_higher(ours: float, theirs: float) -> bool:
-    """Say whether ours is at most theirs."""
+    """Return whether ours is at most theirs."""
     return ours <= theirs
 
 
 def close(ours: float, theirs: float) -> bool:
-    """Say whether the two differ by at most a quarter of the larger.
+    """Return whether the two differ by at most a quarter of the larger.
 
     Examples
     --------
@@ -109,17 +109,17 @@ def close(ours: float, theirs: float) -> bool:
 
 
 def close_or_lower(ours: float, theirs: float) -> bool:
-    """Say whether ours is below, or close."""
+    """Return whether ours is below, or close."""
     return ours < theirs or close(ours, theirs)
 
 
 def close_or_higher(ours: float, theirs: float) -> bool:
-    """Say whether ours is above, or close."""
+    """Return whether ours is above, or close."""
     return ours > theirs or close(ours, theirs)
 
 
 def networks_but(*left_out: str) -> tuple[str, ...]:
-    """Give all networks but some.
+    """Return all networks but some.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def comparisons(
 def timings(
     view: View, of: Pairs, factor: float = 1.0, tasks: Iterable[Task] | None = None
 ) -> Iterator[Case]:
-    """Ask whether the second of two takes more than `factor` times the seconds of the first, on each task.
+    """Check whether the second of two takes more than `factor` times the seconds of the first, on each task.
 
     A learner over the time limit takes longer than that.
     """
@@ -181,7 +181,7 @@ def timings(
 
 
 def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> Iterator[Case]:
-    """Ask whether learners exceed a limit."""
+    """Check whether learners exceed a limit."""
     listed = list(learners)
     for task in tasks:
         for learner in listed:
@@ -200,7 +200,7 @@ def case(task: Task, what: str, figures: str, holds: bool | None, *, missing: bo
 
 
 def bounds(cell: Cell | None) -> tuple[float | None, float | None]:
-    """Give the seconds that a learner took at least and at most, as far as they are known."""
+    """Return the seconds that a learner took at least and at most, as far as they are known."""
     if cell is None:
         return None, None
     if "seconds" in cell.figures:

@@ -119,13 +119,13 @@ class Verdict:
         return IN_PART if self.held else NOT
 
     def shares(self) -> str:
-        """Say in short how many of the cases hold."""
+        """Describe in short how many of the cases hold."""
         parts = [f"{self.held} of {len(self.judged)}"] if self.judged else []
         parts += [f"{self.unjudged} cannot be judged"] if self.unjudged else []
         return "; ".join(parts)
 
     def counted(self) -> str:
-        """Say how many of the cases hold, and whose data they are on."""
+        """Describe how many of the cases hold, and whose data they are on."""
         if not self.judged:
             return "no runs to judge by"
         parts = []
@@ -142,12 +142,12 @@ class Verdict:
         return "; ".join(parts)
 
     def failing(self) -> str:
-        """Say where it does not hold, and how often there."""
+        """Describe where it does not hold, and how often there."""
         wheres = Counter(case.where for case in self.judged if not case.holds)
         return ", ".join(f"{where} ({number})" for where, number in wheres.items())
 
     def factors(self) -> list[str]:
-        """Say by how much learners are faster: for each and each rival the range of factors."""
+        """Describe by how much learners are faster: for each and each rival the range of factors."""
         ranges: dict[str, dict[str, list[float]]] = {}
         for case in self.cases:
             if case.factor is not None:

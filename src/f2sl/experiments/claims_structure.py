@@ -50,7 +50,7 @@ def _compared(
 
 
 def _where_the_paper_has_none(view: View) -> Iterator[Case]:
-    """Ask of each slow learner whether it ends where the paper's did not."""
+    """Check for each slow learner whether it ends where the paper's did not."""
     printed = paper.figures("structure_errors")
     for task in view.tasks():
         learners = [name for name in SLOW if not printed[task.network, task.rows, name]]
@@ -137,7 +137,7 @@ def _misses_on_pigs(view: View) -> Iterator[Case]:
 
 
 def _not_better_in_both(measure: str, better: Relation) -> Cases:
-    """Ask of each rival that it is not faster than F2SL-s and better by a measure as well."""
+    """Check for each rival that it is not faster than F2SL-s and better by a measure as well."""
 
     def cases(view: View) -> Iterator[Case]:
         for task in view.tasks():

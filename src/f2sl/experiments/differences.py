@@ -32,7 +32,7 @@ class Difference:
     def is_about(
         self, network: str, source: str, learner: str, setting: str, sizes: Iterable[int] = ()
     ) -> bool:
-        """Say whether a row is one of those; `sizes` are those it shows.
+        """Return whether a row is one of those; `sizes` are those it shows.
 
         Examples
         --------
@@ -202,14 +202,14 @@ TIED_TO_ROWS = (
 
 
 def number_of(difference: Difference) -> int:
-    """Give the number (from 1) of a difference that is about some rows."""
+    """Return the number (from 1) of a difference that is about some rows."""
     return TIED_TO_ROWS.index(difference) + 1
 
 
 def numbers_for(
     network: str, source: str, learner: str, setting: str, sizes: Iterable[int] = ()
 ) -> tuple[int, ...]:
-    """Give the numbers (from 1) of the differences that a row is tied to."""
+    """Return the numbers (from 1) of the differences that a row is tied to."""
     return tuple(
         number_of(difference)
         for difference in TIED_TO_ROWS

@@ -81,7 +81,7 @@ def _number_plainly(axis: Any) -> None:
 
 
 def _plan(cells: Cells) -> Iterator[tuple[str, str, Draw]]:
-    """Give name, title and how to draw of each figure."""
+    """Return name, title and how to draw of each figure."""
     for rows in SIZES:
         title = f"Seconds against variables, {size(rows)} rows"
         yield f"seconds-{rows}", title, partial(_seconds, cells=cells, rows=rows)
@@ -139,7 +139,7 @@ def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None
 
 
 def _name_shapes(axes: Any, networks: set[str]) -> None:
-    """Say at the foot of a figure which shape is which network."""
+    """Label at the foot of a figure which shape is which network."""
     from matplotlib.lines import Line2D
 
     shapes = [
@@ -203,26 +203,37 @@ def _line(axes: Any, name: str, label: str, points: list[tuple[float, float]]) -
         )
 
 
+def look(salt: str, font_size: float = 10.0, **others: Any) -> Any:
+    """Return a context in which all pictures are drawn in one style; `salt` makes the bytes of SVG stable."""
+    import matplotlib as mpl
+
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    settings: dict[Any, Any] = {
+        "svg.hashsalt": f"f2sl {salt}",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": font_size,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        **dict.fromkeys(inked, INK),
+        **others,
+    }
+    return mpl.rc_context(settings)
+
+
+def as_svg(figure: Any) -> str:
+    """Return a figure as SVG, without a date."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    return text.getvalue()
+
+
 def _drawn(name: str, title: str, draw: Draw) -> Picture:
     """Draw one panel, with its legend below."""
-    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    look: dict[Any, Any] = {
-        "svg.hashsalt": f"f2sl {name}",
-        "svg.fonttype": "none",
-        "font.family": "sans-serif",
-        "font.size": 10,
-        "text.color": INK,
-        "axes.labelcolor": INK,
-        "axes.edgecolor": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-    with mpl.rc_context(look):
+    with look(name):
         figure = Figure(figsize=(4.6, 4.3), facecolor="none")
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0.15, 0.31, 0.79, 0.62), facecolor="none")
@@ -247,7 +258,6 @@ def _drawn(name: str, title: str, draw: Draw) -> Picture:
             )
         else:
             axes.text(0.5, 0.5, "not run yet", transform=axes.transAxes, ha="center", color=FAINT)
-        text, pixels = io.StringIO(), io.BytesIO()
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        svg, pixels = as_svg(figure), io.BytesIO()
         figure.savefig(pixels, format="png", dpi=150, facecolor="white", metadata={"Software": None})
-    return Picture(name, title, text.getvalue(), pixels.getvalue())
+    return Picture(name, title, svg, pixels.getvalue())

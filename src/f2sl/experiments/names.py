@@ -37,7 +37,7 @@ MEASURES: Final = {
 
 
 def data(network: str, source: str) -> str:
-    """Say whose data these are, or what they are sampled from if that has another name.
+    """Return whose data these are, or what they are sampled from if that has another name.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def size(rows: int) -> str:
 
 
 def decimals(value: float, digits: int = 3) -> int:
-    """Give the decimals that leave a number this many digits that count."""
+    """Return the decimals that leave a number this many digits that count."""
     return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 2
 
 

@@ -17,12 +17,13 @@ from f2sl.experiments import settings
 from f2sl.experiments.claims import Finding
 from f2sl.experiments.differences import SEEN_EVERYWHERE, TIED_TO_ROWS, Difference
 from f2sl.experiments.figures import Picture
+from f2sl.experiments.harness.job import FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, data, size
 from f2sl.experiments.page_claims import claims_html
 from f2sl.experiments.page_summary import extent, tiles
 from f2sl.experiments.page_tables import picture_html, table_html
 from f2sl.experiments.settings import PAPER, options_of
-from f2sl.experiments.store import FAILED, Results, Unit
+from f2sl.experiments.store import Results, Unit
 from f2sl.experiments.table_model import Table
 
 
@@ -67,7 +68,7 @@ def _difference(one: Difference) -> str:
 
 
 def _facts(results: Results) -> str:
-    """Tell whose data, and of the machines, versions and limits; what all runs share is told once."""
+    """Describe data, machines, versions and limits; what all runs share is told once."""
     met = {(outcome.unit.network, outcome.source) for outcome in results.outcomes}
     whose: dict[str, list[str]] = {}
     for source in SOURCES:
@@ -95,7 +96,7 @@ def _facts(results: Results) -> str:
 
 
 def _starts(started: list[str]) -> str:
-    """Say when runs were started, to the minute."""
+    """Describe when runs were started, to the minute."""
     first, last = (f"{at[:16].replace('T', ' ')} UTC" for at in (min(started), max(started)))
     if len(started) == 1:
         return f"one, started {first}"

@@ -66,7 +66,7 @@ def _claim(finding: Finding) -> str:
 
 
 def _caveats(claim: Claim) -> str:
-    """Say what to keep in mind: that seconds vary, and a known difference that bears on it."""
+    """Describe what to keep in mind: that seconds vary, and a known difference that bears on it."""
     said = f"<br>{ON_SECONDS}" if claim.timed else ""
     if claim.difference is not None:
         link = f'<a href="#difference-{number_of(claim.difference)}">{escape(claim.difference.title)}</a>'

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from html import escape
 
 from f2sl.experiments.claims import BORNE_OUT, IN_PART, NOT, SO_FAR, UNKNOWN, Finding
+from f2sl.experiments.harness.job import DONE, FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES
 from f2sl.experiments.results import OVER
 from f2sl.experiments.settings import SETS, SIZES
-from f2sl.experiments.store import DONE, FAILED, Outcome, Results
+from f2sl.experiments.store import Outcome, Results
 from f2sl.experiments.table_model import Table
 
 _CLAIMS = {
@@ -23,7 +24,7 @@ _CLAIMS = {
 
 
 def extent(results: Results) -> str:
-    """Say how much of the paper's experiments was run, and whose data that was on."""
+    """Describe how much of the paper's experiments was run, and whose data that was on."""
     shown = [one for one in results.outcomes if one.unit.rows in SIZES and one.unit.learner in LEARNERS]
     if not shown:
         return "Nothing was run yet that the paper has."
@@ -45,7 +46,7 @@ def extent(results: Results) -> str:
 
 
 def _data_sets(outcomes: Iterable[Outcome]) -> str:
-    """Say how many data sets of a network and size learners were tried on."""
+    """Describe how many data sets of a network and size learners were tried on."""
     counts = Counter((*one.unit[:2], *one.unit[3:]) for one in outcomes).values()
     low, high = min(counts), max(counts)
     number = f"{low}" if low == high else f"{low} to {high}"
@@ -53,7 +54,7 @@ def _data_sets(outcomes: Iterable[Outcome]) -> str:
 
 
 def _whose(outcomes: Iterable[Outcome]) -> str:
-    """Say which data are sampled."""
+    """Describe which data are sampled."""
     by_source: dict[str, set[str]] = {}
     for one in outcomes:
         by_source.setdefault(one.source, set()).add(one.unit.network)

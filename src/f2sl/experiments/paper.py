@@ -28,7 +28,7 @@ class Figure(NamedTuple):
     deviation: float
 
     def agrees(self, mean: float, last_digit: float) -> bool:
-        """Say whether a mean is within two standard deviations of this one, or within 10 %.
+        """Return whether a mean is within two standard deviations of this one, or within 10 %.
 
         The paper rounds: half of the last digit that it prints is within any bound.
         """
@@ -60,7 +60,7 @@ def figures(table: str) -> dict[tuple[str, int, str], dict[str, Figure]]:
 
 
 def gave_up(network: str, rows: int, learner: str) -> bool:
-    """Say whether the paper prints "-" for a learner: no result within 48 hours.
+    """Return whether the paper prints "-" for a learner: no result within 48 hours.
 
     Examples
     --------

@@ -38,12 +38,11 @@ def report(folder: str | os.PathLike[str], write: Write = write_atomically) -> l
         If there is no Matplotlib.
     """
     from f2sl.experiments.claims import findings
-    from f2sl.experiments.claims_text import claims_csv, claims_markdown
     from f2sl.experiments.figures import pictures
     from f2sl.experiments.page import Material, page
     from f2sl.experiments.results import cells_of
     from f2sl.experiments.store import read_results
-    from f2sl.experiments.table_text import comma_separated, latex, markdown
+    from f2sl.experiments.table_text import claims_csv, claims_markdown, comma_separated, latex, markdown
     from f2sl.experiments.tables import tables
 
     check_can_draw()

@@ -1,4 +1,4 @@
-"""The paper's experiments in one call: what is missing in a folder of results is measured and kept."""
+"""The paper's experiments in one call: run what is missing in a folder of results."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from f2sl import _options
 from f2sl._threads import available_cores
 from f2sl.errors import FileError, OptionError
-from f2sl.experiments.machine import total_memory
-from f2sl.experiments.plan import Schedule, select
-from f2sl.experiments.progress import Watch
-from f2sl.experiments.settings import TIME_LIMIT
-from f2sl.experiments.sources import data_folder, source_name
-from f2sl.experiments.store import Outcome, Store
+from f2sl.experiments.harness.job import Ended, Keeper, Limits
+from f2sl.experiments.harness.lines import claimed
+from f2sl.experiments.harness.machine import describe, total_memory
+from f2sl.experiments.harness.progress import Watch
+from f2sl.experiments.harness.schedule import Known, Schedule
+from f2sl.experiments.plan import likeness_of, place_of, select
+from f2sl.experiments.settings import TIME_LIMIT, seed_of
+from f2sl.experiments.sources import SAMPLED, data_folder, source_name
+from f2sl.experiments.store import Outcome, Store, Unit
 
 LEAST_MEMORY = 1 << 29
 """Bytes below which no limit makes sense: Python with its libraries takes half of it."""
@@ -34,9 +39,9 @@ class Summary:
     outcomes : tuple of Outcome
         All units of the selection, those of earlier calls included.
     new : int
-        How many of them came out in this call.
+        How many of them ended in this call.
     sources : dict of str to str
-        By network, whether data are the paper's or sampled.
+        By network, whether its data are the paper's or sampled.
     left_out : tuple of str
         Learners that cannot run here, and why.
     """
@@ -49,7 +54,7 @@ class Summary:
 
     @property
     def states(self) -> Counter[str]:
-        """How many units came out in which state."""
+        """The number of units by state."""
         return Counter(outcome.state for outcome in self.outcomes)
 
 
@@ -67,7 +72,7 @@ def reproduce(
     jobs: int | None = None,
     watch: Watch | None = None,
 ) -> Summary:
-    """Run the paper's experiments, and keep each result as it comes.
+    """Run the paper's experiments, and store each result as it comes.
 
     What a folder has already is not run again, except for what failed, and what was over a limit that is
     higher now.
@@ -75,9 +80,9 @@ def reproduce(
     Parameters
     ----------
     out : path
-        The folder of results; it is made if it is not there.
+        The folder of results; it is created if necessary.
     quick : bool
-        Take two networks, two data sets of each and the fast learners where nothing else is said.
+        Run two networks, two data sets of each and the fast learners, unless other options say otherwise.
     data : path, optional
         A folder with zip files of the paper's data; by default the one that ``F2SL_MMHC_DATA`` names. For
         networks whose file is not there, data are sampled.
@@ -90,11 +95,11 @@ def reproduce(
     time_limit : float
         Seconds for each unit.
     memory_limit : int, optional
-        Bytes for each unit; by default those that run at a time have half of the machine's memory.
+        Bytes for each unit; by default an equal share of half of the machine's memory.
     jobs : int, optional
-        Units at a time; as many as there are cores by default. The cores are dealt out among them.
+        Number of units that run at a time; by default the number of cores, which they share.
     watch : Watch, optional
-        Hears how it goes on.
+        Receives the progress.
 
     Raises
     ------
@@ -120,43 +125,79 @@ def reproduce(
     _options.positive("time_limit", time_limit, least=0.001, most=1e9)
     folder = data_folder(data, selection.networks)
     sources = {network: source_name(network, folder) for network in selection.networks}
-    with _folder_of_its_own(Path(out)) as results, Store(results) as store:
+    with _claimed_folder(Path(out)) as results, Store(results) as store:
         known = store.outcomes()
         _check_sources(store.path, known.values(), sources)
         units = selection.units()
-        schedule = Schedule(units, known, time_limit, memory_limit)
+        earlier = {
+            unit: Known(outcome.state, Limits(outcome.time_limit or 0.0, outcome.memory_limit or 0))
+            for unit, outcome in known.items()
+        }
+        schedule = Schedule(units, earlier, Limits(time_limit, memory_limit), place_of)
         new = len(schedule.waiting) + len(schedule.to_skip)
         if new:
-            from f2sl.experiments.runner import Runner
+            from f2sl.experiments.harness.runner import Runner
+            from f2sl.experiments.worker import Learning
 
-            Runner(store, schedule, sources, n_jobs, time_limit, memory_limit, watch or Watch()).run(folder)
+            threads = max(1, available_cores() // n_jobs)
+            keeper = Units(store, sources, schedule.limits, {"threads": threads, "jobs": n_jobs})
+            work = Learning(tuple(schedule.waiting), folder, threads)
+            Runner(work, schedule, keeper, n_jobs, likeness_of, watch).run()
             known = store.outcomes()
     return Summary(store.path, tuple(known[unit] for unit in units), new, sources, selection.left_out)
 
 
-@contextmanager
-def _folder_of_its_own(folder: Path) -> Iterator[Path]:
-    """Make the folder if need be, and keep other processes from using it at the same time.
+@dataclass
+class Units(Keeper[Unit]):
+    """Stores the units of a call, with where their data come from; `description` says how they run."""
 
-    The lock is the system's, and goes with the process, however that ends.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        raise OptionError("the experiments need a system such as Linux or macOS, which can fork") from None
+    store: Store
+    sources: dict[str, str]
+    limits: Limits
+    description: dict[str, Any]
+    run: int = 0
+
+    def begin(self, prepared: Any) -> None:
+        """Store where and how the call runs, and the facts of the networks."""
+        limits = {"time_limit": self.limits.seconds, "memory_limit": self.limits.bytes}
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        self.run = self.store.add_run(started, {**describe(), **self.description, **limits})
+        self.store.add_networks(prepared)
+
+    def keep(self, ended: Iterable[Ended[Unit]]) -> None:
+        """Store how units ended."""
+        self.store.add(map(self._outcome, ended))
+
+    def _outcome(self, ended: Ended[Unit]) -> Outcome:
+        unit, over = ended.key, ended.blocked_by
+        source = self.sources[unit.network]
+        return Outcome(
+            unit=unit,
+            source=source,
+            seed=seed_of(unit.rows, unit.data_set) if source == SAMPLED else None,
+            state=ended.state,
+            run=self.run,
+            seconds=ended.seconds,
+            peak_bytes=ended.peak_bytes,
+            time_limit=self.limits.seconds,
+            memory_limit=self.limits.bytes,
+            message=f"data set {over.data_set} was over its limit" if over else ended.message,
+            measures=ended.measures,
+        )
+
+
+@contextmanager
+def _claimed_folder(folder: Path) -> Iterator[Path]:
+    """Create the folder if necessary, and keep other processes from using it at the same time."""
+    if not hasattr(os, "fork"):
+        raise OptionError("the experiments need a system such as Linux or macOS, which can fork")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY)
+        os.close(os.open(folder, os.O_RDONLY))
     except OSError as error:
         raise FileError(f"cannot write to the folder {folder}: {error.strerror}") from None
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise FileError(f"{folder}: another f2sl reproduce is at work in this folder") from None
+    with claimed(folder, f"{folder}: another f2sl reproduce is at work in this folder"):
         yield folder
-    finally:
-        os.close(lock)
 
 
 def _check_sources(path: Path, known: Iterable[Outcome], sources: dict[str, str]) -> None:

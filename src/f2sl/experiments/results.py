@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from f2sl.experiments import paper
+from f2sl.experiments.harness.job import OVER_MEMORY, OVER_TIME, SKIPPED
 from f2sl.experiments.names import NETWORKS, PC_LEARNERS
 from f2sl.experiments.paper import Figure
 from f2sl.experiments.settings import DELTAS, LEARNERS, SWEPT, swept_setting
-from f2sl.experiments.store import OVER_MEMORY, OVER_TIME, SKIPPED
 
 if TYPE_CHECKING:
     from f2sl.experiments.store import NetworkFacts, Outcome, Results
@@ -79,11 +79,11 @@ class Cells:
         self.facts = {(known.network, known.source): known for known in facts}
 
     def get(self, task: Task, learner: str, setting: str) -> Cell | None:
-        """Give a cell, or None if none of its units was run."""
+        """Return a cell, or None if none of its units was run."""
         return self._cells.get((task, learner, setting))
 
     def tasks(self, network: str, rows: int, learners: Iterable[str] | None = None) -> list[Task]:
-        """Give the tasks of a network and size that have cells (of these learners), one for each source."""
+        """Return the tasks of a network and size that have cells (of these learners), one for each source."""
         wanted = None if learners is None else set(learners)
         found = {
             task
@@ -93,19 +93,19 @@ class Cells:
         return sorted(found)
 
     def variables(self, task: Task) -> int | None:
-        """Give the number of variables of a task, if it is known."""
+        """Return the number of variables of a task, if it is known."""
         if task.source == PRINTED:
             return paper.networks()[task.network]["variables"]
         known = self.facts.get((task.network, task.source))
         return None if known is None else known.variables
 
     def all(self) -> list[Cell]:
-        """Give every cell."""
+        """Return every cell."""
         return list(self._cells.values())
 
 
 def cells_of(results: Results) -> Cells:
-    """Put stored outcomes into cells."""
+    """Group stored outcomes into cells."""
     grouped: dict[tuple[Task, str, str], list[Outcome]] = {}
     for outcome in results.outcomes:
         unit = outcome.unit
@@ -136,7 +136,7 @@ def _cell(task: Task, learner: str, setting: str, outcomes: list[Outcome], varia
 
 
 def _seconds(done: list[Outcome], share: int | None) -> dict[str, Figure]:
-    """Give the seconds, divided by the number of variables for PC learners if that is known."""
+    """Return the seconds, divided by the number of variables for PC learners if that is known."""
     spent = [outcome.seconds for outcome in done if outcome.seconds is not None]
     return {"seconds": mean_and_deviation([s / share for s in spent])} if spent and share else {}
 
@@ -156,7 +156,7 @@ def _limit(over: list[Outcome]) -> str:
 
 
 def mean_and_deviation(values: list[float]) -> Figure:
-    """Give the mean and the standard deviation of a sample; of one value the deviation is not known (NaN).
+    """Return the mean and the standard deviation of a sample; of one value the deviation is not known (NaN).
 
     The paper's deviations are those of a sample, too: ten whole numbers with a mean of 41.4, six 41 and four
     42, have 0.52 so, and 0.49 if they were all there is.
@@ -171,7 +171,7 @@ def mean_and_deviation(values: list[float]) -> Figure:
 
 
 def swept(cells: Cells, task: Task) -> dict[float, Cell]:
-    """Give the cells of the sweep over FCBF's threshold that were run, by threshold."""
+    """Return the cells of the sweep over FCBF's threshold that were run, by threshold."""
     found = {delta: cells.get(task, SWEPT, swept_setting(delta)) for delta in DELTAS}
     return {delta: cell for delta, cell in found.items() if cell is not None}
 

@@ -220,7 +220,7 @@ def settings_of(learner: str) -> tuple[str, ...]:
 
 
 def options_of(learner: str, setting: str) -> dict[str, Any]:
-    """Give the options that differ from the learner's defaults, or might."""
+    """Return the options that differ from the learner's defaults, or might."""
     if setting == DEFAULT:
         return {}
     options = dict(LEARNERS[learner].options)
@@ -230,7 +230,7 @@ def options_of(learner: str, setting: str) -> dict[str, Any]:
 
 
 def seed_of(rows: int, data_set: int) -> int:
-    """Give the seed of a sampled data set: another for each size, since a sample is the start of longer ones.
+    """Return the seed of a sampled data set; sizes differ in it, since a sample is the start of longer ones.
 
     Examples
     --------

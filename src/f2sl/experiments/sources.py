@@ -39,7 +39,7 @@ class Source(Protocol):
     truth: DAG
 
     def table(self, rows: int, data_set: int) -> Table:
-        """Give a data set by its number, from 1."""
+        """Return a data set by its number, from 1."""
 
     def facts(self) -> NetworkFacts:
         """Measure the network."""
@@ -112,7 +112,7 @@ def data_folder(given: str | os.PathLike[str] | None, networks: Iterable[str]) -
 
 
 def source_name(network: str, folder: Path | None) -> str:
-    """Say where a network's data come from, without opening them."""
+    """Return where the data of a network come from, without opening them."""
     there = folder is not None and (folder / FILES[network]).exists()
     return OF_THE_PAPER if there else SAMPLED
 

@@ -1,4 +1,4 @@
-"""The file that results are kept in: ``results.sqlite``, a row for each unit as it finishes.
+"""The file of results: ``results.sqlite``, with a row for each unit that has ended.
 
 A *unit* is one learner with one setting on one data set. Every change is a transaction of its own with a
 rollback journal, so that a process that is killed, or a disk that is full, loses nothing that was finished.
@@ -21,10 +21,6 @@ from f2sl.errors import FileError
 FILE = "results.sqlite"
 FORMAT = "1"
 
-DONE, OVER_TIME, OVER_MEMORY, FAILED, SKIPPED = "done", "time", "memory", "failed", "skipped"
-"""States of a unit: measured, over a limit, ended by an error, or not tried, since another data set of its
-network, size, learner and setting was over a limit."""
-
 SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE runs (id INTEGER PRIMARY KEY, started TEXT NOT NULL, description TEXT NOT NULL);
@@ -44,7 +40,7 @@ CREATE TABLE units (
 
 
 class Unit(NamedTuple):
-    """What is run and kept as a whole: one learner with one setting on one data set."""
+    """One learner with one setting on one data set: what is run and stored as a whole."""
 
     network: str
     rows: int
@@ -55,7 +51,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a unit came out; `seconds` and `measures` are there only if it was done."""
+    """How a unit ended; `seconds` and `measures` are there only if it was done."""
 
     unit: Unit
     source: str
@@ -70,9 +66,13 @@ class Outcome:
     measures: dict[str, float] = field(default_factory=dict)
 
 
+COLUMNS = ", ".join([*Unit._fields, *(part.name for part in fields(Outcome)[1:])])
+"""Columns of the table of units, in the order in which outcomes have them."""
+
+
 @dataclass(frozen=True)
 class NetworkFacts:
-    """How large a network is, as the paper's table 1 tells it."""
+    """The size of a network, as in the paper's table 1."""
 
     network: str
     source: str
@@ -88,7 +88,7 @@ class NetworkFacts:
 
 @dataclass(frozen=True)
 class Results:
-    """All that a file holds; `runs` are the descriptions of the calls that filled it."""
+    """Everything in a file; `runs` describe the calls that filled it."""
 
     outcomes: tuple[Outcome, ...]
     runs: dict[int, dict[str, Any]]
@@ -96,7 +96,7 @@ class Results:
 
 
 class Store:
-    """The file of results in a folder, opened to be added to; a new one is made where there is none."""
+    """The file of results in a folder, opened for writing; it is created if there is none."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
@@ -121,24 +121,24 @@ class Store:
         self._database.close()
 
     def outcomes(self) -> dict[Unit, Outcome]:
-        """Give what is known so far."""
+        """Return what is stored so far."""
         with self._telling("read"):
             return {outcome.unit: outcome for outcome in _outcomes(self._database)}
 
     def add_run(self, started: str, description: Mapping[str, Any]) -> int:
-        """Keep how and where a call runs; gives its number."""
+        """Store how and where a call runs; return its number."""
         with self._telling("write"):
             row = (started, json.dumps(description))
             done = self._database.execute("INSERT INTO runs (started, description) VALUES (?, ?)", row)
         return int(done.lastrowid or 0)
 
     def add_networks(self, facts: Iterable[NetworkFacts]) -> None:
-        """Keep how large networks are."""
+        """Store the sizes of networks."""
         self._put("networks", [astuple(one) for one in facts])
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
-        """Keep how units came out, all or none of these; what was known of them before is replaced."""
-        self._put("units", [_row(outcome) for outcome in outcomes])
+        """Store how units ended, all of these or none; earlier results of the same units are replaced."""
+        self._put(f"units ({COLUMNS})", [_row(outcome) for outcome in outcomes])
 
     def _put(self, table: str, rows: list[tuple[Any, ...]]) -> None:
         if not rows:
@@ -167,7 +167,7 @@ class Store:
 
     @contextmanager
     def _telling(self, verb: str) -> Iterator[None]:
-        """Say in one line what is wrong with the file."""
+        """Turn errors of the database into one line about the file."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -228,41 +228,14 @@ def _tables(database: sqlite3.Connection) -> set[str]:
 
 
 def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
-    columns = (
-        "network, rows, data_set, learner, setting, source, seed, state, seconds, peak_bytes, time_limit, "
-        "memory_limit, message, measures, run"
-    )
     # An order of its own, so that sums over data sets are the same to the last bit however units came in.
     order = "network, rows, learner, setting, data_set"
-    for row in database.execute(f"SELECT {columns} FROM units ORDER BY {order}"):
-        source, seed, state, seconds, peak, time_limit, memory_limit, message, measures, run = row[5:]
-        yield Outcome(
-            unit=Unit(*row[:5]),
-            source=source,
-            seed=seed,
-            state=state,
-            run=run,
-            seconds=seconds,
-            peak_bytes=peak,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            message=message,
-            measures=json.loads(measures) if measures else {},
-        )
+    for row in database.execute(f"SELECT {COLUMNS} FROM units ORDER BY {order}"):
+        values: list[Any] = [*row[5:-1], json.loads(row[-1]) if row[-1] else {}]
+        yield Outcome(Unit(*row[:5]), *values)
 
 
 def _row(outcome: Outcome) -> tuple[Any, ...]:
-    """Lay an outcome out in the order of the table's columns."""
-    return (
-        *outcome.unit,
-        outcome.source,
-        outcome.seed,
-        outcome.state,
-        outcome.seconds,
-        outcome.peak_bytes,
-        outcome.time_limit,
-        outcome.memory_limit,
-        outcome.message,
-        json.dumps(outcome.measures) if outcome.measures else None,
-        outcome.run,
-    )
+    """Return the values of an outcome in the order of `COLUMNS`."""
+    unit, *values, measures = (getattr(outcome, part.name) for part in fields(Outcome))
+    return (*unit, *values, json.dumps(measures) if measures else None)

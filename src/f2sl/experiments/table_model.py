@@ -53,7 +53,7 @@ class Column:
         return f"{value:,.{0 if self.kind == 'count' else 2}f}"
 
     def decimals(self, value: float) -> int:
-        """Give the decimals that a number is written with."""
+        """Return the decimals that a number is written with."""
         if self.kind == "count":
             return 0
         return decimals(value) if self.kind == "seconds" else 2

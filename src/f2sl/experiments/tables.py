@@ -144,7 +144,7 @@ def _table_of_cells(
 def _networks_and_sources(
     cells: Cells, sizes: Iterable[int], learners: Iterable[str]
 ) -> list[tuple[str, str]]:
-    """Give each network with each source it was run from; one that was not run has the source ""."""
+    """Return each network with each source it was run from; one that was not run has the source ""."""
     found = []
     for network in NETWORKS:
         sources = sorted({task.source for rows in sizes for task in cells.tasks(network, rows, learners)})
@@ -153,7 +153,7 @@ def _networks_and_sources(
 
 
 def _settings_of(cells: Cells, learner: str, network: str, source: str, sizes: Iterable[int]) -> list[str]:
-    """Give the settings to show: the paper's always, f2sl's where there are results."""
+    """Return the settings to show: the paper's always, f2sl's where there are results."""
     tasks = [Task(network, source, rows) for rows in sizes]
     return [
         setting
@@ -163,7 +163,7 @@ def _settings_of(cells: Cells, learner: str, network: str, source: str, sizes: I
 
 
 def _counted(cells: Iterable[Cell | None]) -> str:
-    """Say how many data sets a row is the mean of; of two sizes both, if they differ."""
+    """Describe how many data sets a row is the mean of; of two sizes both, if they differ."""
     counts = ["" if cell is None else str(cell.finished) for cell in cells]
     return counts[0] if len(set(counts)) == 1 else " / ".join(count or "0" for count in counts)
 
@@ -212,7 +212,7 @@ def _with_best(block: list[Row], columns: tuple[Column, ...]) -> tuple[Row, ...]
 
 
 def _notes_on(cells: Iterable[Cell]) -> list[str]:
-    """Say where a limit was exceeded or a learner failed, and which limit."""
+    """Describe where a limit was exceeded or a learner failed, and which limit."""
     over: dict[tuple[str, str], list[str]] = {}
     failed = []
     for cell in cells:

@@ -1,21 +1,20 @@
-"""One unit: a learner on one data set, timed and measured, in a process with limits of its own."""
+"""The paper's units as work for the harness: a learner on one data set, timed and compared with the truth."""
 
 from __future__ import annotations
 
-import os
-import resource
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from f2sl.errors import F2SLError, F2SLWarning
-from f2sl.experiments.messages import Begun, Ended
+from f2sl.errors import F2SLWarning
+from f2sl.experiments.harness.job import Measured, Task, Work
 from f2sl.experiments.settings import LEARNERS, PC, options_of
-from f2sl.experiments.sources import SampledSource
-from f2sl.experiments.store import DONE, FAILED, OVER_MEMORY, Unit
+from f2sl.experiments.sources import SampledSource, Source, open_source
+from f2sl.experiments.store import NetworkFacts, Unit
 from f2sl.graph import DAG, compare, compare_pc
 from f2sl.local.base import LOCAL
 from f2sl.local.found import FoundSets
@@ -23,39 +22,41 @@ from f2sl.storage.engine import open_engine
 from f2sl.structure.base import STRUCTURE
 from f2sl.table import Table
 
-NO_MEMORY = ("can't allocate memory", "not enough memory", "can't start new thread")
-"""What errors other than MemoryError say when a process is at its limit: PyTorch's, and a new thread's."""
-
-
 WARM_UP = "mildew", 200
-"""The network, and the rows drawn from it, that learners warm up with. Its variables have from 3 to 100
-states, and so all ways of counting are met."""
+"""The network, and the number of rows drawn from it, that learners warm up with. Its variables have from 3 to
+100 states, so that all ways of counting are compiled."""
 SHORT = 0.1
-"""Seconds below which a unit is done once more, and the quicker time counts: a process that has just been
-forked spends milliseconds on memory that it touches for the first time."""
+"""Seconds below which a unit is run twice, and the shorter time counts: a process that has just been forked
+spends milliseconds on memory that it touches for the first time."""
 
 
-class Measured(NamedTuple):
-    """What a learner took, how near it came to the truth, and what it has to say."""
+@dataclass
+class Learning(Work[Unit]):
+    """Learns from the paper's data in `folder`, or from sampled data, with so many threads for each unit."""
 
-    seconds: float
-    measures: dict[str, float]
-    message: str = ""
+    units: tuple[Unit, ...]
+    folder: Path | None
+    threads: int
+    _sources: dict[str, Source] = field(default_factory=dict)
+    _tables: dict[tuple[str, int, int], Table] = field(default_factory=dict)
 
+    def prepare(self) -> Generator[str, None, tuple[NetworkFacts, ...]]:
+        """Open all data, and compile all inner loops; return the facts of the networks."""
+        wanted = list(dict.fromkeys((unit.network, unit.rows, unit.data_set) for unit in self.units))
+        for network in dict.fromkeys(network for network, _, _ in wanted):
+            yield f"opening the data of {network}"
+            source = self._sources[network] = open_source(network, self.folder)
+            for name, rows, data_set in wanted:
+                if name == network:
+                    self._tables[name, rows, data_set] = source.table(rows, data_set)
+        yield "compiling inner loops"
+        warm_up((unit.learner, unit.setting) for unit in self.units)
+        return tuple(source.facts() for source in self._sources.values())
 
-def run_unit(
-    unit: Unit, table: Table, truth: DAG, threads: int, memory_limit: int, parent: Connection
-) -> None:
-    """Run a unit in this process, which is its own, and tell its parent when it begins and how it ended."""
-    _silence()
-    resource.setrlimit(resource.RLIMIT_DATA, (memory_limit, resource.RLIM_INFINITY))
-    try:
-        found = measure(unit, table, truth, threads, lambda: parent.send(Begun()))
-        said = Ended(unit, DONE, found.message, found.seconds, _peak_bytes(), found.measures)
-    except Exception as error:
-        resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        said = Ended(unit, OVER_MEMORY if _for_memory(error) else FAILED, _told(error))
-    parent.send(said)
+    def task(self, key: Unit) -> Task:
+        """Return the task of a unit."""
+        table = self._tables[key.network, key.rows, key.data_set]
+        return partial(measure, key, table, self._sources[key.network].truth, self.threads)
 
 
 def measure(
@@ -82,9 +83,10 @@ def measure(
 
 
 def warm_up(learners: Iterable[tuple[str, str]]) -> None:
-    """Have learners, each with a setting, learn a small table, so that all their inner loops are compiled.
+    """Compile all inner loops of learners, each with a setting, by learning from a small table.
 
-    Those without such loops are left out: they are slow, and may start threads, which do not survive a fork.
+    Learners without such loops are left out: they are slow, and may start threads, which do not survive a
+    fork.
     """
     network, rows = WARM_UP
     source = SampledSource(network)
@@ -110,24 +112,3 @@ def _of_sets(learner: Any, table: Table, truth: DAG, threads: int) -> Measured:
     seconds = time.perf_counter() - started
     found = FoundSets.of(sets, table.names, table.names)
     return Measured(seconds, compare_pc(truth, found).as_dict())
-
-
-def _silence() -> None:
-    """Leave the terminal to the process that draws on it."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
-
-
-def _peak_bytes() -> int:
-    """Tell the most memory that this process had, with what it shares with the one it was forked from."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _for_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or any(said in str(error) for said in NO_MEMORY)
-
-
-def _told(error: Exception) -> str:
-    return str(error) if isinstance(error, F2SLError) else f"{type(error).__name__}: {error}"
