@@ -74,15 +74,10 @@ class CITest(Configured):
         return ByPValues(self, engine, alpha)
 
 
-class ByPValues:
-    """Answer questions by a test's p-values.
+class BoundTest:
+    """Base of the tests that are bound to data: counts them, and takes all to be reliable until made."""
 
-    X and Y, and the variables given, are handed over in ascending order: the same question asked in another
-    way has the same answer.
-    """
-
-    def __init__(self, test: CITest, engine: Any, alpha: float) -> None:
-        self.test = test
+    def __init__(self, engine: Any, alpha: float) -> None:
         self.engine = engine
         self.alpha = alpha
         self.n_tests = 0
@@ -93,9 +88,37 @@ class ByPValues:
         """Number of variables to ask about."""
         return int(self.engine.n_variables)
 
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with its numbers."""
+        raise NotImplementedError
+
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
         return self.ask(x, y, given).answer
+
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
+        """Return how many configurations a conditioning set may have for a reliable test: any number."""
+        return np.full(len(x), np.inf)
+
+    def configurations(self, given: Integers) -> Floats:
+        """Return how many configurations each row of conditioning variables counts for."""
+        return np.ones(len(given))
+
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Yield the subsets of `among` without x and y, some at a time."""
+        yield from subsets(among[(among != x) & (among != y)], size)
+
+
+class ByPValues(BoundTest):
+    """Answer questions by a test's p-values.
+
+    X and Y, and the variables given, are handed over in ascending order: the same question asked in another
+    way has the same answer.
+    """
+
+    def __init__(self, test: CITest, engine: Any, alpha: float) -> None:
+        super().__init__(engine, alpha)
+        self.test = test
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
         """Answer each question, with p-value and strength; the statistic is not known."""
@@ -114,15 +137,3 @@ class ByPValues:
         self.n_tests += len(x)
         self.n_unreliable += int(unreliable.sum())
         return Answers(answers, p_values, np.full(len(x), np.nan), strengths)
-
-    def max_configurations(self, x: Integers, y: Integers) -> Floats:
-        """Return how many configurations a conditioning set may have: any number."""
-        return np.full(len(x), np.inf)
-
-    def configurations(self, given: Integers) -> Floats:
-        """Return 1 for each set: which tests are unreliable is known only after they are made."""
-        return np.ones(len(given))
-
-    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Yield all subsets of `among` without x and y, some at a time."""
-        yield from subsets(among[(among != x) & (among != y)], size)

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.conditioning import LARGEST, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.registries import NUMBER
-from f2sl.stats.tests.base import CITest
+from f2sl.stats.tests.base import BoundTest, CITest
 from f2sl.stats.tests.tables import strengths
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import FoundPairs
@@ -73,23 +72,10 @@ class FisherZ(CITest):
         return ZOfPairs(engine.moments)
 
 
-class CorrelationTest:
+class CorrelationTest(BoundTest):
     """Fisher's z tests on correlations, at the level `alpha`."""
 
-    def __init__(self, engine: Moments, alpha: float = 0.01) -> None:
-        self.engine = engine
-        self.alpha = alpha
-        self.n_tests = 0
-        self.n_unreliable = 0
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables to ask about."""
-        return self.engine.n_variables
-
-    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
-        return self.ask(x, y, given).answer
+    engine: Moments
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
         """Answer each question, with p-value, statistic and strength, whatever is `enough`."""
@@ -115,7 +101,7 @@ class CorrelationTest:
     def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
         """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
         if self.engine.n_rows - size - 3 >= LEAST_FREEDOM:
-            yield from subsets(among[(among != x) & (among != y)], size)
+            yield from super().reliable_subsets(x, y, among, size)
 
 
 def z_answers(correlations: Floats, freedom: int, alpha: float) -> Answers:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, subsets
-from f2sl.stats.tests.base import STRENGTH_DIGITS, CITest
+from f2sl.stats.tests.base import STRENGTH_DIGITS, BoundTest, CITest
 from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
 
 SAMPLES_PER_CELL = 5.0
@@ -29,7 +29,7 @@ SMALLEST_P = 1e-280
 FRACTION_TERMS = 40
 
 
-class TableTest:
+class TableTest(BoundTest):
     """Independence tests on counted tables.
 
     Parameters
@@ -47,6 +47,8 @@ class TableTest:
         How many samples there must be for each cell of the full table; at least 1, by default 5.
     """
 
+    engine: CountingEngine
+
     def __init__(
         self,
         engine: CountingEngine,
@@ -55,18 +57,10 @@ class TableTest:
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> None:
-        self.engine = engine
-        self.alpha = alpha
+        super().__init__(engine, alpha)
         self.formula = formula
         self.without_freedom = without_freedom
         self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
-        self.n_tests = 0
-        self.n_unreliable = 0
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables to ask about."""
-        return len(self.engine.cardinalities)
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
