@@ -19,10 +19,11 @@ from f2sl._registry import Entry, Registry
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch
-from f2sl.stats.registries import CI_TESTS, MEASURES, NUMBER, SCORES, STATES, Configured
+from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 from f2sl.storage.engine import Engine
+from f2sl.table.column import HOLDS, NUMBER, STATES
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores
@@ -38,9 +39,6 @@ REGISTRIES: Mapping[str, Registry] = {"ci_test": CI_TESTS, "score": SCORES, "mea
 
 BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "measure": Measure}
 """By option, what objects that stand for it are derived from."""
-
-HOLDS = {STATES: "states", NUMBER: "real numbers"}
-"""What a table of each kind of columns holds, in words."""
 
 
 def kind_of_engine(engine: Engine) -> str:

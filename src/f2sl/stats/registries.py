@@ -18,10 +18,7 @@ write the one method that is required, and pass an object of it, or register the
 from __future__ import annotations
 
 from f2sl._registry import Registry
-
-STATES = "states"
-NUMBER = "number"
-"""The kinds of columns."""
+from f2sl.table.column import NUMBER, STATES
 
 
 class Configured:

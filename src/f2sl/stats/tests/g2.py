@@ -82,9 +82,9 @@ class G2(OnTables):
 
     Examples
     --------
-    >>> from f2sl.reading import as_table
+    >>> from f2sl.reading import open_table
     >>> from f2sl.storage.engine import open_engine
-    >>> table = as_table({"a": [0, 0, 0, 1, 1, 1] * 9, "b": [0, 0, 0, 1, 1, 1] * 9})
+    >>> table = open_table({"a": [0, 0, 0, 1, 1, 1] * 9, "b": [0, 0, 0, 1, 1, 1] * 9})
     >>> with open_engine(table) as engine:
     ...     G2().p_values(engine, np.array([0]), np.array([1]), np.empty((1, 0), int)) < 1e-16
     array([ True])
@@ -112,8 +112,8 @@ class G2OfPairs:
     Examples
     --------
     >>> from f2sl.storage.memory.engine import MemoryEngine
-    >>> from f2sl.reading import as_table
-    >>> table = as_table({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 0, 1, 1, 1], "c": [0, 1, 0, 1, 0, 1]})
+    >>> from f2sl.reading import open_table
+    >>> table = open_table({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 0, 1, 1, 1], "c": [0, 1, 0, 1, 0, 1]})
     >>> with MemoryEngine(table) as engine:
     ...     test = G2OfPairs(engine)
     ...     found = engine.search_pairs(test.formula(np.array([0.01])))
