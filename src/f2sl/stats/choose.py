@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores
 
 AUTO = "auto"
-HOLDS = {"discrete": "states", "gaussian": "real numbers"}
 
 RELEVANCE_LEVEL = 0.05
 """Rate of false discoveries among the pairs that are taken for related by their significance."""

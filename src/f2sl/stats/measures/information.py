@@ -26,8 +26,8 @@ from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.log_table import CellSums, LogTable, sums_of_tables
 from f2sl.stats.measures import _kernels
 from f2sl.stats.measures.base import Measure, PairSearch
-from f2sl.stats.registries import NUMBER, STATES
 from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
+from f2sl.table.column import NUMBER, STATES
 
 
 class SU(Measure):

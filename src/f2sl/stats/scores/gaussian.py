@@ -28,10 +28,10 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.conditioning import COLLINEAR, eliminated
-from f2sl.stats.registries import NUMBER
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
+from f2sl.table.column import NUMBER
 
 ALPHA_MU = 1.0
 ALPHA_W_ABOVE_N = ALPHA_MU + 1.0

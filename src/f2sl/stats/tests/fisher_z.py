@@ -24,11 +24,11 @@ from f2sl._arrays import Floats, Integers
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.conditioning import LARGEST, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.registries import NUMBER
 from f2sl.stats.tests.base import BoundTest, CITest
 from f2sl.stats.tests.tables import strengths
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import FoundPairs
+from f2sl.table.column import NUMBER
 
 LEAST_FREEDOM = 1
 
