@@ -7,14 +7,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import f2sl
 from conftest import compiled_only, make_engine, related_codes
 from f2sl.constraints import Constraints
+from f2sl.orient.by_independence import orient_by_independence
 from f2sl.search.admissible import Admissible
 from f2sl.search.continuous import dagma, notears
 from f2sl.search.exact import best_networks, count_lattice
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.search.orders import following, search_orders
 from f2sl.search.orders.parent_sets import parent_sets
+from f2sl.search.threshold import acyclic_part
+from f2sl.skeleton import constrained, from_edges
 from f2sl.stats.choose import make_score, make_set_scores
 
 N = 4
@@ -181,3 +185,72 @@ def most_parents(graph):
 def score_of(families, graph):
     parents = [tuple(sorted(u for u, w in graph if w == v)) for v in range(N)]
     return float(families.score(list(enumerate(parents))).sum())
+
+
+def skeleton_of(edges):
+    return from_edges(N, np.array(edges, np.int64).reshape(-1, 2), np.ones(len(edges)))
+
+
+class TestOrientations:
+    def test_a_link_with_one_allowed_direction_has_it(self):
+        chain = skeleton_of([(0, 1), (1, 2)])
+        rules = Constraints.of(N, forbidden=[(1, 0)])
+        graph = orient_by_independence(chain, tuple("abcd"), np.empty((0, 3), np.int64), rules)
+        # Meek's first rule: c -> b would make a v-structure with a -> b that nobody has seen.
+        assert set(graph.directed_edges) == {("a", "b"), ("b", "c")}
+
+    def test_a_v_structure_against_the_rules_is_left_out(self):
+        fork = skeleton_of([(0, 1), (1, 2)])
+        rules = Constraints.of(N, required=[(1, 2)])
+        graph = orient_by_independence(fork, tuple("abcd"), np.array([[0, 1, 2]]), rules)
+        assert graph.directed_edges == [("b", "c")] and graph.undirected_edges == [("a", "b")]
+
+    def test_forbidden_links_leave_the_skeleton_and_required_ones_join_it(self):
+        rules = Constraints.of(N, forbidden=[(0, 1), (1, 0)], required=[(3, 2)])
+        found = constrained(skeleton_of([(0, 1), (0, 2)]), rules)
+        assert found.edges.tolist() == [[0, 2], [2, 3]] and found.strengths.tolist() == [1.0, 0.0]
+
+    def test_required_arcs_stay_whatever_their_weight(self):
+        weights = np.array([[0.0, 0.9, 0.0], [0.8, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        kept, threshold = acyclic_part(weights, 0.3, np.array([[1, 0], [0, 2]]))
+        assert np.argwhere(kept).tolist() == [[0, 2], [1, 0]]
+        assert threshold > 0.9
+
+
+LEARNERS = {
+    "f2sl-c": f2sl.F2SLc(),
+    "f2sl-s": f2sl.F2SLs(),
+    "f2sl-h": f2sl.F2SLh(),
+    "f2sl-h by climbing": f2sl.F2SLh(search="hill-climbing"),
+    "mmhc": f2sl.MMHC(),
+    "mmhc-c": f2sl.MMHCc(),
+    "gsbn": f2sl.GSBN(),
+    "pc-stable": f2sl.PCStable(),
+    "exact": f2sl.ExactSearch(),
+    "sll+c": f2sl.SLLc(),
+    "sll+g": f2sl.SLLg(),
+    "ggsl": f2sl.GGSL(),
+    "notears": f2sl.NOTEARS(lambda1=0.001, threshold=0.05),
+}
+
+
+@compiled_only
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_hands_the_constraints_on(name, monkeypatch):
+    """What is learned keeps the rules, whatever the data say; a later fit without rules is free again."""
+    table = f2sl.load_example("asia")
+    columns = sorted(table.columns)
+    number = {column: v for v, column in enumerate(columns)}
+    free = LEARNERS[name].fit(table).graph_
+    a, b = sorted(free.directed_edges + free.undirected_edges)[0]
+    others = combinations([column for column in columns if column not in (a, b)], 2)
+    unlinked = next((x, y) for x, y in others if y not in free.adjacent(x))
+    first, second = number[a], number[b]
+    required = [(number[unlinked[0]], number[unlinked[1]])]
+    rules = Constraints.of(len(columns), [(first, second), (second, first)], required)
+    with monkeypatch.context() as patch:
+        patch.setattr(Constraints, "none", lambda n: rules)
+        graph = LEARNERS[name].fit(table).graph_
+    assert b not in graph.adjacent(a)
+    assert graph.has_directed_edge(*unlinked)
+    assert LEARNERS[name].fit(table).graph_ == free

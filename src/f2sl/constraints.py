@@ -90,6 +90,14 @@ class Constraints:
         allowed[variable] = False
         return allowed
 
+    def matrix(self) -> Mask | None:
+        """Return which arcs are allowed as a matrix with a row for each parent; None if all are."""
+        if not self:
+            return None
+        everyone = np.arange(self.n)
+        parents, children = np.repeat(everyone, self.n), np.tile(everyone, self.n)
+        return self.allows(parents, children).reshape(self.n, self.n)
+
     def required_parents(self, variable: int) -> Integers:
         """Return the parents that this variable must have, ascending."""
         return np.sort(self.required[self.required[:, 1] == variable, 0])

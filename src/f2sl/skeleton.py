@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
 from f2sl.local.base import Neighbourhoods
 
 SYMMETRIES = ("and", "or")
@@ -57,6 +58,27 @@ def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
     have_a_say = 2 if sets.finished is None else sets.finished[edges].sum(axis=1)
     chosen = votes >= (have_a_say if symmetry == "and" else 1)
     return from_edges(n, edges[chosen], weakest[chosen])
+
+
+def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
+    """Take out the links that are forbidden, and put in those that are required; the latter have strength 0.
+
+    Examples
+    --------
+    >>> two = from_edges(3, np.array([[0, 1], [1, 2]]), np.array([0.5, 0.7]))
+    >>> rules = Constraints.of(3, forbidden=[(0, 1), (1, 0)], required=[(2, 0)])
+    >>> constrained(two, rules).edges.tolist()
+    [[0, 2], [1, 2]]
+    """
+    if not constraints:
+        return skeleton
+    kept = constraints.allows_link(*skeleton.edges.T)
+    required = np.unique(np.sort(constraints.required, axis=1), axis=0)
+    new = required[~skeleton.linked(*required.T)]
+    edges = np.concatenate([skeleton.edges[kept], new])
+    strengths = np.concatenate([skeleton.strengths[kept], np.zeros(len(new))])
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    return from_edges(skeleton.n, edges[order], strengths[order])
 
 
 def from_edges(n: int, edges: Integers, strengths: Floats) -> Skeleton:

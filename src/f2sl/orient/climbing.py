@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from f2sl._arrays import Integers
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.graph import DAG
 from f2sl.search.hill_climbing import Climbed, Families, hill_climb
 from f2sl.skeleton import Skeleton
@@ -20,6 +21,7 @@ def orient_by_score(
     tabu_length: int,
     max_stall: int,
     start: Integers | None = None,
+    constraints: Constraints | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[DAG, Climbed]:
     """Climb to the best DAG with edges of a skeleton; gives it, its edges as strong as there, and the climb.
@@ -37,6 +39,7 @@ def orient_by_score(
             tabu_length=tabu_length,
             max_stall=max_stall,
             start=start,
+            constraints=constraints,
             on_step=lambda step, value: advance(share),
             may_go_on=may_go_on,
         )

@@ -7,12 +7,11 @@ takes them away; where it does not, the threshold is raised until no cycle is le
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from f2sl._arrays import Floats, Integers
 
 
-def acyclic_part(weights: Floats, threshold: float) -> tuple[Floats, float]:
+def acyclic_part(weights: Floats, threshold: float, required: Integers | None = None) -> tuple[Floats, float]:
     """Drop the weights below a threshold, and more if that leaves a cycle.
 
     Parameters
@@ -21,6 +20,9 @@ def acyclic_part(weights: Floats, threshold: float) -> tuple[Floats, float]:
         Row i, column j is the weight of i -> j.
     threshold : float
         Smaller weights, without their sign, are dropped.
+    required : (m, 2) int64, optional
+        Arcs that stay whatever their weight; together they must close no cycle. The weight of one that is 0
+        becomes the smallest positive float, so that it is told from no edge.
 
     Returns
     -------
@@ -37,6 +39,15 @@ def acyclic_part(weights: Floats, threshold: float) -> tuple[Floats, float]:
     >>> found.tolist(), round(threshold, 6)
     ([[0.0, 0.9], [0.0, 0.0]], 0.4)
     """
+    if required is not None and len(required):
+        rows, columns = required.T
+        # Larger than all others, so that no threshold drops them before their cycles are gone.
+        lifted = weights.copy()
+        lifted[rows, columns] = np.abs(weights).max() * 2 + 1
+        kept, threshold = acyclic_part(lifted, threshold)
+        own = weights[rows, columns]
+        kept[rows, columns] = np.where(own == 0, np.nextafter(0.0, 1.0), own)
+        return kept, threshold
     kept = _at_least(weights, threshold)
     if is_acyclic(kept):
         return kept, threshold

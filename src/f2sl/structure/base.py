@@ -19,6 +19,7 @@ from f2sl._estimator import Estimator
 from f2sl._options import option
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
+from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import DAG, PDAG
 from f2sl.local.base import Neighbourhoods
@@ -219,6 +220,8 @@ class StructureLearner(Estimator):
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
             self.options_in_use_ = settle(self.get_params(), table.one_kind())
+            # Nothing fills it yet; all searches and orientations are handed it.
+            self._constraints = Constraints.none(table.n_variables)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -287,7 +290,7 @@ class StructureLearner(Estimator):
         from f2sl.orient.by_independence import orient_by_independence
 
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
-        return orient_by_independence(skeleton, names, triples)
+        return orient_by_independence(skeleton, names, triples, self._constraints)
 
 
 class WithClimbing(StructureLearner):
@@ -303,6 +306,7 @@ class WithClimbing(StructureLearner):
         from f2sl.orient.climbing import orient_by_score
 
         how |= {"tabu_length": self.tabu_length, "max_stall": self.max_stall}
+        how["constraints"] = self._constraints
         return orient_by_score(skeleton, names, score, **how)
 
 

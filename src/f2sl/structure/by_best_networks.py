@@ -11,7 +11,7 @@ from typing import Any
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
 from f2sl.local.by_score import ByScore, Run, WithNetworks
-from f2sl.skeleton import Skeleton, join
+from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
 
@@ -63,7 +63,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         with self._timed("skeleton"):
             near = run.sets({target: around.near for target, around in run.found.items()}, run.found)
             self.pc_ = self._named(near, names)
-            skeleton = join(near, "and")
+            skeleton = constrained(join(near, "and"), self._constraints)
             self._keep_skeleton(skeleton, names)
         with self._timed("orientation"):
             return self._oriented(run, names, skeleton)

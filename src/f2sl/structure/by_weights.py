@@ -53,7 +53,8 @@ class ByWeights(StructureLearner):
         place = {name: i for i, name in enumerate(names)}
         columns = [place[name] for name in self.feature_names_in_]
         self.weights_ = weights[np.ix_(columns, columns)]
-        kept, self.threshold_ = acyclic_part(weights, self.threshold)
+        required = self._constraints.required
+        kept, self.threshold_ = acyclic_part(weights, self.threshold, required)
         if self.threshold_ > self.threshold:
             self.notes_.append(
                 f"weights below {self.threshold_:.4g} were dropped: "

@@ -112,7 +112,8 @@ class DAGGNN(ByWeights):
         interrupted = False
         if len(varying) > 1:
             with self._timed("training"), stage("training the autoencoder") as advance:
-                trained = train(self._scaled(engine[varying]), settings, deadline, advance)
+                allowed = self._constraints.some(varying).matrix()
+                trained = train(self._scaled(engine[varying]), settings, deadline, advance, allowed)
             weights[np.ix_(varying, varying)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps
             self.complete_ = not (trained.out_of_time or trained.interrupted)

@@ -75,13 +75,18 @@ class ExactSearch(StructureLearner):
         # A variable with one state explains nothing and needs no explanation.
         members = np.flatnonzero(engine.cardinalities > 1)
         self._check_size(len(members))
+        rules = self._constraints.some(members)
         scores = make_set_scores(engine, self.score, self.equivalent_sample_size)
         with self._timed("counting"), stage("counting sets of variables") as advance:
-            lattice = count_lattice(scores, members, self.max_parents, deadline, advance)
+            lattice = count_lattice(scores, members, self.max_parents, deadline, advance, rules)
         with self._timed("search"), stage("finding the best network"):
-            best = best_networks(lattice.values[None], self.max_parents)
+            best = best_networks(lattice.values[None], self.max_parents, rules)
             arrows = _arrows(best.parents[0], members)
-            graph = DAG.from_arrays(names, arrows).to_cpdag().to_dag()
+            graph = DAG.from_arrays(names, arrows)
+            if (
+                not rules
+            ):  # of equivalent networks take the one by names; with constraints some may break them
+                graph = graph.to_cpdag().to_dag()
             strengths = _strengths(scores, members, graph.directed_array)
         self.score_ = float(best.scores[0]) * scores.unit
         self.complete_ = lattice.complete

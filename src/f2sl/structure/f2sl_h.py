@@ -25,7 +25,7 @@ from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
-from f2sl.skeleton import Skeleton, join
+from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import check_choice, kind_of_engine, make_score
 from f2sl.storage.engine import Engine
 from f2sl.structure.base import WithScore, as_graph
@@ -114,7 +114,8 @@ class F2SLh(OrientedByTests, WithScore):
             return as_graph(skeleton, names)
         with self._timed("orientation"):
             first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
-            start = self._graph_of_tests(engine, names, join(first, "and")).to_dag()
+            tested = constrained(join(first, "and"), self._constraints)
+            start = self._graph_of_tests(engine, names, tested).to_dag()
             weight, cost = self.equivalent_sample_size, self.edge_cost
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             self.edge_cost_ = math.log(engine.n_variables) if cost is None else float(cost)
@@ -129,7 +130,8 @@ class F2SLh(OrientedByTests, WithScore):
         """Orient a skeleton as F2SL-c does."""
         from f2sl.orient.by_independence import orient_by_independence
 
-        return orient_by_independence(skeleton, names, self._colliders(engine, skeleton).triples)
+        triples = self._colliders(engine, skeleton).triples
+        return orient_by_independence(skeleton, names, triples, self._constraints)
 
     def _search_orders(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
@@ -142,12 +144,22 @@ class F2SLh(OrientedByTests, WithScore):
         candidates = skeleton.start, skeleton.neighbours
         with stage("scoring sets of parents"):
             sets = parent_sets(
-                score, *candidates, edge_log_prior=-self.edge_cost_, max_parents=self.max_parents
+                score,
+                *candidates,
+                edge_log_prior=-self.edge_cost_,
+                max_parents=self.max_parents,
+                constraints=self._constraints,
             )
         number = {name: v for v, name in enumerate(start.nodes)}
         of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
         orders = of_tests, np.arange(skeleton.n)
-        best = search_orders(sets, *candidates, orders, kicks=KICKS_PER_VARIABLE * skeleton.n)
+        best = search_orders(
+            sets,
+            *candidates,
+            orders,
+            kicks=KICKS_PER_VARIABLE * skeleton.n,
+            constraints=self._constraints,
+        )
         return weighted_dag(skeleton, names, best.arrows), best.score
 
     def _climb(

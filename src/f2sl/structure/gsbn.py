@@ -27,7 +27,7 @@ from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.local.base import Neighbourhoods, WithTests
-from f2sl.skeleton import Skeleton, from_edges, join
+from f2sl.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.engine import Engine
@@ -71,7 +71,8 @@ class GSBN(StructureLearner, WithTests):
         self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
-            skeleton, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars)
+            found, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars)
+            skeleton = constrained(found, self._constraints)
         with self._timed("orientation"):
             triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars)
             graph = along_paths(self._oriented_by(triples, skeleton, names))

@@ -16,7 +16,7 @@ from f2sl._options import option
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods, WithTests
-from f2sl.skeleton import Skeleton, join
+from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import kind_of_engine, make_score, make_test
 from f2sl.storage.engine import Engine
 from f2sl.structure.base import StructureLearner, WithScore, as_graph, named_sets
@@ -118,7 +118,7 @@ class FromLocal(StructureLearner):
         """Join the sets of all variables, and keep what is known of them."""
         with self._timed("skeleton"):
             self.pc_ = self._named(sets, names)
-            skeleton = join(sets, self.symmetry)
+            skeleton = constrained(join(sets, self.symmetry), self._constraints)
             self._keep_skeleton(skeleton, names)
             self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
             return skeleton

@@ -92,6 +92,7 @@ class NOTEARS(ByWeights):
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale), self.time_limit)
+        self._possible = self._constraints.some(members).matrix()
         with one_blas_thread(), self._timed("optimisation"), stage("looking for the weights") as advance:
             search.run(self._optimise, advance)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
@@ -117,9 +118,9 @@ class NOTEARS(ByWeights):
 
     def _optimise(self, covariance: Floats, watch: Watch) -> Floats:
         if self.constraint == "logdet":
-            return dagma(covariance, lambda1=self.lambda1, watch=watch)
+            return dagma(covariance, lambda1=self.lambda1, watch=watch, allowed=self._possible)
         options = {name: getattr(self, name) for name in ("lambda1", "max_iter", "h_tol", "rho_max")}
-        return notears(covariance, **options, watch=watch)
+        return notears(covariance, **options, watch=watch, allowed=self._possible)
 
     def _constraint(self, weights: Floats) -> float:
         """Measure how far from acyclic weights are."""

@@ -19,9 +19,10 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.graph import PDAG
 from f2sl.local.base import WithTests
-from f2sl.skeleton import Skeleton, from_edges
+from f2sl.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.engine import Engine
@@ -63,7 +64,7 @@ class PCStable(StructureLearner, WithTests):
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
-            found = stable_skeleton(test, self.max_cond_vars)
+            found = stable_skeleton(test, self.max_cond_vars, self._constraints)
         with self._timed("orientation"):
             graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
         self._keep_skeleton(found.skeleton, names)
@@ -72,13 +73,18 @@ class PCStable(StructureLearner, WithTests):
         return graph
 
 
-def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> StableSkeleton:
-    """Remove links level by level, by the answers of `test`."""
+def stable_skeleton(
+    test: IndependenceTest, max_cond_vars: int | None, constraints: Constraints | None = None
+) -> StableSkeleton:
+    """Remove links level by level, by the answers of `test`; forbidden links are not tested."""
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
 
     n = test.n_variables
     a, b = np.triu_indices(n, 1)
+    rules = Constraints.none(n) if constraints is None else constraints
+    if rules:
+        a, b = np.column_stack([a, b])[rules.allows_link(a, b)].T
     separating: dict[tuple[int, int], tuple[int, ...]] = {}
     with stage("testing pairs") as advance:
         alone = test.ask(a, b, np.empty((len(a), 0), np.int64))
@@ -108,7 +114,7 @@ def stable_skeleton(test: IndependenceTest, max_cond_vars: int | None) -> Stable
         kept = np.array([(u, v) not in removed for u, v in edges.tolist()], np.bool_)
         separating.update(removed)
         edges, strengths = edges[kept], strengths[kept]
-    return StableSkeleton(from_edges(n, edges, strengths), separating)
+    return StableSkeleton(constrained(from_edges(n, edges, strengths), rules), separating)
 
 
 def unseparated_colliders(found: StableSkeleton) -> Integers:
@@ -116,5 +122,6 @@ def unseparated_colliders(found: StableSkeleton) -> Integers:
     from f2sl.orient.v_structures import unshielded_triples
 
     triples = unshielded_triples(found.skeleton)
-    colliders = [c not in found.separating_sets[a, d] for a, c, d in triples.tolist()]
+    # Of a pair that no test has separated, such as a forbidden one, nothing is known.
+    colliders = [c not in found.separating_sets.get((a, d), (c,)) for a, c, d in triples.tolist()]
     return triples[np.array(colliders, np.bool_)]

@@ -28,7 +28,7 @@ from f2sl._progress import stage
 from f2sl.graph import PDAG
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.local.tc_blankets import TCBlankets
-from f2sl.skeleton import Skeleton, from_edges, join
+from f2sl.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.moments import Moments
@@ -70,7 +70,7 @@ class TC(StructureLearner):
         self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha)
         with self._timed("spouses"):
-            moral = join(blankets)
+            moral = constrained(join(blankets), self._constraints)
             apart = separated_spouses(test, moral, self.max_left_out)
             skeleton, triples = without_spouses(moral, apart)
         with self._timed("orientation"):
