@@ -400,7 +400,7 @@ def test_learners_take_folders_and_engines(tmp_path):
     folder = write_folder(tmp_path / "parts", alarm[:900], alarm[900:])
     expected = f2sl.F2SLc().fit(alarm)
     for engine in ("auto", "memory", "stream"):
-        model = f2sl.F2SLc(engine=engine).fit(folder)
+        model = f2sl.learn(folder, engine=engine)
         assert model.graph_ == expected.graph_
         assert model.graph_.weights == expected.graph_.weights
     paths = [str(path) for path in sorted(folder.iterdir())]
