@@ -12,6 +12,7 @@ from conftest import compiled_only, related_codes
 from f2sl.errors import DataError, F2SLError, FileError
 from f2sl.reading import into_dask as parts
 from f2sl.reading import open_table
+from f2sl.storage.engine import open_engine
 
 pytestmark = compiled_only
 
@@ -172,3 +173,38 @@ def test_what_else_dask_has_is_refused(part):
     frame = dd.from_pandas(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), npartitions=1)
     with pytest.raises(DataError, match=r"(Series|Array) of Dask's was handed over"):
         f2sl.learn(part(frame))
+
+
+MIXED = {"a": [0.5, 1.5, 0.25], "b": ["x", "y", "x"], "c": [0.1, 0.3, 0.2], "d": [4, 4, 9]}
+
+
+def test_columns_of_both_kinds(client, tmp_path):
+    """Codes and numbers come back whether they were read there or sent; an engine is refused."""
+    whole = pd.DataFrame(MIXED)
+    for i in range(3):
+        write(whole[i : i + 1], tmp_path / f"{i}.parquet")
+    expected = open_table(MIXED)
+    for data in (tmp_path, MIXED, dd.from_pandas(whole, npartitions=2)):
+        table = open_table(data, engine="dask", scheduler=client)
+        assert content(table) == content(expected)
+        assert [end.tolist() for end in table.ends()] == [[0.25, 0, 0.1, 0], [1.5, 1, 0.3, 1]]
+        assert table.select([2, 0]).all_numbers().tolist() == [[0.1, 0.3, 0.2], [0.5, 1.5, 0.25]]
+        assert table.select([3, 1]).as_numbers().all_numbers().tolist() == [[0, 0, 1], [0, 1, 0]]
+        with pytest.raises(DataError, match="'a', 'c' hold real numbers, and columns 'b', 'd' hold states"):
+            open_engine(table)
+
+
+def test_columns_left_out_of_a_dask_frame(client):
+    given = dd.from_pandas(frame().assign(id=range(300)), npartitions=2)
+    table = open_table(given, scheduler=client, drop=["id"])
+    assert content(table) == content(open_table(frame()))
+
+
+def test_two_fits_on_one_table_read_it_once(client, folder):
+    with open_table(folder, engine="dask", scheduler=client, drop=["id"]) as table:
+        first = learned(table)
+        for path in folder.iterdir():
+            path.unlink()
+        assert learned(table) == first == learned(frame())
+        with open_engine(table) as engine:
+            assert engine.column(1).tolist() == table.column(1).tolist()

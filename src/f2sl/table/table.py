@@ -121,7 +121,7 @@ class Table(ABC):
         if of_states and of_numbers:
             both = f"{self.told(of_numbers)}, and {self.told(of_states)}"
             raise DataError(f"{both}; {MIXED_ADVICE}")
-        return NUMBER if of_numbers else STATES
+        return STATES if of_states else NUMBER  # no columns at all have no states to count
 
     def told(self, columns: Sequence[int], limit: int = 3) -> str:
         """Say what some columns of one kind hold, naming the first of them."""
