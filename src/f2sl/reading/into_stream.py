@@ -26,7 +26,7 @@ from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import kept_columns
 from f2sl.reading.kinds import AUTO, column_kinds
 from f2sl.reading.values import Mask, RawColumn, Refused, some
-from f2sl.storage.dask.table import Block
+from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
 from f2sl.table.column import NUMBER, STATES, Column, code_type
 from f2sl.table.names import chosen_names

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl.storage.dask.runtime import Cluster, Held
-from f2sl.storage.memory.table import MemoryTable
+from f2sl.storage.memory.table import Block, MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, places_of
 from f2sl.table.table import Summand, Table
 
@@ -33,13 +33,6 @@ ROWS_AT_ONCE = 1 << 18
 """Rows of a block that are turned into floats at a time."""
 
 Arrays = tuple[npt.NDArray[Any], ...]
-
-
-class Block(NamedTuple):
-    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
-
-    codes: npt.NDArray[Any]
-    numbers: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
