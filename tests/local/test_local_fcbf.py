@@ -13,6 +13,8 @@ from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.storage.protocol import FoundPairs
 from tables import make_engine, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 
 def relevant_pairs(codes, measure):
     """Measure all pairs; of those that are not significant there is nothing."""

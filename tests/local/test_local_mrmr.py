@@ -10,6 +10,8 @@ from f2sl.errors import OptionError
 from f2sl.local.mrmr import MRMR
 from tables import make_engine, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.mark.parametrize("measure", ["mi", "su"])
 @given(

@@ -14,6 +14,8 @@ from marks import compiled_only
 from score_tools import OPTIONS, naive_best, tables
 from tables import make_engine
 
+pytestmark = pytest.mark.kernels
+
 LEARNERS = ("sll-pc", "s2tmb-pc", "sll", "s2tmb")
 
 

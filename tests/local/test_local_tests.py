@@ -17,6 +17,8 @@ from naive_local import asker
 from oracle import RandomAnswers
 from tables import make_engine, related_codes
 
+pytestmark = pytest.mark.kernels
+
 PC = {
     "mmpc": naive_local.mmpc,
     "hiton-pc": naive_local.hiton_pc,

@@ -20,6 +20,8 @@ from f2sl.structure import exact_search
 from marks import compiled_only
 from tables import make_engine, make_table, related_codes
 
+pytestmark = pytest.mark.kernels
+
 NETWORKS = ["asia", "cancer", "earthquake", "survey", "sachs"]
 
 

@@ -15,6 +15,8 @@ from f2sl.stats.scores import sets
 from f2sl.stats.scores.base import IMPOSSIBLE, LEAST, words_of
 from tables import make_engine, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 SCORES = ["bdeu", "bic"]
 
 

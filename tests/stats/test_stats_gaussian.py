@@ -20,6 +20,8 @@ from f2sl.stats.tests.fisher_z import CorrelationTest, FisherZ
 from gaussian_tools import moments, related_values
 from marks import compiled_only
 
+pytestmark = pytest.mark.kernels
+
 
 def asked(test, x, y, given_set=()):
     """Ask one question."""

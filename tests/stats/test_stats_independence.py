@@ -20,6 +20,8 @@ from f2sl.storage.memory.engine import MOST_PLANES
 from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
 
 

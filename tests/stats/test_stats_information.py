@@ -15,6 +15,8 @@ from f2sl.stats.measures.information import Information
 from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 LN2, LN3 = math.log(2), math.log(3)
 
 # The four rows of two coins, their AND and their XOR.

@@ -14,6 +14,8 @@ from f2sl.stats.choose import make_score
 from f2sl.stats.scores.likelihood import LogLikelihood
 from tables import make_engine, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 
 def scorer_on(engine, score="bdeu", **options):
     return make_score(engine, LogLikelihood() if score == "loglik" else score, **options)

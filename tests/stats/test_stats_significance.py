@@ -23,6 +23,8 @@ from f2sl.storage.stream.table import StreamTable
 from gaussian_tools import moments, related_values
 from tables import make_engine, make_table, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 corrections = st.sampled_from(CORRECTIONS)
 
 

@@ -22,6 +22,8 @@ from f2sl.storage.protocol import Queries
 from marks import compiled_only
 from tables import make_engine, make_table, random_codes, related_codes
 
+pytestmark = pytest.mark.kernels
+
 METHODS = {
     "planes": _kernels.BY_PLANES,
     "codes": _kernels.BY_CODES,
