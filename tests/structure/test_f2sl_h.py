@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import f2sl
+from f2sl.constraints import Constraints
 from f2sl.errors import OptionError
 from f2sl.orient.climbing import orient_by_score
 from f2sl.reading import open_table
@@ -92,10 +93,10 @@ C, D, Y, Z = range(4)
 def test_orders_are_searched_from_that_of_the_tests_and_from_that_of_the_names(monkeypatch):
     given = []
 
-    def listening(sets, start, candidates, orders, *, kicks):
+    def listening(sets, start, candidates, orders, *, kicks, constraints):
         given.extend(order.tolist() for order in orders)
         assert kicks == 40
-        return search_orders(sets, start, candidates, orders, kicks=kicks)
+        return search_orders(sets, start, candidates, orders, kicks=kicks, constraints=constraints)
 
     monkeypatch.setattr("f2sl.search.orders.search_orders", listening)
     graph = f2sl.F2SLh().fit(collider_by_late_names()).graph_
@@ -186,6 +187,7 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
     learner = f2sl.F2SLh(alpha=1e-6, clean_up=3, symmetry="and")
     learner.timings_, learner.notes_ = {}, []
     learner.feature_names_in_ = np.array(graph.nodes, dtype=object)
+    learner._constraints = Constraints.none(graph.n_nodes)
     assert learner._learn(engine, tuple(graph.nodes)).to_cpdag() == graph.to_cpdag()
 
 
