@@ -53,9 +53,7 @@ FORMATS = {
 }
 
 
-def add_format(
-    suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]
-) -> None:
+def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
     """Register a format for files whose names end in `suffix`; it takes the place of one with this suffix.
 
     Parameters
