@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, run as they stand there: from outside the package, in Python and in the shell.
+"""The recipes of CONTRIBUTING.md, run as they stand: from outside the package, in Python and in the shell.
 
 The page is the only source: its code blocks become the modules of a small package, its list of entry points
 that package's own, and its commands are run with it installed (that is, with its folder on the path).
@@ -252,8 +252,8 @@ class TestScore:
             # The naive BIC has the other penalty for the same k + 2 parameters.
             return sum(naive_gaussian.bic(values, v, p) - (len(p) + 2) * price for v, p in enumerate(parents))
 
-        every = [list(combinations([u for u in range(3) if u != v], k)) for v in range(3) for k in range(3)]
-        choices = [sum(every[3 * v : 3 * v + 3], []) for v in range(3)]
+        others = [[u for u in range(3) if u != v] for v in range(3)]
+        choices = [[given for k in range(3) for given in combinations(some, k)] for some in others]
         dags = [
             parents
             for parents in product(*choices)
