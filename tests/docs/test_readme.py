@@ -20,7 +20,7 @@ def test_the_tour_in_python(tmp_path, monkeypatch):
     for line in "".join(blocks).splitlines():
         code, _, comment = line.partition("  # ")
         exec(code, names)
-        told = re.match(r"PDAG\(.*?\)|\[\(.*\)\]", comment)
+        told = re.match(r"(PDAG|Table)\(.*?\)|\[\(.*\)\]", comment)
         if told:
             assert repr(eval(code, names)) == told[0]
     assert {path.name for path in tmp_path.iterdir()} == {"graph.json", "alarm.svg", "fitted.bif"}

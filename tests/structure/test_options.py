@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 
 import f2sl
-from f2sl import _registry
+from f2sl import _extensions
 from f2sl._options import CATALOGUE, READING_OPTIONS, option
 from f2sl.api import hand_out
 from f2sl.cli.app import main
@@ -150,9 +150,9 @@ class TestFromOutside:
         """Forget afterwards what was registered, and whether extensions were loaded."""
         for registry in REGISTRIES:
             monkeypatch.setattr(registry, "_entries", dict(registry._entries))
-        _registry.load_extensions.cache_clear()
+        _extensions.load_extensions.cache_clear()
         yield
-        _registry.load_extensions.cache_clear()
+        _extensions.load_extensions.cache_clear()
 
     def test_a_class_is_used_by_its_name(self, clean):
         LOCAL.add("next-door", NextDoor, "the next columns", "nobody 2000")
@@ -166,11 +166,13 @@ class TestFromOutside:
             f2sl.learn_pc(table, "b", reach=1)
 
     def test_an_installed_package_adds_one(self, clean, monkeypatch, capsys):
-        point = metadata.EntryPoint("mine", f"{__name__}:register", _registry.EXTENSIONS)
-        asked = []
+        point = metadata.EntryPoint("mine", f"{__name__}:register", _extensions.EXTENSIONS)
+        asked, all_points = [], metadata.entry_points
 
-        def entry_points(*, group):
-            asked.append(group)
+        def entry_points(**wanted):
+            if wanted.get("group") != _extensions.EXTENSIONS:
+                return all_points(**wanted)  # other packages have extensions of their own
+            asked.append(wanted["group"])
             return [point]
 
         monkeypatch.setattr(metadata, "entry_points", entry_points)
@@ -181,10 +183,10 @@ class TestFromOutside:
         assert '"algorithm": "nothing"' in capsys.readouterr().out
         assert main(["algorithms"]) == 0
         assert "links nothing" in capsys.readouterr().out
-        assert asked == [_registry.EXTENSIONS]
+        assert asked == [_extensions.EXTENSIONS]
 
     def test_one_that_cannot_be_loaded_is_told_of(self, clean, monkeypatch):
-        point = metadata.EntryPoint("broken", "no_such_module", _registry.EXTENSIONS)
+        point = metadata.EntryPoint("broken", "no_such_module", _extensions.EXTENSIONS)
         monkeypatch.setattr(metadata, "entry_points", lambda *, group: [point])
         with (
             pytest.warns(F2SLWarning, match="extension 'broken' .*No module named 'no_such_module'"),
