@@ -206,6 +206,12 @@ class TestOrientations:
         graph = orient_by_independence(fork, tuple("abcd"), np.array([[0, 1, 2]]), rules)
         assert graph.directed_edges == [("b", "c")] and graph.undirected_edges == [("a", "b")]
 
+    def test_a_link_whose_only_direction_closes_a_cycle_is_dropped(self):
+        triangle = skeleton_of([(0, 1), (0, 2), (1, 2)])
+        rules = Constraints.of(N, forbidden=[(0, 1)], required=[(0, 2), (2, 1)])
+        graph = orient_by_independence(triangle, tuple("abcd"), np.empty((0, 3), np.int64), rules)
+        assert set(graph.directed_edges) == {("a", "c"), ("c", "b")} and not graph.undirected_edges
+
     def test_forbidden_links_leave_the_skeleton_and_required_ones_join_it(self):
         rules = Constraints.of(N, forbidden=[(0, 1), (1, 0)], required=[(3, 2)])
         found = constrained(skeleton_of([(0, 1), (0, 2)]), rules)
@@ -231,6 +237,7 @@ LEARNERS = {
     "sll+c": f2sl.SLLc(),
     "sll+g": f2sl.SLLg(),
     "ggsl": f2sl.GGSL(),
+    "local-to-global": f2sl.LocalToGlobal(pc="hiton-pc"),
     "notears": f2sl.NOTEARS(lambda1=0.001, threshold=0.05),
 }
 
@@ -255,3 +262,16 @@ def test_every_learner_hands_the_constraints_on(name, monkeypatch):
     assert b not in graph.adjacent(a)
     assert graph.has_directed_edge(*unlinked)
     assert LEARNERS[name].fit(table).graph_ == free
+
+
+def test_total_conditioning_keeps_required_links():
+    """TC takes links out again that it finds to be between spouses; required ones stay."""
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.normal(size=(3, 500))
+    table = {"a": a, "b": b, "c": a + b + noise}
+    assert f2sl.TC().fit(table).graph_.directed_edges == [("a", "c"), ("b", "c")]
+    rules = Constraints.of(3, required=[(0, 1)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Constraints, "none", lambda n: rules)
+        graph = f2sl.TC().fit(table).graph_
+    assert graph.has_directed_edge("a", "b")

@@ -18,24 +18,28 @@ def orient_by_independence(
 ) -> PDAG:
     """Orient the v-structures `triples` of a skeleton, then apply Meek's rules.
 
-    Variables are numbered in the order of `names`, which are sorted. Links with one allowed direction get
-    it before anything else; a v-structure that claims the other is left out as a whole. So the rules find
-    only edges undirected that may point either way.
+    Variables are numbered in the order of `names`, which are sorted. Required arcs come first, then the links
+    with one allowed direction; where that would close a directed cycle, such a link is dropped. A v-structure
+    against the constraints is left out as a whole. So what the rules find undirected may point either way.
     """
     with stage("orienting edges"):
         edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
         guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
         arrows: list[tuple[int, int]] = []
         places: list[int] = []
-        settled: list[tuple[int, int]] = []
-        if constraints:
-            settled, triples = _one_way(skeleton, triples, constraints)
-        for u, v in dict.fromkeys([*settled, *directions(triples)]):
-            if guard.add(u, v):
-                arrows.append((u, v))
-                places.append(edge_of[min(u, v), max(u, v)])
         loose = np.ones(len(skeleton.edges), np.bool_)
-        loose[places] = False
+        forced: list[tuple[int, int]] = []
+        if constraints:
+            forced, triples = _one_way(skeleton, triples, constraints)
+        one_way = set(forced)
+        for u, v in dict.fromkeys([*forced, *directions(triples)]):
+            place = edge_of[min(u, v), max(u, v)]
+            fits = guard.add(u, v)
+            if fits:
+                arrows.append((u, v))
+                places.append(place)
+            if fits or (u, v) in one_way:
+                loose[place] = False
         pattern = PDAG.from_arrays(
             names,
             np.array(arrows, np.int64).reshape(-1, 2),
@@ -49,11 +53,11 @@ def orient_by_independence(
 def _one_way(
     skeleton: Skeleton, triples: Integers, constraints: Constraints
 ) -> tuple[list[tuple[int, int]], Integers]:
-    """Find the arrows of links with one allowed direction, and the v-structures that agree with them."""
+    """Find the arrows that the constraints force, required ones first, and the v-structures that agree."""
     a, b = skeleton.edges.T
     forward, back = constraints.allows(a, b), constraints.allows(b, a)
-    arrows = [(int(u), int(v)) for u, v in skeleton.edges[forward & ~back]]
-    arrows += [(int(v), int(u)) for u, v in skeleton.edges[back & ~forward]]
+    forced = np.concatenate([skeleton.edges[forward & ~back], skeleton.edges[back & ~forward][:, ::-1]])
+    arrows = [(u, v) for u, v in [*constraints.required.tolist(), *sorted(forced.tolist())]]
     left, middle, right = triples.T
     agree = constraints.allows(left, middle) & constraints.allows(right, middle)
-    return sorted(arrows), triples[agree]
+    return arrows, triples[agree]

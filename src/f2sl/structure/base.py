@@ -235,6 +235,8 @@ class StructureLearner(Estimator):
                 except Interrupted as error:
                     interrupt, graph = error, error.finished
                     self.complete_ = False
+        for helper in [name for name in vars(self) if name.startswith("_")]:
+            delattr(self, helper)  # what only this fit has worked with
         self.graph_ = graph.reorder(table.names)
         self._tell_of_unreliable_tests(table.one_kind())
         self.timings_["total"] = time.perf_counter() - started

@@ -70,9 +70,10 @@ class TC(StructureLearner):
         self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha)
         with self._timed("spouses"):
-            moral = constrained(join(blankets), self._constraints)
+            moral = join(blankets)
             apart = separated_spouses(test, moral, self.max_left_out)
-            skeleton, triples = without_spouses(moral, apart)
+            links, triples = without_spouses(moral, apart)
+            skeleton = constrained(links, self._constraints)
         with self._timed("orientation"):
             graph = self._oriented_by(triples, skeleton, names)
         self._keep_skeleton(skeleton, names)
