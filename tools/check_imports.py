@@ -15,8 +15,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "errors"],
-    ["_progress", "_threads", "_jit", "_deadline", "_memory", "_arrays"],
+    ["_version", "errors", "_arrays"],
+    ["_progress", "_threads", "_jit", "_deadline", "_memory"],
     ["_options"],
     ["_estimator", "_registry"],
     ["_rich"],
@@ -37,7 +37,7 @@ ORDER = [
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
-"""These two know nothing of the rest but the version and the errors, nor of each other."""
+"""These two know nothing of the rest but the version, the errors and names of types, nor of each other."""
 
 
 def part_of(path: Path) -> str:

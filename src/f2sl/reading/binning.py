@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Integers
+
 BINNINGS = {"quantile": "equal-frequency", "width": "equal-width"}
 """The ways of binning, and what they are called."""
 
@@ -32,7 +34,7 @@ OUTER_DIGITS = 6
 
 
 def cut(
-    values: npt.ArrayLike, k: int, binning: str, weights: npt.NDArray[np.int64] | None = None
+    values: npt.ArrayLike, k: int, binning: str, weights: Integers | None = None
 ) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Cut numbers into at most `k` bins.
 
@@ -110,7 +112,7 @@ def _equal_width_reals(distinct: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
     return inside
 
 
-def _shortened(cuts: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _shortened(cuts: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> Floats:
     """Round each cut to as few digits as leave every value on its side."""
     above = np.searchsorted(distinct, cuts)
     short = []

@@ -15,11 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl.reading.encode import Encoder, Labels
 from f2sl.reading.frames import Source
 from f2sl.reading.integers import offsets
-from f2sl.reading.values import LAST_EXACT, Mask, RawColumn, Refused
+from f2sl.reading.values import LAST_EXACT, RawColumn, Refused
 from f2sl.table.column import MAX_STATES, STATES, Column
+from f2sl.table.table import Ends
 
 MOST_DISTINCT = MAX_STATES
 """Different numbers of a column that are kept account of; with more it has no states, unless it is cut."""
@@ -27,9 +29,7 @@ MOST_DISTINCT = MAX_STATES
 NARROW = 1 << 16
 """Integers that span less than this are counted, and not sorted."""
 
-Counts = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.uint16]
-Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 class Digest:
@@ -56,7 +56,7 @@ class Digest:
         self._real = False
         self._not_whole: float | None = None
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
-        self._counts: Counts = np.empty(0, np.int64)
+        self._counts: Integers = np.empty(0, np.int64)
 
     def add(self, column: RawColumn, dtype: pa.DataType, keep: Mask | None) -> None:
         """Add the values of some rows, of an Arrow type; of those not kept, only that there are such."""
@@ -96,7 +96,7 @@ class Digest:
             return
         self._add_distinct(*_distinct(values))
 
-    def _add_distinct(self, found: npt.NDArray[Any], counts: Counts) -> None:
+    def _add_distinct(self, found: npt.NDArray[Any], counts: Integers) -> None:
         if self._real:
             found = found.astype(np.float64)
         if np.array_equal(found, self._values):
@@ -236,7 +236,7 @@ class DigestEncoder(Encoder):
         """Keep what finds the codes of a column."""
         self._coders[i] = Coder.of(self._current, codes[0].astype(np.uint16))
 
-    def store_numbers(self, i: int, numbers: npt.NDArray[np.float64]) -> None:
+    def store_numbers(self, i: int, numbers: Floats) -> None:
         """Keep the least and the greatest number of a column."""
         self._low[i], self._high[i] = numbers.min(), numbers.max()
 
@@ -298,7 +298,7 @@ def _last(values: npt.NDArray[Any], gap: list[int]) -> Mask | None:
     return np.arange(len(values)) == len(values) - 1 if gap else None
 
 
-def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Counts]:
+def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
     """Find the distinct values, ascending, and how often each occurs."""
     if values.dtype.kind in "iu":
         low, high = values.min(), values.max()

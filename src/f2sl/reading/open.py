@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from f2sl._memory import memory_limit
@@ -13,9 +12,9 @@ from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import check_learnable
-from f2sl.reading.encode import STATE_OF_NUMBERS, bin_count, encode
+from f2sl.reading.encode import STATE_OF_NUMBERS, Reading, bin_count, encode
 from f2sl.reading.frames import open_source
-from f2sl.reading.kinds import AUTO, Bins, Kinds, check_kinds
+from f2sl.reading.kinds import AUTO, Bins, check_kinds
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.memory.table import MemoryTable
@@ -26,18 +25,6 @@ ENGINES = ("auto", "memory", "stream", "dask")
 MISSING = ("error", "state", "drop")
 
 _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The options of :func:`open_table` that say what becomes of the columns, checked."""
-
-    names: Sequence[str] | None = None
-    kinds: Kinds = AUTO
-    bins: Bins = None
-    binning: str = "quantile"
-    missing: str = "error"
-    drop: tuple[str, ...] = ()
 
 
 def open_table(
@@ -204,8 +191,7 @@ def open_for(
 
 
 def _in_memory(data: Any, reading: Reading) -> MemoryTable:
-    source = open_source(data, reading.names, reading.drop)
-    return encode(source, reading.kinds, reading.bins, reading.binning, reading.missing)
+    return encode(open_source(data, reading.names, reading.drop), reading)
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:

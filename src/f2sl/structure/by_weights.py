@@ -45,7 +45,7 @@ class ByWeights(StructureLearner):
     @staticmethod
     def _varying(numbers: Table) -> Table:
         """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
-        low, high = numbers.ends()
+        low, high = numbers.ends
         return numbers.select(np.flatnonzero(low < high).tolist())
 
     def _graph_of(self, weights: Matrix, names: tuple[str, ...]) -> DAG:
