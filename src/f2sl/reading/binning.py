@@ -38,24 +38,9 @@ def cut(
 ) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Cut numbers into at most `k` bins.
 
-    Parameters
-    ----------
-    values : array of integers or floats
-        Finite.
-    k : int
-        How many bins are wanted. There are fewer if there are fewer distinct values, if
-        ties leave no place for a cut, or if an equal-width bin would be empty.
-    binning : {"quantile", "width"}
-        Equal frequency or equal width.
-    weights : array of int64, optional
-        How many rows each value stands for; one by default.
-
-    Returns
-    -------
-    codes : ndarray of int64
-        The bin of each value, counted from the lowest.
-    labels : tuple of str
-        The interval of each bin.
+    There are fewer if there are fewer distinct values, if ties leave no place for a cut, or if an
+    equal-width bin would be empty. Gives the bin of each value, counted from the lowest, and the interval of
+    each bin. `values` are finite; `weights` say how many rows each stands for, one by default.
 
     Examples
     --------

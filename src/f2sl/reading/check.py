@@ -129,19 +129,7 @@ def check_numbers(numbers: Floats) -> None:
 
 
 def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_variables: int = 2) -> None:
-    """Refuse a table that a learner cannot take: too small, or with columns of a kind that is not for it.
-
-    Parameters
-    ----------
-    takes : tuple of str
-        The kinds of columns that the learner takes.
-    learner : str
-        What to call it.
-
-    Raises
-    ------
-    DataError
-        If it cannot; names the columns.
+    """Refuse a table that a learner cannot take: too small, or with columns of kinds that it does not take.
 
     Examples
     --------

@@ -7,7 +7,7 @@ whole table. A :class:`Coder` then finds the codes of a column's values, batch b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ class Digest:
         self._labels: dict[object, int] = {}
         self._declared = False
         self._is_labels = False
-        self._real = False
+        self.came_as_reals = False
         self._not_whole: float | None = None
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
         self._counts: Integers = np.empty(0, np.int64)
@@ -64,7 +64,9 @@ class Digest:
         present = np.ones(len(column.values), np.bool_) if column.missing is None else ~column.missing
         values = column.values[present]
         if column.form == "labels":
-            self._add_labels(column, present if keep is None else present & keep)
+            there = column.values[present if keep is None else present & keep]
+            counts = np.bincount(there, minlength=len(column.labels))
+            self._add_labels(zip(column.labels, counts.tolist(), strict=True), column.declared)
             return
         if pt.is_floating(dtype) or pt.is_decimal(dtype):
             self._add_reals(values)
@@ -72,18 +74,17 @@ class Digest:
             values = column.values[present & keep]
         self._add_numbers(values)
 
-    def _add_labels(self, column: RawColumn, present: Mask) -> None:
+    def _add_labels(self, counted: Iterable[tuple[object, int]], declared: bool) -> None:
         self._is_labels = True
-        self._declared = column.declared
-        counts = np.bincount(column.values[present], minlength=len(column.labels))
-        for label, n in zip(column.labels, counts.tolist(), strict=True):
-            if n or column.declared:
+        self._declared = declared
+        for label, n in counted:
+            if n or declared:
                 self._labels[label] = self._labels.get(label, 0) + n
         if len(self._labels) > MAX_STATES:
             raise Refused("many", f"more than {MAX_STATES:,}")
 
     def _add_reals(self, values: npt.NDArray[Any]) -> None:
-        self._real = True
+        self.came_as_reals = True
         if self._not_whole is None:
             others = values[(values != np.floor(values)) | (np.abs(values) > LAST_EXACT)]
             self._not_whole = float(others[0]) if len(others) else None
@@ -97,7 +98,7 @@ class Digest:
         self._add_distinct(*_distinct(values))
 
     def _add_distinct(self, found: npt.NDArray[Any], counts: Integers) -> None:
-        if self._real:
+        if self.came_as_reals:
             found = found.astype(np.float64)
         if np.array_equal(found, self._values):
             self._counts = self._counts + counts
@@ -115,18 +116,13 @@ class Digest:
         """Add what is known of rows that come after all these."""
         self.n_missing += later.n_missing
         self.refused = self.refused or later.refused
-        self._is_labels |= later._is_labels
-        self._declared = later._declared if later._is_labels else self._declared
-        for label, n in later._labels.items():
-            self._labels[label] = self._labels.get(label, 0) + n
-        if len(self._labels) > MAX_STATES and self.refused is None:
-            self.refused = Refused("many", f"more than {MAX_STATES:,}")
-        self._real |= later._real
+        self.came_as_reals |= later.came_as_reals
         self._not_whole = later._not_whole if self._not_whole is None else self._not_whole
-        if not len(later._values):
-            return
         try:
-            self._join_numbers(later)
+            if later._is_labels:
+                self._add_labels(later._labels.items(), later._declared)
+            if len(later._values):
+                self._join_numbers(later)
         except Refused as refused:
             self.refused = self.refused or refused
 
@@ -161,18 +157,13 @@ class Digest:
         values = np.concatenate([values, np.zeros(len(gap), values.dtype)])
         weights = np.concatenate([counts, np.array(gap, np.int64)])
         missing = _last(values, gap)
-        if not self._real:
+        if not self.came_as_reals:
             return RawColumn("integers", values, missing, weights=weights)
         values = values.astype(np.float64)
         whole = self._not_whole is None and bool((np.abs(values) <= LAST_EXACT).all())
         if self.n_missing and whole:
             return RawColumn("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
         return RawColumn("reals", values, missing, weights=weights)
-
-    @property
-    def may_be_real(self) -> bool:
-        """Whether the column came as floats."""
-        return self._real
 
 
 class DigestSource(Source):
@@ -192,7 +183,7 @@ class DigestSource(Source):
 
     def may_be_real(self, i: int) -> bool:
         """Look at what the column came as."""
-        return self.digests[i].may_be_real
+        return self.digests[i].came_as_reals
 
 
 class DigestEncoder(Encoder):
