@@ -227,7 +227,9 @@ class TestBothKinds:
         refused(lambda: f2sl.F2SLc().fit(MIXED), *words)
         refused(lambda: f2sl.learn_pc(MIXED, "a"), *words)
         two = {"a": [0.5, 1.5], "b": [0.1, 0.2]}
-        refused(lambda: f2sl.F2SLc(bins={"a": 2}).fit(two), "'b' holds real numbers", "'a' holds states")
+        refused(
+            lambda: f2sl.learn(two, "f2sl-c", bins={"a": 2}), "'b' holds real numbers", "'a' holds states"
+        )
 
     def test_notes_and_looks(self):
         table = open_table(MIXED)
