@@ -16,7 +16,7 @@ import naive_structure
 from conftest import few_examples, make_table, related_codes
 from f2sl.graph import DAG
 from f2sl.local import by_tests
-from f2sl.local.gsmb import GSMB
+from f2sl.local.grow_shrink import GSMB
 from f2sl.local.mmpc import MMPC
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures

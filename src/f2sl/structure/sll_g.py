@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from f2sl.graph import PDAG
 from f2sl.local.by_score import ByScore, Run
-from f2sl.local.sll_pc import SLLPC
+from f2sl.local.sll import SLLPC
 from f2sl.skeleton import Skeleton
 from f2sl.stats.choose import make_score
 from f2sl.structure.base import WithClimbing, as_graph
