@@ -39,21 +39,21 @@ STRUCTURE = Registry("algorithm")
 STRUCTURE.add_all(
     "f2sl.structure",
     """
-f2sl-c           f2sl_c:F2SLc                   Yu et al., Algorithm 2
+f2sl-c           f2sl:F2SLc                     Yu et al., Algorithm 2
     FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules
-f2sl-s           f2sl_s:F2SLs                   Yu et al., Algorithm 1
+f2sl-s           f2sl:F2SLs                     Yu et al., Algorithm 1
     FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
 f2sl-h           f2sl_h:F2SLh                   f2sl
     confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders
 mmhc             mmhc:MMHC                      Tsamardinos and others 2006
     MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
-mmhc-c           mmhc_c:MMHCc                   Yu et al., section 6.1
+mmhc-c           mmhc:MMHCc                     Yu et al., section 6.1
     MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules
 gsbn             gsbn:GSBN                      Margaritis and Thrun 2000
     Markov blankets by growing and shrinking, links and directions from them, Meek's rules
-sll+c            sll_c:SLLc                     Niinimäki and Parviainen 2012
+sll+c            by_best_networks:SLLc          Niinimäki and Parviainen 2012
     Markov blankets by best networks, v-structures from spouses, Meek's rules
-sll+g            sll_g:SLLg                     Niinimäki and Parviainen 2012
+sll+g            by_best_networks:SLLg          Niinimäki and Parviainen 2012
     neighbours by best networks, directions by the score and hill climbing
 ggsl             ggsl:GGSL                      Gao, Fadnis and Campbell 2017
     grows from one variable to all by best networks, conflicts decided by the score, Meek's rules

@@ -23,6 +23,8 @@ class ByWeights(StructureLearner):
 
     Attributes
     ----------
+    graph_ : DAG
+        The graph learned; its edges have their weights.
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
         ``weights_[i, j]`` is that of the edge from column i to column j, those below the threshold included.
     threshold_ : float
