@@ -145,7 +145,7 @@ def _without_attributes(text: str) -> tuple[str, dict[str, str]]:
     """Take the section about attributes out of a docstring; gives the entry of each attribute as well."""
     before, heading, rest = text.partition("\n\nAttributes\n----------\n")
     section, blank, after = rest.partition("\n\n")
-    told = {}
+    told: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", section) if heading else ():
         names = entry.split("\n")[0].partition(" : ")[0]
         told |= dict.fromkeys(names.split(", "), entry)

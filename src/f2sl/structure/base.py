@@ -17,7 +17,7 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
-from f2sl._progress import showing, stage
+from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted
@@ -286,18 +286,10 @@ def told_copies(moments: Moments) -> list[str]:
     return [same + listing(pairs)]
 
 
-@contextmanager
-def _display(verbose: bool) -> Iterator[None]:
+def _display(verbose: bool) -> AbstractContextManager[None]:
     """Show progress on the terminal where that is asked for."""
     if not verbose:
-        with nullcontext():
-            yield
-        return
-    from f2sl._rich import RichDisplay
+        return nullcontext()
+    from f2sl._rich import on_terminal
 
-    display = RichDisplay()
-    try:
-        with showing(display):
-            yield
-    finally:
-        display.close()
+    return on_terminal()
