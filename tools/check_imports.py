@@ -15,9 +15,9 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "errors"],
+    ["_version", "errors", "_arrays"],
     ["_extensions"],
-    ["_progress", "_threads", "_jit", "_deadline", "_memory", "_arrays"],
+    ["_progress", "_threads", "_jit", "_deadline", "_memory"],
     ["_options"],
     ["_estimator", "_registry"],
     ["_rich"],

@@ -44,20 +44,20 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.base import Score as Score
     from f2sl.stats.tests.base import CITest as CITest
     from f2sl.stats.varsortability import varsortability as varsortability
+    from f2sl.structure.by_best_networks import SLLc as SLLc
+    from f2sl.structure.by_best_networks import SLLg as SLLg
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
     from f2sl.structure.exact_search import ExactSearch as ExactSearch
-    from f2sl.structure.f2sl_c import F2SLc as F2SLc
+    from f2sl.structure.f2sl import F2SLc as F2SLc
+    from f2sl.structure.f2sl import F2SLs as F2SLs
     from f2sl.structure.f2sl_h import F2SLh as F2SLh
-    from f2sl.structure.f2sl_s import F2SLs as F2SLs
     from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
-    from f2sl.structure.mmhc_c import MMHCc as MMHCc
+    from f2sl.structure.mmhc import MMHCc as MMHCc
     from f2sl.structure.notears import NOTEARS as NOTEARS
     from f2sl.structure.pc_stable import PCStable as PCStable
-    from f2sl.structure.sll_c import SLLc as SLLc
-    from f2sl.structure.sll_g import SLLg as SLLg
     from f2sl.structure.tc import TC as TC
     from f2sl.table import Table as Table
 
@@ -69,14 +69,14 @@ _HOMES = {
     "DataError": "errors",
     "ExactSearch": "structure.exact_search",
     "F2SLError": "errors",
-    "F2SLc": "structure.f2sl_c",
+    "F2SLc": "structure.f2sl",
     "F2SLh": "structure.f2sl_h",
-    "F2SLs": "structure.f2sl_s",
+    "F2SLs": "structure.f2sl",
     "FileError": "errors",
     "GaussianNetwork": "network",
     "GraphError": "errors",
     "MMHC": "structure.mmhc",
-    "MMHCc": "structure.mmhc_c",
+    "MMHCc": "structure.mmhc",
     "PCStable": "structure.pc_stable",
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
@@ -85,8 +85,8 @@ _HOMES = {
     "NOTEARS": "structure.notears",
     "OptionError": "errors",
     "PDAG": "graph",
-    "SLLc": "structure.sll_c",
-    "SLLg": "structure.sll_g",
+    "SLLc": "structure.by_best_networks",
+    "SLLg": "structure.by_best_networks",
     "Score": "stats.scores.base",
     "TC": "structure.tc",
     "Table": "table",

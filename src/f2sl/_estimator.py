@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any, Self, dataclass_transform
@@ -53,7 +54,7 @@ class Estimator:
         signature = inspect.Signature([first, *fields])
         cls.__init__.__signature__ = signature  # type: ignore[attr-defined]
         if cls.__doc__ is not None and "Parameters\n" not in cls.__doc__:
-            cls.__doc__ = _documented(cls.__doc__, fields)
+            cls.__doc__ = _documented(cls, inspect.cleandoc(cls.__doc__), fields)
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
         """Refuse options that there are not, and say where they belong."""
@@ -116,9 +117,12 @@ class Estimator:
         )
 
 
-def _documented(text: str, fields: list[inspect.Parameter]) -> str:
-    """Put a section about the options into a docstring: before its other sections, or at the end."""
-    text = inspect.cleandoc(text)
+def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
+    """Put sections about the options and all attributes into a docstring: before others, or at the end.
+
+    A class says of which attributes it has; those of its bases are added.
+    """
+    text, cls._attributes = _without_attributes(text)
     lines = ["Parameters", "----------"]
     for field in fields:
         known = CATALOGUE.get(field.name)
@@ -126,6 +130,23 @@ def _documented(text: str, fields: list[inspect.Parameter]) -> str:
         if known is not None:
             about = f"{known.help} {known.more}".rstrip()
             lines += textwrap.wrap(about, 100, initial_indent="    ", subsequent_indent="    ")
-    sections = [text.find(f"\n\n{name}\n---") for name in ("Attributes", "Notes", "Examples")]
+    told: dict[str, str] = {}
+    for base in cls.__mro__:
+        new = vars(base).get("_attributes", {})
+        told |= {name: entry for name, entry in new.items() if name not in told}
+    if told:
+        lines += ["", "Attributes", "----------", *dict.fromkeys(told.values())]
+    sections = [text.find(f"\n\n{name}\n---") for name in ("Notes", "Examples")]
     place = min((at for at in sections if at >= 0), default=len(text))
     return f"{text[:place]}\n\n" + "\n".join(lines) + text[place:]
+
+
+def _without_attributes(text: str) -> tuple[str, dict[str, str]]:
+    """Take the section about attributes out of a docstring; gives the entry of each attribute as well."""
+    before, heading, rest = text.partition("\n\nAttributes\n----------\n")
+    section, blank, after = rest.partition("\n\n")
+    told: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", section) if heading else ():
+        names = entry.split("\n")[0].partition(" : ")[0]
+        told |= dict.fromkeys(names.split(", "), entry)
+    return before + blank + after, told

@@ -59,6 +59,13 @@ class Registry:
         """Register a class, or say where it is: ``"module:Class"``."""
         self._entries[name] = Entry(name, place, summary, reference, facts)
 
+    def add_all(self, package: str, table: str) -> None:
+        """Register what a table lists: name, ``module:Class`` and reference, below them what it does."""
+        lines = table.strip().splitlines()
+        for line, summary in zip(lines[::2], lines[1::2], strict=True):
+            name, place, reference = line.split(maxsplit=2)
+            self.add(name, f"{package}.{place}", summary.strip(), reference)
+
     def __iter__(self) -> Iterator[Entry]:
         load_extensions()
         return iter(list(self._entries.values()))

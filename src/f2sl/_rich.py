@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from rich.console import Console
@@ -18,12 +20,23 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from f2sl._progress import Display
+from f2sl._progress import Display, showing
 
 SECONDS_BEFORE_SHOWING = 0.3
 """Work that is over sooner draws nothing: a bar that flashes by tells nobody anything."""
 SECONDS_BEFORE_TELLING = 5.0
 """Of work that takes less in all nobody needs to know how long it has left."""
+
+
+@contextmanager
+def on_terminal() -> Iterator[None]:
+    """Draw on the terminal how far the work of a block has come."""
+    display = RichDisplay()
+    try:
+        with showing(display):
+            yield
+    finally:
+        display.close()
 
 
 class RichDisplay(Display):

@@ -174,7 +174,7 @@ def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
 
 
 def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
-    from f2sl.structure.f2sl_c import F2SLc
+    from f2sl.structure.f2sl import F2SLc
 
     square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     monkeypatch.setattr(F2SLc, "_learn", lambda self, engine, names: square)

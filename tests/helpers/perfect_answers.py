@@ -8,7 +8,7 @@ from itertools import combinations
 import f2sl
 from f2sl.graph import DAG
 from f2sl.local.base import LOCAL
-from f2sl.local.gsmb import GSMB
+from f2sl.local.grow_shrink import GSMB
 from f2sl.local.mmpc import MMPC
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures

@@ -188,7 +188,7 @@ def test_columns_of_both_kinds(client, tmp_path):
     for data in (tmp_path, MIXED, dd.from_pandas(whole, npartitions=2)):
         table = open_table(data, engine="dask", scheduler=client)
         assert content(table) == content(expected)
-        assert [end.tolist() for end in table.ends()] == [[0.25, 0, 0.1, 0], [1.5, 1, 0.3, 1]]
+        assert [end.tolist() for end in table.ends] == [[0.25, 0, 0.1, 0], [1.5, 1, 0.3, 1]]
         assert table.select([2, 0]).all_numbers().tolist() == [[0.1, 0.3, 0.2], [0.5, 1.5, 0.25]]
         assert table.select([3, 1]).as_numbers().all_numbers().tolist() == [[0, 0, 1], [0, 1, 0]]
         with pytest.raises(DataError, match="'a', 'c' hold real numbers, and columns 'b', 'd' hold states"):

@@ -204,7 +204,7 @@ class TestBothKinds:
             assert table.cardinalities.tolist() == [0, 2, 0, 2]
             found = [table.column(i).tolist() for i in range(4)]
             assert found == [[0.5, 1.5, 0.25], [0, 1, 0], [0.1, 0.3, 0.2], [0, 0, 1]]
-            low, high = table.ends()
+            low, high = table.ends
             assert (low.tolist(), high.tolist()) == ([0.25, 0, 0.1, 0], [1.5, 1, 0.3, 1])
 
     def test_some_of_them(self):

@@ -201,15 +201,15 @@ def test_a_time_limit_ends_with_what_is_finished(learner, alarm):
 
 @compiled_only
 def test_the_climb_has_a_time_limit_too(alarm, monkeypatch):
-    from f2sl.structure import sll_g
+    from f2sl.local import sll
 
-    explore = sll_g.SLLPC.explore_all
+    explore = sll.SLLPC.explore_all
 
     def explore_and_dawdle(self, run):
         explore(self, run)
         run.deadline = by_score.Deadline(1e-9)
 
-    monkeypatch.setattr(sll_g.SLLPC, "explore_all", explore_and_dawdle)
+    monkeypatch.setattr(sll.SLLPC, "explore_all", explore_and_dawdle)
     with pytest.warns(F2SLWarning, match="incomplete"):
         model = f2sl.SLLg(time_limit=1e3).fit(alarm)
     assert not model.complete_

@@ -18,12 +18,7 @@ def progress(quiet: bool) -> Iterator[None]:
     if quiet or not sys.stderr.isatty():
         yield
         return
-    from f2sl._progress import showing
-    from f2sl._rich import RichDisplay
+    from f2sl._rich import on_terminal
 
-    display = RichDisplay()
-    try:
-        with showing(display):
-            yield
-    finally:
-        display.close()
+    with on_terminal():
+        yield

@@ -9,7 +9,7 @@ well, are local learners, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -23,98 +23,56 @@ from f2sl._registry import Registry
 from f2sl.stats.choose import check_choice, measure_unit, settle
 
 LOCAL = Registry("PC algorithm")
-for _name, _place, _summary, _reference in (
-    (
-        "fcbf",
-        "fcbf:FCBF",
-        "relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL",
-        "Yu and Liu 2004",
-    ),
-    (
-        "fcbf-confirmed",
-        "confirmed:ConfirmedFCBF",
-        "relevant by significance, redundant where a test confirms it: the first step of F2SL-h",
-        "f2sl",
-    ),
-    ("mrmr", "mrmr:MRMR", "the k best by relevance minus mean redundancy", "Peng, Long and Ding 2005"),
-    (
-        "mmpc",
-        "mmpc:MMPC",
-        "the best by their weakest association given any of the others",
-        "Tsamardinos and others 2006",
-    ),
-    (
-        "hiton-pc",
-        "hiton_pc:HITONPC",
-        "by association, dropping what some of the others separate, after each",
-        "Aliferis and others 2003",
-    ),
-    (
-        "pc-simple",
-        "pc_simple:PCSimple",
-        "drops what sets of 1, 2, 3, ... of the others separate",
-        "Bühlmann and others 2010",
-    ),
-    (
-        "sll-pc",
-        "sll_pc:SLLPC",
-        "who stays linked in the best network with each candidate, and names the target",
-        "Niinimäki and Parviainen 2012",
-    ),
-    (
-        "s2tmb-pc",
-        "s2tmb:S2TMBPC",
-        "who is linked in the best network that holds the spouses as well",
-        "Gao and Ji 2017",
-    ),
-):
-    LOCAL.add(_name, f"f2sl.local.{_place}", _summary, _reference)
+LOCAL.add_all(
+    "f2sl.local",
+    """
+fcbf            fcbf:FCBF                Yu and Liu 2004
+    relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL
+fcbf-confirmed  confirmed:ConfirmedFCBF  f2sl
+    relevant by significance, redundant where a test confirms it: the first step of F2SL-h
+mrmr            mrmr:MRMR                Peng, Long and Ding 2005
+    the k best by relevance minus mean redundancy
+mmpc            mmpc:MMPC                Tsamardinos and others 2006
+    the best by their weakest association given any of the others
+hiton-pc        hiton_pc:HITONPC         Aliferis and others 2003
+    by association, dropping what some of the others separate, after each
+pc-simple       pc_simple:PCSimple       Bühlmann and others 2010
+    drops what sets of 1, 2, 3, ... of the others separate
+sll-pc          sll:SLLPC                Niinimäki and Parviainen 2012
+    who stays linked in the best network with each candidate, and names the target
+s2tmb-pc        s2tmb:S2TMBPC            Gao and Ji 2017
+    who is linked in the best network that holds the spouses as well
+""",
+)
 
 MARKOV_BLANKET = Registry("Markov-blanket algorithm")
-for _name, _place, _summary, _reference in (
-    (
-        "gsmb",
-        "gsmb:GSMB",
-        "grows by dependence given the set, in the order of association, then shrinks",
-        "Margaritis and Thrun 2000",
-    ),
-    (
-        "iamb",
-        "iamb:IAMB",
-        "grows by the strongest association given the set, then shrinks",
-        "Tsamardinos and others 2003",
-    ),
-    (
-        "inter-iamb",
-        "inter_iamb:InterIAMB",
-        "IAMB that shrinks after each variable it lets in",
-        "Tsamardinos and others 2003",
-    ),
-    (
-        "hiton-mb",
-        "hiton_mb:HITONMB",
-        "HITON-PC, then spouses shown by a common child",
-        "Aliferis and others 2003",
-    ),
-    ("mmmb", "mmmb:MMMB", "MMPC, then spouses shown by a common child", "Tsamardinos and others 2003"),
-    ("pcmb", "pcmb:PCMB", "parents and children that both ends name, then spouses", "Peña and others 2007"),
-    ("stmb", "stmb:STMB", "parents and children with spouses, from the target alone", "Gao and Ji 2017"),
-    ("bamb", "bamb:BAMB", "parents and children and spouses in alternation", "Ling and others 2019"),
-    (
-        "tc",
-        "tc_blankets:TCBlankets",
-        "correlated given all others, from the inverse correlation matrix; real numbers",
-        "Pellet and Elisseeff 2008",
-    ),
-    (
-        "sll",
-        "sll:SLL",
-        "neighbours by best networks, then spouses among their neighbours",
-        "Niinimäki and Parviainen 2012",
-    ),
-    ("s2tmb", "s2tmb:S2TMB", "neighbours and spouses in one best network", "Gao and Ji 2017"),
-):
-    MARKOV_BLANKET.add(_name, f"f2sl.local.{_place}", _summary, _reference)
+MARKOV_BLANKET.add_all(
+    "f2sl.local",
+    """
+gsmb        grow_shrink:GSMB        Margaritis and Thrun 2000
+    grows by dependence given the set, in the order of association, then shrinks
+iamb        grow_shrink:IAMB        Tsamardinos and others 2003
+    grows by the strongest association given the set, then shrinks
+inter-iamb  grow_shrink:InterIAMB   Tsamardinos and others 2003
+    IAMB that shrinks after each variable it lets in
+hiton-mb    by_neighbours:HITONMB   Aliferis and others 2003
+    HITON-PC, then spouses shown by a common child
+mmmb        by_neighbours:MMMB      Tsamardinos and others 2003
+    MMPC, then spouses shown by a common child
+pcmb        by_neighbours:PCMB      Peña and others 2007
+    parents and children that both ends name, then spouses
+stmb        stmb:STMB               Gao and Ji 2017
+    parents and children with spouses, from the target alone
+bamb        bamb:BAMB               Ling and others 2019
+    parents and children and spouses in alternation
+tc          tc_blankets:TCBlankets  Pellet and Elisseeff 2008
+    correlated given all others, from the inverse correlation matrix; real numbers
+sll         sll:SLL                 Niinimäki and Parviainen 2012
+    neighbours by best networks, then spouses among their neighbours
+s2tmb       s2tmb:S2TMB             Gao and Ji 2017
+    neighbours and spouses in one best network
+""",
+)
 
 
 @dataclass(frozen=True)
@@ -133,6 +91,22 @@ class Neighbourhood:
     n_unreliable: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def ranked(
+        cls, members: Integers, strengths: Floats, separating_sets: dict[int, tuple[int, ...]] | None = None
+    ) -> Neighbourhood:
+        """Make a set of members in any order."""
+        order = strongest_first(members, strengths)
+        return cls(members[order], strengths[order], separating_sets or {})
+
+    @classmethod
+    def of(
+        cls, members: Mapping[int, float], separating_sets: dict[int, tuple[int, ...]] | None = None
+    ) -> Neighbourhood:
+        """Make a set of members with the strength of each."""
+        strengths = np.array(list(members.values()), np.float64)
+        return cls.ranked(np.array(list(members), np.int64), strengths, separating_sets)
 
 
 @dataclass(frozen=True)
@@ -174,6 +148,11 @@ class Neighbourhoods:
         sizes = np.bincount(self.owners[kept], minlength=len(self.start) - 1)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         return replace(self, start=start, members=self.members[kept], strengths=self.strengths[kept])
+
+
+def strongest_first(members: Integers, strengths: Floats) -> Integers:
+    """Return the places of the members by strength, equals in the order of their names."""
+    return np.lexsort((members, -strengths))
 
 
 def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int = 0) -> Neighbourhoods:

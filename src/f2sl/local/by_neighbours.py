@@ -1,4 +1,4 @@
-"""From parents and children to Markov blankets: what MMMB, HITON-MB and PCMB share.
+"""From parents and children to Markov blankets: MMMB, HITON-MB and PCMB.
 
 A blanket is the target's parents and children and the other parents of its children, its *spouses*. A
 variable Y that is next to a neighbour X of the target T, but not to T itself, is a spouse if X is
@@ -6,6 +6,10 @@ their common child: Y, independent of T given a set S, depends on it given S and
 
 What separates T and Y is known from the search that found T's neighbours, or Y's. A Y that nothing was
 found to separate from T, for want of samples, is not taken for a spouse.
+
+As published, MMMB (Tsamardinos, Aliferis and Statnikov 2003) and HITON-MB (Aliferis, Tsamardinos and
+Statnikov 2003) took sets without symmetry, and could then be wrong: Peña, Nilsson, Björkegren and Tegnér
+2007, who made PCMB, show examples. With symmetry, the default, both are exact with perfect answers.
 """
 
 from __future__ import annotations
@@ -15,9 +19,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from f2sl._progress import stage
-from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.by_tests import ByTests, strongest_first
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithSymmetry, flatten, strongest_first
+from f2sl.local.by_tests import ByTests, marginal_strengths
+from f2sl.local.hiton_pc import HITONPC
 from f2sl.local.lockstep import Questions, Search, answer_all, together
+from f2sl.local.mmpc import MMPC
+from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 
 Known = dict[int, Neighbourhood]
@@ -86,10 +93,8 @@ class ByNeighbours(ByTests):
         for (y, _), answer in zip(asked, answers, strict=True):
             if answer.answer[0] == DEPENDENT:
                 blanket[y] = max(blanket.get(y, 0.0), float(answer.strength[0]))
-        members, strengths = np.array(list(blanket), np.int64), np.array(list(blanket.values()))
-        order = strongest_first(members, strengths)
         apart_now = {y: given for y, given in found.separating_sets.items() if y not in blanket}
-        return Neighbourhood(members[order], strengths[order], apart_now)
+        return Neighbourhood.of(blanket, apart_now)
 
 
 def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | None:
@@ -98,3 +103,66 @@ def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | 
     if given is None and other in known:
         given = known[other].separating_sets.get(target)
     return given
+
+
+class MMMB(ByNeighbours, WithSymmetry):
+    """Markov blanket from the parents and children that MMPC finds."""
+
+    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the parents and children by MMPC."""
+        return MMPC(max_cond_vars=self.max_cond_vars).search(test, target)
+
+
+class HITONMB(ByNeighbours, WithSymmetry):
+    """Markov blanket from the parents and children that HITON-PC finds.
+
+    Spouses are found as in the later form of the algorithm (GLL-MB; Aliferis and others 2010): by the test
+    that shows a common child.
+    """
+
+    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the parents and children by HITON-PC."""
+        return HITONPC(max_cond_vars=self.max_cond_vars).search(test, target)
+
+
+class PCMB(ByNeighbours):
+    """Markov blanket from parents and children that both ends name.
+
+    Their GetPCD is MMPC that drops separated members after each that joins, not at the end alone; GetPC
+    keeps the members whose own set has the target; and the spouses are those that a common child shows.
+
+    The association that ranks a variable is the smallest found so far, also with members that have left
+    since (theirs asks again about the members that are left).
+    """
+
+    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find parents, children and some of the other descendants (GetPCD)."""
+        left, weakest, apart = yield from marginal_strengths(test, target)
+        members, strengths = np.empty(0, np.int64), np.empty(0)
+        while len(left):
+            best = int(strongest_first(left, weakest)[0])
+            newest, strength = int(left[best]), weakest[best]
+            left, weakest = np.delete(left, best), np.delete(weakest, best)
+            backward = yield from separations(
+                test,
+                target,
+                members,
+                members,
+                self.max_cond_vars,
+                containing=(newest,),
+                find_all=True,
+                known=strengths,
+            )
+            dropped = drop_in_turn(members[::-1].tolist(), backward.sets)
+            apart.update(dropped)
+            stays = ~np.isin(members, list(dropped))
+            older = members[stays]
+            members = np.append(older, newest)
+            strengths = np.append(backward.weakest[stays], strength)
+            outlook = yield from separations(
+                test, target, left, older, self.max_cond_vars, containing=(newest,), known=weakest
+            )
+            apart.update(outlook.first_sets)
+            stays = ~outlook.separated
+            left, weakest = left[stays], outlook.weakest[stays]
+        return Neighbourhood.ranked(members, strengths, apart)

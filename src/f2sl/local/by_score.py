@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Integers
 from f2sl._deadline import Deadline
 from f2sl._estimator import Estimator
 from f2sl._options import option, whole
@@ -73,10 +73,8 @@ class ByScore(LocalLearner, WithNetworks):
     def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Find the set of one variable."""
         run = Run(self, engine)
-        members = self.explore_one(run, target)
-        return Neighbourhood(
-            *strongest_first(members), complete=not run.out_of_time, notes=run.notes("before its end")
-        )
+        found = Neighbourhood.of(self.explore_one(run, target))
+        return replace(found, complete=not run.out_of_time, notes=run.notes("before its end"))
 
     def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
         """Find the sets of all variables; on Ctrl-C, those that are finished come with the interrupt."""
@@ -200,8 +198,7 @@ class Run:
     def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:
         """Put sets together; of those that are not there, nothing is known."""
         nothing: Mapping[int, float] = {}
-        sets = [Neighbourhood(*strongest_first(members.get(v, nothing))) for v in range(self.n)]
-        flat = flatten(sets)
+        flat = flatten([Neighbourhood.of(members.get(v, nothing)) for v in range(self.n)])
         done = np.isin(np.arange(self.n), list(finished))
         notes = self.notes(f"with {done.sum():,} of {self.n:,} variables finished")
         return replace(flat, finished=done, notes=notes)
@@ -222,10 +219,3 @@ class Run:
                 "variables (max_exact): hill climbing took the place of the exact search"
             )
         return tuple(notes)
-
-
-def strongest_first(members: Mapping[int, float]) -> tuple[Integers, Floats]:
-    """Return members and strengths as arrays, the strongest first and equals in the order of their names."""
-    variables, strengths = np.array(list(members), np.int64), np.array(list(members.values()), np.float64)
-    order = np.lexsort((variables, -strengths))
-    return variables[order], strengths[order]

@@ -13,6 +13,8 @@ without a conditioning set, each algorithm says what it makes of it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
@@ -53,9 +55,7 @@ class ByTests(LocalLearner, WithTests):
         """Find the set of one variable by the answers of `test`."""
         with stage("testing independence"):
             found = answer_all(self.search(test, target), test)
-        return Neighbourhood(
-            found.members, found.strengths, found.separating_sets, test.n_tests, test.n_unreliable
-        )
+        return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
 
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
         """Find the sets of all variables by the answers of `test`."""
@@ -81,12 +81,12 @@ class SymmetricByTests(ByTests, WithSymmetry):
             searches = [self.search(test, member) for member in found.members.tolist()]
             theirs = answer_all(together(searches), test)
         agreed = np.array([target in one.members for one in theirs], np.bool_)
-        return Neighbourhood(
-            found.members[agreed],
-            found.strengths[agreed],
-            found.separating_sets,
-            test.n_tests,
-            test.n_unreliable,
+        return replace(
+            found,
+            members=found.members[agreed],
+            strengths=found.strengths[agreed],
+            n_tests=test.n_tests,
+            n_unreliable=test.n_unreliable,
         )
 
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
@@ -110,8 +110,3 @@ def marginal_strengths(
     chosen = ~apart if keep_unreliable else answers.answer == DEPENDENT
     strengths = np.where(answers.answer == UNRELIABLE, 0.0, answers.strength)
     return others[chosen], strengths[chosen], dict.fromkeys(others[apart].tolist(), ())
-
-
-def strongest_first(members: Integers, strengths: Floats) -> Integers:
-    """Return the places of the members by strength, equals in the order of their names."""
-    return np.lexsort((members, -strengths))

@@ -1,9 +1,9 @@
-"""Growing and shrinking: what GSMB, IAMB and Inter-IAMB are made of.
+"""Markov blankets by growing and shrinking: GSMB, IAMB and Inter-IAMB.
 
-All three condition on the whole set that they have so far. *Growing*, a variable that depends on the target
-given the set joins it; *shrinking*, a member that is independent of the target given the rest leaves. With
-perfect answers what has grown holds the Markov blanket, and what is left after shrinking is the
-blanket.
+GSMB is of Margaritis and Thrun 2000, the others are of Tsamardinos, Aliferis and Statnikov 2003. All three
+condition on the whole set that they have so far. *Growing*, a variable that depends on the target given the
+set joins it; *shrinking*, a member that is independent of the target given the rest leaves. With perfect
+answers what has grown holds the Markov blanket, and what is left after shrinking is the blanket.
 
 The larger the set, the more samples a test needs. An unreliable test admits nothing and drops nothing, so
 growth ends by itself where the samples do; `max_cond_vars` can end it earlier.
@@ -17,8 +17,8 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import option
-from f2sl.local.base import Neighbourhood
-from f2sl.local.by_tests import ByTests, strongest_first
+from f2sl.local.base import Neighbourhood, strongest_first
+from f2sl.local.by_tests import ByTests
 from f2sl.local.lockstep import Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 
@@ -62,6 +62,15 @@ class Blanket:
         self.weakest[variable] = strength
         self.apart.pop(variable, None)
 
+    def admit_strongest(self) -> Search[bool]:
+        """Let in the variable most strongly associated given the set; say whether there was one."""
+        found, strengths = yield from self.ask_outside()
+        if not len(found):
+            return False
+        best = int(strongest_first(found, strengths)[0])
+        self.admit(int(found[best]), float(strengths[best]))
+        return True
+
     def shrink(self) -> Search[None]:
         """Drop the members that are independent of the target given the rest, in the order of admission.
 
@@ -87,10 +96,8 @@ class Blanket:
 
     def result(self) -> Neighbourhood:
         """Return the set as it is, strongest first."""
-        members = np.array(self.members, np.int64)
         strengths = np.array([self.weakest[member] for member in self.members])
-        order = strongest_first(members, strengths)
-        return Neighbourhood(members[order], strengths[order], self.apart)
+        return Neighbourhood.ranked(np.array(self.members, np.int64), strengths, self.apart)
 
 
 def shrink_all(
@@ -106,3 +113,69 @@ def shrink_all(
         blanket.admit(variable, strength)
     yield from blanket.shrink()
     return blanket.result()
+
+
+class GSMB(GrowShrink):
+    """Markov blanket by growing in the order of association, then shrinking.
+
+    Variables are taken in a fixed order, the most strongly associated with the target first (the paper
+    leaves the order open; this is the one of Margaritis' thesis of 2003). The first in the order that
+    depends on the target given the set joins it, until there is none; then the set shrinks.
+    """
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the blanket of one target."""
+        others = np.delete(np.arange(test.n_variables), target)
+        alone = Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))
+        [answers] = yield [alone]
+        # Where nothing is known of the association, the variable comes last.
+        order = others[strongest_first(others, np.nan_to_num(answers.strength, nan=-1.0))]
+        rank = np.empty(test.n_variables, np.int64)
+        rank[order] = np.arange(len(order))
+        blanket = Blanket(test, target)
+        while self.may_grow(blanket):
+            found, strengths = yield from blanket.ask_outside()
+            if not len(found):
+                break
+            first = int(np.argmin(rank[found]))
+            blanket.admit(int(found[first]), float(strengths[first]))
+        yield from blanket.shrink()
+        return blanket.result()
+
+
+class IAMB(GrowShrink):
+    """Markov blanket by growing with the strongest given the set, then shrinking.
+
+    The variable joins the set that is most strongly associated with the target given the set, as long as
+    it depends on it; then the set shrinks. Unlike GSMB the order is made anew after each, so that fewer
+    variables join that have to leave again.
+    """
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the blanket of one target."""
+        blanket = Blanket(test, target)
+        while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
+            pass
+        yield from blanket.shrink()
+        return blanket.result()
+
+
+class InterIAMB(GrowShrink):
+    """Markov blanket by growing with the strongest given the set, shrinking after each.
+
+    The set stays as small as can be, and so do the samples that the tests need. On data, answers can
+    contradict each other so that a variable is let in and dropped for ever: the search ends when the set
+    is one that it was before.
+    """
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the blanket of one target."""
+        blanket = Blanket(test, target)
+        before: set[frozenset[int]] = {frozenset()}
+        while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
+            yield from blanket.shrink()
+            now = frozenset(blanket.members)
+            if now in before:
+                break
+            before.add(now)
+        return blanket.result()

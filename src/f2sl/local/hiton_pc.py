@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl.local.base import Neighbourhood
-from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
+from f2sl.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.local.lockstep import Search, side_by_side
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.local.waiting import Waiting, without
@@ -56,6 +56,4 @@ class HITONPC(SymmetricByTests):
             if dropped:
                 apart.update(dropped)
                 yield from waiting.look_again(dropped, members)
-        weakest = waiting.known(members)
-        order = strongest_first(members, weakest)
-        return Neighbourhood(members[order], weakest[order], apart)
+        return Neighbourhood.ranked(members, waiting.known(members), apart)

@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.local.base import Neighbourhood
-from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
+from f2sl.local.base import Neighbourhood, strongest_first
+from f2sl.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import IndependenceTest
@@ -67,5 +67,4 @@ def drop_separated(
     apart.update(dropped)
     stays = ~np.isin(members, list(dropped))
     members, weakest = members[stays], found.weakest[stays]
-    order = strongest_first(members, weakest)
-    return Neighbourhood(members[order], weakest[order], apart)
+    return Neighbourhood.ranked(members, weakest, apart)

@@ -15,7 +15,7 @@ answers the result is exact.
 from __future__ import annotations
 
 from f2sl.local.base import Neighbourhood
-from f2sl.local.by_tests import SymmetricByTests, marginal_strengths, strongest_first
+from f2sl.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import separations
 from f2sl.stats.answers import IndependenceTest
@@ -41,5 +41,4 @@ def levels(
         stays = ~found.separated
         members, weakest = members[stays], found.weakest[stays]
         level += 1
-    order = strongest_first(members, weakest)
-    return Neighbourhood(members[order], weakest[order], apart)
+    return Neighbourhood.ranked(members, weakest, apart)

@@ -11,6 +11,8 @@ a blanket is separated from the target by all other variables, which is not list
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from f2sl._arrays import Integers
@@ -18,7 +20,6 @@ from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
-from f2sl.local.by_tests import strongest_first
 from f2sl.stats.answers import DEPENDENT
 from f2sl.storage.moments import Moments
 from f2sl.table.names import listing
@@ -68,7 +69,6 @@ class TCBlankets(LocalLearner):
             others = np.delete(everyone, target)
             answers = z_answers(correlations[target, others], freedom, self.alpha)
             inside = answers.answer == DEPENDENT
-            members, strengths = others[inside], answers.strength[inside]
-            order = strongest_first(members, strengths)
-            blankets.append(Neighbourhood(members[order], strengths[order], n_tests=len(others)))
+            ranked = Neighbourhood.ranked(others[inside], answers.strength[inside])
+            blankets.append(replace(ranked, n_tests=len(others)))
         return blankets

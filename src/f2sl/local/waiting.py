@@ -13,7 +13,7 @@ from collections.abc import Collection
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.local.by_tests import strongest_first
+from f2sl.local.base import strongest_first
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import Separations, separations
 from f2sl.stats.answers import IndependenceTest

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from f2sl.reading.values import Mask, RawColumn, Refused, numpy_column, reals
+from f2sl._arrays import Mask
+from f2sl.reading.values import RawColumn, Refused, numpy_column, reals
 from f2sl.table.column import MAX_STATES
 
 

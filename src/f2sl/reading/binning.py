@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Integers
+
 BINNINGS = {"quantile": "equal-frequency", "width": "equal-width"}
 """The ways of binning, and what they are called."""
 
@@ -32,28 +34,13 @@ OUTER_DIGITS = 6
 
 
 def cut(
-    values: npt.ArrayLike, k: int, binning: str, weights: npt.NDArray[np.int64] | None = None
+    values: npt.ArrayLike, k: int, binning: str, weights: Integers | None = None
 ) -> tuple[npt.NDArray[Any], tuple[str, ...]]:
     """Cut numbers into at most `k` bins.
 
-    Parameters
-    ----------
-    values : array of integers or floats
-        Finite.
-    k : int
-        How many bins are wanted. There are fewer if there are fewer distinct values, if
-        ties leave no place for a cut, or if an equal-width bin would be empty.
-    binning : {"quantile", "width"}
-        Equal frequency or equal width.
-    weights : array of int64, optional
-        How many rows each value stands for; one by default.
-
-    Returns
-    -------
-    codes : ndarray of int64
-        The bin of each value, counted from the lowest.
-    labels : tuple of str
-        The interval of each bin.
+    There are fewer if there are fewer distinct values, if ties leave no place for a cut, or if an
+    equal-width bin would be empty. Gives the bin of each value, counted from the lowest, and the interval of
+    each bin. `values` are finite; `weights` say how many rows each stands for, one by default.
 
     Examples
     --------
@@ -110,7 +97,7 @@ def _equal_width_reals(distinct: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
     return inside
 
 
-def _shortened(cuts: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _shortened(cuts: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> Floats:
     """Round each cut to as few digits as leave every value on its side."""
     above = np.searchsorted(distinct, cuts)
     short = []

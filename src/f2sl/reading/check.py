@@ -7,8 +7,8 @@ while the columns are read, and raised together.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from f2sl._arrays import Floats
 from f2sl.errors import DataError
 from f2sl.reading.values import Refused
 from f2sl.table.column import HOLDS, KINDS, MAX_STATES, NUMBER
@@ -116,7 +116,7 @@ def check_size(names: tuple[str, ...], n_rows: int, min_variables: int = 1, min_
         raise DataError(f"too few columns: {n} where at least {min_variables} are needed")
 
 
-def check_numbers(numbers: npt.NDArray[np.float64]) -> None:
+def check_numbers(numbers: Floats) -> None:
     """Refuse a column of numbers that cannot be computed with; its least and greatest are enough."""
     low, high = float(numbers.min()), float(numbers.max())
     if not np.isfinite([low, high]).all():
@@ -129,19 +129,7 @@ def check_numbers(numbers: npt.NDArray[np.float64]) -> None:
 
 
 def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_variables: int = 2) -> None:
-    """Refuse a table that a learner cannot take: too small, or with columns of a kind that is not for it.
-
-    Parameters
-    ----------
-    takes : tuple of str
-        The kinds of columns that the learner takes.
-    learner : str
-        What to call it.
-
-    Raises
-    ------
-    DataError
-        If it cannot; names the columns.
+    """Refuse a table that a learner cannot take: too small, or with columns of kinds that it does not take.
 
     Examples
     --------
@@ -158,7 +146,7 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
         if columns and kind not in takes:
             raise DataError(f"{table.told(columns)}, and {learner} learns from {HOLDS[takes[0]]} alone")
     if of_numbers:  # a table that was made by hand may hold anything
-        problems, ends = Problems(), np.stack(table.ends())
+        problems, ends = Problems(), np.stack(table.ends)
         for i in of_numbers:
             try:
                 check_numbers(ends[:, i])

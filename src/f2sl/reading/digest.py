@@ -7,7 +7,7 @@ whole table. A :class:`Coder` then finds the codes of a column's values, batch b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl.reading.encode import Encoder, Labels
 from f2sl.reading.frames import Source
 from f2sl.reading.integers import offsets
-from f2sl.reading.values import LAST_EXACT, Mask, RawColumn, Refused
+from f2sl.reading.values import LAST_EXACT, RawColumn, Refused
 from f2sl.table.column import MAX_STATES, STATES, Column
+from f2sl.table.table import Ends
 
 MOST_DISTINCT = MAX_STATES
 """Different numbers of a column that are kept account of; with more it has no states, unless it is cut."""
@@ -27,9 +29,7 @@ MOST_DISTINCT = MAX_STATES
 NARROW = 1 << 16
 """Integers that span less than this are counted, and not sorted."""
 
-Counts = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.uint16]
-Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 class Digest:
@@ -53,10 +53,10 @@ class Digest:
         self._labels: dict[object, int] = {}
         self._declared = False
         self._is_labels = False
-        self._real = False
+        self.came_as_reals = False
         self._not_whole: float | None = None
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
-        self._counts: Counts = np.empty(0, np.int64)
+        self._counts: Integers = np.empty(0, np.int64)
 
     def add(self, column: RawColumn, dtype: pa.DataType, keep: Mask | None) -> None:
         """Add the values of some rows, of an Arrow type; of those not kept, only that there are such."""
@@ -64,7 +64,9 @@ class Digest:
         present = np.ones(len(column.values), np.bool_) if column.missing is None else ~column.missing
         values = column.values[present]
         if column.form == "labels":
-            self._add_labels(column, present if keep is None else present & keep)
+            there = column.values[present if keep is None else present & keep]
+            counts = np.bincount(there, minlength=len(column.labels))
+            self._add_labels(zip(column.labels, counts.tolist(), strict=True), column.declared)
             return
         if pt.is_floating(dtype) or pt.is_decimal(dtype):
             self._add_reals(values)
@@ -72,18 +74,17 @@ class Digest:
             values = column.values[present & keep]
         self._add_numbers(values)
 
-    def _add_labels(self, column: RawColumn, present: Mask) -> None:
+    def _add_labels(self, counted: Iterable[tuple[object, int]], declared: bool) -> None:
         self._is_labels = True
-        self._declared = column.declared
-        counts = np.bincount(column.values[present], minlength=len(column.labels))
-        for label, n in zip(column.labels, counts.tolist(), strict=True):
-            if n or column.declared:
+        self._declared = declared
+        for label, n in counted:
+            if n or declared:
                 self._labels[label] = self._labels.get(label, 0) + n
         if len(self._labels) > MAX_STATES:
             raise Refused("many", f"more than {MAX_STATES:,}")
 
     def _add_reals(self, values: npt.NDArray[Any]) -> None:
-        self._real = True
+        self.came_as_reals = True
         if self._not_whole is None:
             others = values[(values != np.floor(values)) | (np.abs(values) > LAST_EXACT)]
             self._not_whole = float(others[0]) if len(others) else None
@@ -96,8 +97,8 @@ class Digest:
             return
         self._add_distinct(*_distinct(values))
 
-    def _add_distinct(self, found: npt.NDArray[Any], counts: Counts) -> None:
-        if self._real:
+    def _add_distinct(self, found: npt.NDArray[Any], counts: Integers) -> None:
+        if self.came_as_reals:
             found = found.astype(np.float64)
         if np.array_equal(found, self._values):
             self._counts = self._counts + counts
@@ -115,18 +116,13 @@ class Digest:
         """Add what is known of rows that come after all these."""
         self.n_missing += later.n_missing
         self.refused = self.refused or later.refused
-        self._is_labels |= later._is_labels
-        self._declared = later._declared if later._is_labels else self._declared
-        for label, n in later._labels.items():
-            self._labels[label] = self._labels.get(label, 0) + n
-        if len(self._labels) > MAX_STATES and self.refused is None:
-            self.refused = Refused("many", f"more than {MAX_STATES:,}")
-        self._real |= later._real
+        self.came_as_reals |= later.came_as_reals
         self._not_whole = later._not_whole if self._not_whole is None else self._not_whole
-        if not len(later._values):
-            return
         try:
-            self._join_numbers(later)
+            if later._is_labels:
+                self._add_labels(later._labels.items(), later._declared)
+            if len(later._values):
+                self._join_numbers(later)
         except Refused as refused:
             self.refused = self.refused or refused
 
@@ -161,18 +157,13 @@ class Digest:
         values = np.concatenate([values, np.zeros(len(gap), values.dtype)])
         weights = np.concatenate([counts, np.array(gap, np.int64)])
         missing = _last(values, gap)
-        if not self._real:
+        if not self.came_as_reals:
             return RawColumn("integers", values, missing, weights=weights)
         values = values.astype(np.float64)
         whole = self._not_whole is None and bool((np.abs(values) <= LAST_EXACT).all())
         if self.n_missing and whole:
             return RawColumn("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
         return RawColumn("reals", values, missing, weights=weights)
-
-    @property
-    def may_be_real(self) -> bool:
-        """Whether the column came as floats."""
-        return self._real
 
 
 class DigestSource(Source):
@@ -192,7 +183,7 @@ class DigestSource(Source):
 
     def may_be_real(self, i: int) -> bool:
         """Look at what the column came as."""
-        return self.digests[i].may_be_real
+        return self.digests[i].came_as_reals
 
 
 class DigestEncoder(Encoder):
@@ -236,7 +227,7 @@ class DigestEncoder(Encoder):
         """Keep what finds the codes of a column."""
         self._coders[i] = Coder.of(self._current, codes[0].astype(np.uint16))
 
-    def store_numbers(self, i: int, numbers: npt.NDArray[np.float64]) -> None:
+    def store_numbers(self, i: int, numbers: Floats) -> None:
         """Keep the least and the greatest number of a column."""
         self._low[i], self._high[i] = numbers.min(), numbers.max()
 
@@ -298,7 +289,7 @@ def _last(values: npt.NDArray[Any], gap: list[int]) -> Mask | None:
     return np.arange(len(values)) == len(values) - 1 if gap else None
 
 
-def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Counts]:
+def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
     """Find the distinct values, ascending, and how often each occurs."""
     if values.dtype.kind in "iu":
         low, high = values.min(), values.max()

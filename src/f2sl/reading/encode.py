@@ -18,19 +18,21 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Mask
 from f2sl.errors import DataError, OptionError
 from f2sl.reading.binning import BINNINGS, cut
 from f2sl.reading.check import MAX_INTEGERS, Problems, check_numbers, check_size
 from f2sl.reading.frames import Source
 from f2sl.reading.integers import block_width, encode_integers
 from f2sl.reading.kinds import AUTO, Bins, Kinds, column_kinds
-from f2sl.reading.values import Mask, RawColumn, Refused
+from f2sl.reading.values import RawColumn, Refused
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type, places_of
 from f2sl.table.names import listing
@@ -42,15 +44,20 @@ STATE_OF_NUMBERS = 'missing="state" makes missing values a state, and real numbe
 Labels = tuple[object, ...]
 
 
-def encode(
-    source: Source,
-    kinds: Kinds = AUTO,
-    bins: Bins = None,
-    binning: str = "quantile",
-    missing: str = "error",
-    whole: str = STATES,
-) -> MemoryTable:
-    """Read columns into memory; the options are those of :func:`f2sl.open_table`, checked.
+@dataclass(frozen=True)
+class Reading:
+    """The options of :func:`f2sl.open_table` that say what becomes of the columns, checked."""
+
+    names: Sequence[str] | None = None
+    kinds: Kinds = AUTO
+    bins: Bins = None
+    binning: str = "quantile"
+    missing: str = "error"
+    drop: tuple[str, ...] = ()
+
+
+def encode(source: Source, reading: Reading | None = None, whole: str = STATES) -> MemoryTable:
+    """Read columns into memory.
 
     `whole` is what to take real numbers for that are all whole: see :func:`f2sl.reading.kinds.column_kinds`.
 
@@ -58,14 +65,14 @@ def encode(
     --------
     >>> from f2sl.reading.frames import open_source
     >>> columns = {"a": [0.5, 1.5, 9.0, 9.5], "b": ["x", None, "x", "y"]}
-    >>> table = encode(open_source(columns), bins=2, missing="state")
+    >>> table = encode(open_source(columns), Reading(bins=2, missing="state"))
     >>> table.states
     (('[0.5, 9)', '[9, 9.5]'), ('x', 'y', '<missing>'))
     >>> table.codes.tolist()
     [[0, 0, 1, 1], [0, 2, 0, 1]]
     """
-    found = column_kinds(source, kinds, bins, whole)
-    return Encoder(source, found, bins, binning, missing, unasked=kinds == AUTO).run()
+    reading = reading or Reading()
+    return Encoder(source, column_kinds(source, reading.kinds, reading.bins, whole), reading).run()
 
 
 def bin_count(k: Any, column: str | None = None) -> int:
@@ -83,22 +90,11 @@ def bin_count(k: Any, column: str | None = None) -> int:
 class Encoder:
     """The work of one call: reads the source column by column and gathers codes, numbers and problems."""
 
-    def __init__(
-        self,
-        source: Source,
-        kinds: tuple[str, ...],
-        bins: Bins,
-        binning: str,
-        missing: str,
-        unasked: bool,
-    ) -> None:
+    def __init__(self, source: Source, kinds: tuple[str, ...], reading: Reading) -> None:
         self.source = source
         self.kinds = kinds
-        self.bins = bins
-        self.binning = binning
-        self.missing = missing
-        self.unasked = unasked
-        """Whether nobody has said which kinds the columns have."""
+        self.reading = reading
+        self.bins = reading.bins
         self.problems = Problems()
         self.cut_columns: dict[int, list[str]] = defaultdict(list)
         self.gap_columns: list[str] = []
@@ -114,7 +110,7 @@ class Encoder:
         """Encode all columns, or raise one error about those that cannot be."""
         names, n_rows = self.source.names, self.source.n_rows
         self.check_shape()
-        keep = complete_rows(self.source) if self.missing == "drop" else None
+        keep = complete_rows(self.source) if self.reading.missing == "drop" else None
         n_kept = n_rows if keep is None else int(keep.sum())
         self.check_kept(n_kept)
         self.places = places_of(self.kinds)
@@ -129,7 +125,7 @@ class Encoder:
     def check_shape(self) -> None:
         """Refuse what is wrong with a table before its columns are looked at."""
         numeric = NUMBER in self.kinds
-        if self.missing == "state" and numeric and STATES not in self.kinds:
+        if self.reading.missing == "state" and numeric and STATES not in self.kinds:
             raise OptionError(STATE_OF_NUMBERS)
         check_size(self.source.names, self.source.n_rows, min_rows=2 if numeric else 1)
 
@@ -158,7 +154,7 @@ class Encoder:
             self.codes = self.codes.astype(wanted)
         self.codes[self.places[i] : self.places[i] + len(codes)] = codes
 
-    def store_numbers(self, i: int, numbers: npt.NDArray[np.float64]) -> None:
+    def store_numbers(self, i: int, numbers: Floats) -> None:
         """Keep the numbers of a column."""
         self.numbers[self.places[i]] = numbers
 
@@ -203,7 +199,7 @@ class Encoder:
             if self.kinds[i] == NUMBER:
                 self.store_numbers(i, self._numbers(column))
                 return
-            if column.missing is not None and self.missing == "error":
+            if column.missing is not None and self.reading.missing == "error":
                 self.problems.add("missing", name, self._share(column))
             if column.from_reals:
                 self.gap_columns.append(name)
@@ -221,7 +217,7 @@ class Encoder:
     def _share(self, column: RawColumn) -> str:
         return f"{column.n_missing} of {self.source.n_rows} rows"
 
-    def _numbers(self, column: RawColumn) -> npt.NDArray[np.float64]:
+    def _numbers(self, column: RawColumn) -> Floats:
         """Take a column for numbers, or refuse it."""
         if column.form == "labels":
             raise Refused("labels")
@@ -257,31 +253,21 @@ class Encoder:
                     f"bins: column {name!r} holds labels, and only numbers can be cut into intervals"
                 )
             return (values, column.labels) if column.declared else _occurring(values, column.labels)
-        if column.form == "reals":
-            return self._cut_reals(name, column, k)
-        if values.size == 0:
-            return values, ()
-        if k is None:
-            (states,), (codes,) = encode_integers(values.reshape(-1, 1))
-            if len(states) <= MAX_INTEGERS:
-                return codes, tuple(states.tolist())
-            if not isinstance(self.bins, int):
-                raise Refused("integers", f"{len(states):,}")
-            k = self.bins
-        return self._cut(name, column, k)
-
-    def _cut_reals(self, name: str, column: RawColumn, k: int | None) -> tuple[npt.NDArray[Any], Labels]:
-        values = column.values
-        if np.isinf(values).any():
+        if column.form == "reals" and np.isinf(values).any():
             raise Refused("infinite")
-        if k is None and isinstance(self.bins, int):
-            k = self.bins
+        if column.form == "integers":
+            if values.size == 0:
+                return values, ()
+            if k is None:
+                (states,), (codes,) = encode_integers(values.reshape(-1, 1))
+                if len(states) <= MAX_INTEGERS:
+                    return codes, tuple(states.tolist())
+                if not isinstance(self.bins, int):
+                    raise Refused("integers", f"{len(states):,}")
+        k = self.bins if k is None and isinstance(self.bins, int) else k
         if k is None:
             raise Refused("whole" if (values == np.floor(values)).all() else "reals")
-        return self._cut(name, column, k)
-
-    def _cut(self, name: str, column: RawColumn, k: int) -> tuple[npt.NDArray[Any], Labels]:
-        codes, labels = cut(column.values, k, self.binning, column.weights)
+        codes, labels = cut(values, k, self.reading.binning, column.weights)
         self.cut_columns[len(labels)].append(name)
         return codes, labels
 
@@ -289,7 +275,7 @@ class Encoder:
         """Say what was assumed, dropped, replaced and cut."""
         notes = []
         numbers = [name for name, kind in zip(self.source.names, self.kinds, strict=True) if kind == NUMBER]
-        if numbers and self.unasked:
+        if numbers and self.reading.kinds == AUTO:
             if len(numbers) == len(self.kinds):
                 notes.append(
                     f"all {len(numbers)} columns read as real numbers (bins= would cut them into states)"
@@ -304,7 +290,7 @@ class Encoder:
             notes.append(f"{_columns(self.gap_columns)}: whole floats with missing values read as integers")
         for n, columns in sorted(self.cut_columns.items()):
             bins = "bin" if n == 1 else "bins"
-            notes.append(f"{_columns(columns)} cut into {n} {BINNINGS[self.binning]} {bins}")
+            notes.append(f"{_columns(columns)} cut into {n} {BINNINGS[self.reading.binning]} {bins}")
         return tuple(notes)
 
 

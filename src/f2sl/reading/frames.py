@@ -59,18 +59,18 @@ def open_source(data: Any, names: Sequence[str] | None = None, drop: Sequence[st
 
 def _opened(data: Any, names: Sequence[str] | None) -> Source:
     if isinstance(data, Mapping):
-        return MappingSource(data, names)
+        return _Mapping(data, names)
     if isinstance(data, np.ndarray):
         if data.dtype.names:
-            return MappingSource({name: data[name] for name in data.dtype.names}, names)
-        return ArraySource(data, names)
+            return _Mapping({name: data[name] for name in data.dtype.names}, names)
+        return _Array(data, names)
     if isinstance(data, (list, tuple)):
-        return ArraySource(_array_of_rows(data), names)
+        return _Array(_array_of_rows(data), names)
     module = type(data).__module__.partition(".")[0]
     if module == "scipy" and hasattr(data, "toarray"):
         raise DataError("sparse matrices are not supported; convert the matrix with .toarray()")
     if module == "pyarrow" and hasattr(data, "schema"):
-        return ArrowSource(data, names)
+        return _Arrow(data, names)
     return _other_source(data, names)
 
 
@@ -81,21 +81,21 @@ def _other_source(data: Any, names: Sequence[str] | None) -> Source:
         column_names(data.columns)
         raise
     if isinstance(frame, nw.DataFrame):
-        return FrameSource(frame, names)
+        return _Frame(frame, names)
     what = type(data).__name__
     if hasattr(data, "collect"):
         raise DataError(f"a {what} has not been computed yet; hand over the result of its .collect()")
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"):
-        return ArrowSource(data, names)
+        return _Arrow(data, names)
     if hasattr(data, "__array__"):
-        return ArraySource(np.asarray(data), names)
+        return _Array(np.asarray(data), names)
     raise DataError(
         f"no table can be read from a {what}; f2sl takes a data frame (pandas, Polars, PyArrow), "
         "a two-dimensional array, a dictionary of columns, or the path of a file"
     )
 
 
-class ArraySource(Source):
+class _Array(Source):
     """A two-dimensional NumPy array, one row for each sample."""
 
     def __init__(self, array: npt.NDArray[Any], names: Sequence[str] | None) -> None:
@@ -110,21 +110,18 @@ class ArraySource(Source):
         self.names = chosen_names(names, array.shape[1]) or generated_names(array.shape[1])
 
     def column(self, i: int) -> RawColumn:
-        """Return column `i`."""
         return numpy_column(self._array[:, i], None if self._mask is None else self._mask[:, i])
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        """Return a view of some columns."""
         if self._array.dtype.kind not in "iub" or self._mask is not None:
             return None
         return self._array[:, first:last]
 
     def may_be_real(self, i: int) -> bool:
-        """Look at the array's type."""
         return self._array.dtype.kind not in _NO_REALS
 
 
-class ArrowSource(Source):
+class _Arrow(Source):
     """A PyArrow table or record batch, or anything that PyArrow can make a table of."""
 
     def __init__(self, table: Any, names: Sequence[str] | None) -> None:
@@ -139,20 +136,18 @@ class ArrowSource(Source):
         self.names = chosen_names(names, table.num_columns) or column_names(table.column_names)
 
     def column(self, i: int) -> RawColumn:
-        """Return column `i`."""
         from f2sl.reading.arrow import arrow_column
 
         return arrow_column(self._table.column(i))
 
     def may_be_real(self, i: int) -> bool:
-        """Look at the column's type."""
         import pyarrow.types as pt
 
         dtype = self._table.field(i).type
         return bool(pt.is_floating(dtype) or pt.is_decimal(dtype))
 
 
-class FrameSource(Source):
+class _Frame(Source):
     """A data frame of any library that Narwhals knows."""
 
     def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str] | None) -> None:
@@ -167,25 +162,22 @@ class FrameSource(Source):
         self.names = chosen_names(names, len(schema)) or column_names(schema)
 
     def column(self, i: int) -> RawColumn:
-        """Return column `i`."""
         if self._pandas is not None and isinstance(self._types[i], _CATEGORIES):
             return _categories(self._pandas[self._labels[i]])  # several times as fast as through Narwhals
         return series_column(self._frame.get_column(self._labels[i]))
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        """Return some columns, if all are of the same integer type and without gaps."""
         if not self._alike:
             return None
         block = self._frame[:, first:last].to_numpy()
         return block if block.dtype.kind in "iu" else None
 
     def may_be_real(self, i: int) -> bool:
-        """Look at the column's type."""
         dtype = self._types[i]
         return not (dtype.is_integer() or isinstance(dtype, _NO_REAL_TYPES))
 
 
-class MappingSource(Source):
+class _Mapping(Source):
     """A dictionary of columns, of whatever type each may be."""
 
     def __init__(self, columns: Mapping[Any, Any], names: Sequence[str] | None) -> None:
@@ -201,7 +193,6 @@ class MappingSource(Source):
                 )
 
     def column(self, i: int) -> RawColumn:
-        """Return column `i`."""
         from f2sl.reading.arrow import arrow_column, object_column
 
         values = self._columns[i]
@@ -217,8 +208,7 @@ class MappingSource(Source):
         return object_column(list(values))
 
     def may_be_real(self, i: int) -> bool:
-        """Look at the type of an array; of a list of objects it is not known."""
-        values = self._columns[i]
+        values = self._columns[i]  # what a list of objects holds is not known
         return not (isinstance(values, np.ndarray) and values.dtype.kind in _NO_REALS)
 
 
@@ -233,17 +223,14 @@ class _Without(Source):
         self.names = chosen_names(names, len(left)) or tuple(left)
 
     def column(self, i: int) -> RawColumn:
-        """Return column `i` of those that are left."""
         return self._source.column(int(self._places[i]))
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        """Return some of the columns that are left."""
         wanted = self._places[first:last]
         block = self._source.block(int(wanted[0]), int(wanted[-1]) + 1)
         return None if block is None else block[:, wanted - wanted[0]]
 
     def may_be_real(self, i: int) -> bool:
-        """Look at the column's type."""
         return self._source.may_be_real(int(self._places[i]))
 
 

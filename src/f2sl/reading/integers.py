@@ -39,17 +39,8 @@ def block_width(n_rows: int) -> int:
 def encode_integers(values: Integers) -> tuple[list[Integers], Integers]:
     """Find the distinct values of each column, and each cell's position among them.
 
-    Parameters
-    ----------
-    values : ndarray of integers, shape (n_rows, n_columns)
-        At least one row.
-
-    Returns
-    -------
-    states : list of ndarray
-        The distinct values of each column, ascending.
-    codes : ndarray of unsigned integers, shape (n_columns, n_rows)
-        As narrow as the largest number of states allows.
+    `values` are of shape (n_rows, n_columns), with at least one row. The distinct values are ascending; the
+    codes, of shape (n_columns, n_rows), are as narrow as the largest number of states allows.
 
     Examples
     --------

@@ -7,17 +7,17 @@ must have the same path for all workers, as on a disk that they share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from f2sl.errors import DataError, FileError
+from f2sl.reading.encode import Reading
 from f2sl.reading.formats import DataFile
 from f2sl.reading.frames import kept_columns
 from f2sl.reading.into_stream import (
@@ -39,9 +39,6 @@ from f2sl.storage.stream.table import ends_of
 from f2sl.table.column import STATES, places_of
 from f2sl.table.names import column_names
 
-if TYPE_CHECKING:
-    from f2sl.reading.open import Reading
-
 ROWS_AT_ONCE = 1 << 16
 """Rows of a file that are read at a time."""
 
@@ -50,14 +47,8 @@ def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, me
     """Let a cluster read files, each of which becomes a block of rows."""
     drop_rows = reading.missing == "drop"
     columns = columns_of(files, reading.drop)
-    scan = Scan.of_nothing(len(columns), drop_rows)
-    found: list[Scanned] = []
-    n_kept: list[int] = []
-    for one, later in cluster.map(lambda file: cluster.submit(_scan_file, file, columns, drop_rows), files):
-        scan.join(later)
-        found.append(one)
-        n_kept.append(later.n_kept)
-    check_types((one.file.place, one.schema) for one in found)
+    scans = cluster.map(lambda file: cluster.submit(_scan_file, file, columns, drop_rows), files)
+    found = ((one, one.file.place, one.schema, later) for one, later in scans)
 
     def begin(shared: Any, file: Scanned) -> Any:
         return cluster.submit(_convert_file, file, shared)
@@ -65,8 +56,7 @@ def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, me
     def begin_column(i: int, file: Scanned) -> Any:
         return cluster.submit(_column_of_file, file, columns, i, drop_rows)
 
-    parts = _Parts(_with_rows(found, n_kept), begin, begin_column)
-    return _held(scan, columns, cluster, memory, reading, parts)
+    return _held(found, columns, cluster, memory, reading, begin, begin_column)
 
 
 def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
@@ -77,16 +67,8 @@ def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> D
     if reading.drop:
         frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in columns]]
     partitions = list(enumerate(frame.to_delayed()))
-    scan = Scan.of_nothing(len(columns), drop_rows)
-    schemas: list[tuple[Path, pa.Schema]] = []
-    n_kept: list[int] = []
-    for number, (schema, later) in enumerate(
-        cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], drop_rows), partitions)
-    ):
-        scan.join(later)
-        schemas.append((_place(number), schema))
-        n_kept.append(later.n_kept)
-    check_types(schemas)
+    scans = cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], drop_rows), partitions)
+    found = ((one, _place(one[0]), *scanned) for one, scanned in zip(partitions, scans, strict=True))
 
     def begin(shared: Any, one: tuple[int, Any]) -> Any:
         return cluster.compute(_convert_partition, one[1], one[0], shared)
@@ -94,31 +76,38 @@ def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> D
     def begin_column(i: int, one: tuple[int, Any]) -> Any:
         return cluster.compute(_column_of_partition, one[1], one[0], i, drop_rows)
 
-    parts = _Parts(_with_rows(partitions, n_kept), begin, begin_column)
-    return _held(scan, columns, cluster, memory, reading, parts)
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Parts of a table; how to begin making a block of one, and reading a column of one."""
-
-    parts: Sequence[Any]
-    begin_block: Callable[[Any, Any], Any]
-    begin_column: Callable[[int, Any], Any]
+    return _held(found, columns, cluster, memory, reading, begin, begin_column)
 
 
 def _held(
-    scan: Scan, columns: list[str], cluster: Cluster, memory: int, reading: Reading, parts: _Parts
+    found: Iterable[tuple[Any, Path, pa.Schema, Scan]],
+    columns: list[str],
+    cluster: Cluster,
+    memory: int,
+    reading: Reading,
+    begin_block: Callable[[Any, Any], Any],
+    begin_column: Callable[[int, Any], Any],
 ) -> DaskTable:
-    """Choose states, and have a block made of each part."""
+    """Choose states by what was found in each part of a table, and have a block made of each.
+
+    The last two begin making a block of a part, and reading a column of one.
+    """
+    scan = Scan.of_nothing(len(columns), reading.missing == "drop")
+    parts, schemas = [], []
+    for part, place, schema, later in found:
+        scan.join(later)
+        schemas.append((place, schema))
+        if later.n_kept:
+            parts.append(part)
+    check_types(schemas)
 
     def read_column(i: int) -> Iterator[RawColumn]:
-        return chain.from_iterable(cluster.map(partial(parts.begin_column, i), parts.parts))
+        return chain.from_iterable(cluster.map(partial(begin_column, i), parts))
 
     prepared = prepare(scan, columns, read_column, reading, memory)
 
     def read() -> list[Any]:
-        return list(map(partial(parts.begin_block, cluster.put((columns, prepared))), parts.parts))
+        return list(map(partial(begin_block, cluster.put((columns, prepared))), parts))
 
     blocks, places = Held(cluster, read), places_of([column.kind for column in prepared.columns])
     low, high = prepared.ends
@@ -129,11 +118,6 @@ def _held(
     if of_states:
         low[of_states], high[of_states] = ends_of([table.margins[i] for i in of_states])
     return table
-
-
-def _with_rows(parts: Sequence[Any], n_kept: Sequence[int]) -> list[Any]:
-    """Leave out the parts of which no row is kept."""
-    return [part for part, n in zip(parts, n_kept, strict=True) if n]
 
 
 def _place(number: int) -> Path:

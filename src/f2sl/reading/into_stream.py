@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from f2sl._arrays import Mask
 from f2sl.errors import DataError
 from f2sl.reading.arrow import arrow_column
-from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource, Ends
+from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
+from f2sl.reading.encode import Reading
 from f2sl.reading.files import Agreement, schema_of
 from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import kept_columns
-from f2sl.reading.kinds import AUTO, column_kinds
-from f2sl.reading.values import Mask, RawColumn, Refused, some
+from f2sl.reading.kinds import column_kinds
+from f2sl.reading.values import RawColumn, Refused, some
 from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
-from f2sl.table.column import NUMBER, STATES, Column, code_type
+from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, of_kind
 from f2sl.table.names import chosen_names
-
-if TYPE_CHECKING:
-    from f2sl.reading.open import Reading
+from f2sl.table.table import Ends
 
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""
@@ -90,9 +90,7 @@ class Prepared:
 
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Give what is to be kept of each batch: codes and numbers side by side."""
-        of_states, of_numbers = (
-            [i for i, column in enumerate(self.columns) if column.kind == kind] for kind in (STATES, NUMBER)
-        )
+        of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
         most = max((len(column.states) for column in self.columns), default=0)
         for columns, keep, n_rows in _read(batches, self.drop_rows):
             n_kept = n_rows if keep is None else int(keep.sum())
@@ -113,16 +111,8 @@ def read_streamed(
 ) -> StreamTable:
     """Read files in blocks, as they would be read into memory as a whole.
 
-    Parameters
-    ----------
-    files : sequence of DataFile
-        Where the rows are.
-    reading : Reading
-        How to read them.
-    memory : int
-        Bytes that reading, and working with the table then, may take.
-    rows_per_block : int, optional
-        How many rows are held at a time; by default as many as the memory allows.
+    `memory` are the bytes that reading, and working with the table then, may take; by default as many rows
+    are held at a time as it allows.
     """
     rows = rows_per_block or _rows_per_block(len(schema_of(files[0])), memory)
     columns = columns_of(files, reading.drop)
@@ -261,8 +251,7 @@ def prepare(
     source = DigestSource(names, scan.n_rows, scan.digests)
     all_rows = DigestSource(names, scan.n_rows, scan.digests, with_dropped=True)
     kinds = column_kinds(all_rows, reading.kinds, reading.bins)
-    unasked = reading.kinds == AUTO
-    encoder = DigestEncoder(source, kinds, reading.bins, reading.binning, reading.missing, unasked)
+    encoder = DigestEncoder(source, kinds, reading)
     found = encoder.prepare(scan.n_kept, partial(_whole_column, source, scan.n_kept, read_column, memory))
     return Prepared(*found, scan.n_kept, scan.drop_rows)
 

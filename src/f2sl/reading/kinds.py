@@ -31,19 +31,10 @@ AUTO = "auto"
 def column_kinds(
     source: Source, kinds: Kinds = AUTO, bins: Bins = None, whole: str = STATES
 ) -> tuple[str, ...]:
-    """Decide on the kind of each column.
+    """Decide on the kind of each column; `kinds` and `bins` are as in :func:`f2sl.open_table`.
 
-    Parameters
-    ----------
-    source : Source
-        The columns.
-    kinds : {"auto", "states", "number"} or mapping of str to str
-        What all columns are to be read as, or those that it names; the others are decided by their values.
-    bins : int or mapping, optional
-        Which columns will be cut into states.
-    whole : {"states", "number"}
-        What to take real numbers for that are all whole, as measurements may be and codes of states often
-        are; as states they will be refused, with advice.
+    `whole` is what to take real numbers for that are all whole, as measurements may be and codes of states
+    often are; as states they will be refused, with advice.
 
     Raises
     ------

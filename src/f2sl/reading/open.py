@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from f2sl._memory import memory_limit
@@ -13,9 +12,9 @@ from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import check_learnable
-from f2sl.reading.encode import STATE_OF_NUMBERS, bin_count, encode
+from f2sl.reading.encode import STATE_OF_NUMBERS, Reading, bin_count, encode
 from f2sl.reading.frames import open_source
-from f2sl.reading.kinds import AUTO, Bins, Kinds, check_kinds
+from f2sl.reading.kinds import AUTO, Bins, check_kinds
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.memory.table import MemoryTable
@@ -26,18 +25,6 @@ ENGINES = ("auto", "memory", "stream", "dask")
 MISSING = ("error", "state", "drop")
 
 _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The options of :func:`open_table` that say what becomes of the columns, checked."""
-
-    names: Sequence[str] | None = None
-    kinds: Kinds = AUTO
-    bins: Bins = None
-    binning: str = "quantile"
-    missing: str = "error"
-    drop: tuple[str, ...] = ()
 
 
 def open_table(
@@ -142,19 +129,19 @@ def open_table(
         lambda: _check_drop(drop),
     )
     reading = Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
-    are_files = is_path(data)
-    if are_files:
+    files = None
+    if is_path(data):
         from f2sl.reading.files import data_files
 
-        data = data_files(data, delimiter, header)
+        files = data_files(data, delimiter, header)
     if engine == "dask" or on_dask:
         cluster = Cluster.connect(scheduler, n_workers, allowed)
         try:
-            return _on_cluster(data, reading, cluster, allowed, are_files, on_dask)
+            return _on_cluster(data, files, reading, cluster, allowed, on_dask)
         except BaseException:
             cluster.close()
             raise
-    return _of_files(data, reading, engine, allowed) if are_files else _in_memory(data, reading)
+    return _in_memory(data, reading) if files is None else _of_files(files, reading, engine, allowed)
 
 
 def open_for(
@@ -167,25 +154,10 @@ def open_for(
     min_variables: int = 2,
     **reading: Any,
 ) -> Table:
-    """Open data for a learner; a table that is open already stays as it is.
+    """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
-    Parameters
-    ----------
-    takes : tuple of str
-        The kinds of columns that the learner takes. With a single one, all columns are read as that.
-    learner : str
-        Its name in messages.
-    data : Table, or anything that :func:`open_table` takes
-        The samples.
-    min_variables : int
-        The fewest columns that will do.
-    n_jobs, kinds, **reading
-        How to open data that are not open yet, as for :func:`open_table`.
-
-    Raises
-    ------
-    DataError
-        If there are columns of other kinds, or too few.
+    `takes` are the kinds of columns that the `learner` of that name takes; with a single one, all columns are
+    read as that. Columns of other kinds are refused, and fewer than `min_variables`.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
@@ -204,8 +176,7 @@ def open_for(
 
 
 def _in_memory(data: Any, reading: Reading) -> MemoryTable:
-    source = open_source(data, reading.names, reading.drop)
-    return encode(source, reading.kinds, reading.bins, reading.binning, reading.missing)
+    return encode(open_source(data, reading.names, reading.drop), reading)
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
@@ -228,14 +199,15 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
 
 
 def _on_cluster(
-    data: Any, reading: Reading, cluster: Cluster, memory: int, are_files: bool, on_dask: bool
+    data: Any, files: Any, reading: Reading, cluster: Cluster, memory: int, on_dask: bool
 ) -> DaskTable:
     """Let a cluster read files or a Dask DataFrame; what is in memory here is sent to it."""
-    if are_files or on_dask:
-        from f2sl.reading import into_dask
+    from f2sl.reading import into_dask
 
-        read = into_dask.read_files if are_files else into_dask.read_frame
-        return read(data, reading, cluster, memory)
+    if files is not None:
+        return into_dask.read_files(files, reading, cluster, memory)
+    if on_dask:
+        return into_dask.read_frame(data, reading, cluster, memory)
     return DaskTable.of_table(_in_memory(data, reading), cluster, memory)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-Mask = npt.NDArray[np.bool_]
+from f2sl._arrays import Integers, Mask
 
 LAST_EXACT = 2.0**53
 """Above this all floats are whole numbers, and do not tell neighbouring integers apart."""
@@ -56,7 +56,7 @@ class RawColumn:
     labels: tuple[object, ...] = ()
     declared: bool = False
     from_reals: bool = False
-    weights: npt.NDArray[np.int64] | None = None
+    weights: Integers | None = None
 
     @property
     def n_missing(self) -> int:

@@ -108,7 +108,7 @@ class Moments:
             If a column is constant, or the matrix needs more memory than there is.
         """
         _check_memory(table)
-        low, high = table.ends()
+        low, high = table.ends
         if (low == high).any():
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")

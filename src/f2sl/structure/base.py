@@ -17,7 +17,7 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
-from f2sl._progress import showing, stage
+from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted
@@ -36,99 +36,41 @@ if TYPE_CHECKING:
     from f2sl.search.hill_climbing import Climbed, Families
 
 STRUCTURE = Registry("algorithm")
-for _name, _place, _summary, _reference in (
-    (
-        "f2sl-c",
-        "f2sl_c:F2SLc",
-        "FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules",
-        "Yu et al., Algorithm 2",
-    ),
-    (
-        "f2sl-s",
-        "f2sl_s:F2SLs",
-        "FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
-        "Yu et al., Algorithm 1",
-    ),
-    (
-        "f2sl-h",
-        "f2sl_h:F2SLh",
-        "confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders",
-        "f2sl",
-    ),
-    (
-        "mmhc",
-        "mmhc:MMHC",
-        "MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing",
-        "Tsamardinos and others 2006",
-    ),
-    (
-        "mmhc-c",
-        "mmhc_c:MMHCc",
-        "MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules",
-        "Yu et al., section 6.1",
-    ),
-    (
-        "gsbn",
-        "gsbn:GSBN",
-        "Markov blankets by growing and shrinking, links and directions from them, Meek's rules",
-        "Margaritis and Thrun 2000",
-    ),
-    (
-        "sll+c",
-        "sll_c:SLLc",
-        "Markov blankets by best networks, v-structures from spouses, Meek's rules",
-        "Niinimäki and Parviainen 2012",
-    ),
-    (
-        "sll+g",
-        "sll_g:SLLg",
-        "neighbours by best networks, directions by the score and hill climbing",
-        "Niinimäki and Parviainen 2012",
-    ),
-    (
-        "ggsl",
-        "ggsl:GGSL",
-        "grows from one variable to all by best networks, conflicts decided by the score, Meek's rules",
-        "Gao, Fadnis and Campbell 2017",
-    ),
-    (
-        "tc",
-        "tc:TC",
-        "Markov blankets from the inverse correlation matrix, spouses by collider sets; real numbers",
-        "Pellet and Elisseeff 2008",
-    ),
-    (
-        "pc-stable",
-        "pc_stable:PCStable",
-        "edges removed level by level by independence tests, colliders by separating sets, Meek's rules",
-        "Colombo and Maathuis 2014",
-    ),
-    (
-        "exact",
-        "exact_search:ExactSearch",
-        "the DAG with the best score of all, for up to about 20 variables",
-        "Silander and Myllymaki 2006",
-    ),
-    (
-        "notears",
-        "notears:NOTEARS",
-        "linear equations by least squares, cycles kept out by a smooth constraint",
-        "Zheng and others 2018",
-    ),
-    (
-        "dag-gnn",
-        "dag_gnn:DAGGNN",
-        "an autoencoder with a matrix of weights between the variables, trained to be that of a DAG",
-        "Yu, Chen, Gao and Yu 2019",
-    ),
-    (
-        "local-to-global",
-        "local_to_global:LocalToGlobal",
-        "any learner of neighbours, either way of orienting",
-        "Yu et al., section 5",
-    ),
-):
-    STRUCTURE.add(_name, f"f2sl.structure.{_place}", _summary, _reference)
+STRUCTURE.add_all(
+    "f2sl.structure",
+    """
+f2sl-c           f2sl:F2SLc                     Yu et al., Algorithm 2
+    FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules
+f2sl-s           f2sl:F2SLs                     Yu et al., Algorithm 1
+    FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
+f2sl-h           f2sl_h:F2SLh                   f2sl
+    confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders
+mmhc             mmhc:MMHC                      Tsamardinos and others 2006
+    MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
+mmhc-c           mmhc:MMHCc                     Yu et al., section 6.1
+    MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules
+gsbn             gsbn:GSBN                      Margaritis and Thrun 2000
+    Markov blankets by growing and shrinking, links and directions from them, Meek's rules
+sll+c            by_best_networks:SLLc          Niinimäki and Parviainen 2012
+    Markov blankets by best networks, v-structures from spouses, Meek's rules
+sll+g            by_best_networks:SLLg          Niinimäki and Parviainen 2012
+    neighbours by best networks, directions by the score and hill climbing
+ggsl             ggsl:GGSL                      Gao, Fadnis and Campbell 2017
+    grows from one variable to all by best networks, conflicts decided by the score, Meek's rules
+tc               tc:TC                          Pellet and Elisseeff 2008
+    Markov blankets from the inverse correlation matrix, spouses by collider sets; real numbers
+pc-stable        pc_stable:PCStable             Colombo and Maathuis 2014
+    edges removed level by level by independence tests, colliders by separating sets, Meek's rules
+exact            exact_search:ExactSearch       Silander and Myllymaki 2006
+    the DAG with the best score of all, for up to about 20 variables
+notears          notears:NOTEARS                Zheng and others 2018
+    linear equations by least squares, cycles kept out by a smooth constraint
+dag-gnn          dag_gnn:DAGGNN                 Yu, Chen, Gao and Yu 2019
+    an autoencoder with a matrix of weights between the variables, trained to be that of a DAG
+local-to-global  local_to_global:LocalToGlobal  Yu et al., section 5
+    any learner of neighbours, either way of orienting
+""",
+)
 
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
@@ -346,18 +288,10 @@ def told_copies(moments: Moments) -> list[str]:
     return [same + listing(pairs)]
 
 
-@contextmanager
-def _display(verbose: bool) -> Iterator[None]:
+def _display(verbose: bool) -> AbstractContextManager[None]:
     """Show progress on the terminal where that is asked for."""
     if not verbose:
-        with nullcontext():
-            yield
-        return
-    from f2sl._rich import RichDisplay
+        return nullcontext()
+    from f2sl._rich import on_terminal
 
-    display = RichDisplay()
-    try:
-        with showing(display):
-            yield
-    finally:
-        display.close()
+    return on_terminal()

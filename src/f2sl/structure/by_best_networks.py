@@ -1,23 +1,44 @@
-"""What the learners of structures share that find the best networks around each variable.
+"""SLL+C and SLL+G (Niinimäki and Parviainen 2012), and what GGSL shares with them.
 
-They go from the local to the global with the local learners by score (:mod:`f2sl.local.by_score`), and like
-these can be stopped by a time limit or by Ctrl-C. What was finished is then a graph, said to be incomplete.
+They find the best networks around each variable with the local learners by score
+(:mod:`f2sl.local.by_score`), and like these can be stopped by a time limit or by Ctrl-C. What was finished is
+then a graph, said to be incomplete.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from f2sl._arrays import Integers
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
-from f2sl.local.by_score import ByScore, Run, WithNetworks
+from f2sl.local.by_score import ByScore, Found, Run, WithNetworks
+from f2sl.local.sll import SLL, SLLPC, blanket
 from f2sl.skeleton import Skeleton, constrained, join
+from f2sl.stats.choose import make_score
 from f2sl.storage.protocol import CountingEngine
-from f2sl.structure.base import StructureLearner
+from f2sl.structure.base import StructureLearner, WithClimbing, as_graph
 
 
 class ByBestNetworks(StructureLearner, WithNetworks):
-    """Base of SLL+C, SLL+G and GGSL, whose attributes are described in the first of these."""
+    """Base of SLL+C, SLL+G and GGSL.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        The graph learned, weighted by what the score would lose without each link.
+    complete_ : bool
+        Whether all came to its end; if not, `notes_` say how far it got.
+    pc_ : dict of str to list of str
+        The neighbours found for each variable, strongest first, before they were joined; none where the
+        search did not come to its end.
+    skeleton_ : PDAG
+        All edges, undirected.
+    n_exact_, n_climbed_ : int
+        Networks found exactly, and by hill climbing because they were too large.
+    """
 
     takes = ("states",)
     strength_unit = "log score"
@@ -67,3 +88,91 @@ class ByBestNetworks(StructureLearner, WithNetworks):
             self._keep_skeleton(skeleton, names)
         with self._timed("orientation"):
             return self._oriented(run, names, skeleton)
+
+
+class SLLc(ByBestNetworks):
+    """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
+
+    Who is a spouse of T has a child C with it: T -> C <- spouse is a v-structure, if both are linked to C,
+    and not to each other. Where v-structures claim opposite directions, more of them decide; then come
+    Meek's rules. No independence test is made.
+
+    Attributes
+    ----------
+    blankets_ : dict of str to list of str
+        The Markov blanket of each variable, strongest first.
+    v_structures_ : list of (str, str, str)
+        The triples (A, C, D) found to be A -> C <- D.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.SLLc().fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    def _local_learner(self) -> ByScore:
+        return self._like(SLL)
+
+    def _how_far(self, run: Run) -> str:
+        if len(run.found) < run.n:
+            return super()._how_far(run)
+        return f"with the spouses of {len(run.spouses):,} of {run.n:,} variables found"
+
+    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        blankets = run.sets({target: blanket(run, target) for target in run.spouses}, run.spouses)
+        self.blankets_ = self._named(blankets, names)
+        return self._oriented_by(v_structures_of_spouses(run.spouses, skeleton), skeleton, names)
+
+
+def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:
+    """List the v-structures that spouses show, as rows (A, C, D) with A < D, each once."""
+    shown = {
+        (min(target, spouse), child, max(target, spouse))
+        for target, around in found.items()
+        for spouse, children in around.children.items()
+        for child in children
+    }
+    triples = np.array(sorted(shown), np.int64).reshape(-1, 3)
+    a, c, d = triples.T
+    return np.asarray(triples[skeleton.linked(a, c) & skeleton.linked(c, d) & ~skeleton.linked(a, d)])
+
+
+class SLLg(ByBestNetworks, WithClimbing):
+    """Learn a DAG: SLL-PC, symmetry, then hill climbing on the same score over the edges of the skeleton.
+
+    The score and its prior are also those of hill climbing, in which edges have no prior.
+
+    Attributes
+    ----------
+    graph_ : DAG
+        The best graph found; where time was up before the climb, a PDAG of the links found.
+    score_ : float
+        The log score of `graph_`.
+    n_steps_, n_families_ : int
+        Steps of the climb, and families scored on the way.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> f2sl.SLLg().fit(f2sl.load_example("asia")).graph_.is_dag()
+    True
+    """
+
+    def _local_learner(self) -> ByScore:
+        return self._like(SLLPC, symmetry="none")
+
+    def _how_far(self, run: Run) -> str:
+        return "during hill climbing" if len(run.found) == run.n else super()._how_far(run)
+
+    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        if run.interrupted or run.out_of_time:
+            return as_graph(skeleton, names)
+        from f2sl.search.admissible import Admissible
+
+        score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)
+        limited = score if self.max_parents is None else Admissible(score, self.max_parents)
+        graph, climbed = self._climbed(skeleton, names, limited, edge_log_prior=0.0, may_go_on=run.has_time)
+        self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
+        return graph

@@ -23,6 +23,8 @@ class ByWeights(StructureLearner):
 
     Attributes
     ----------
+    graph_ : DAG
+        The graph learned; its edges have their weights.
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
         ``weights_[i, j]`` is that of the edge from column i to column j, those below the threshold included.
     threshold_ : float
@@ -45,7 +47,7 @@ class ByWeights(StructureLearner):
     @staticmethod
     def _varying(numbers: Table) -> Table:
         """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
-        low, high = numbers.ends()
+        low, high = numbers.ends
         return numbers.select(np.flatnonzero(low < high).tolist())
 
     def _graph_of(self, weights: Matrix, names: tuple[str, ...]) -> DAG:

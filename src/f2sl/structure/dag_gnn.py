@@ -38,22 +38,12 @@ class DAGGNN(ByWeights):
 
     Attributes
     ----------
-    graph_ : DAG
-        The graph learned; the weights of its edges are those of the matrix.
-    weights_ : ndarray of shape (n_features_in_, n_features_in_)
-        ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too.
-    threshold_ : float
-        `threshold`, or more where that left a cycle, and `notes_` say so.
     h_ : float
         The measure of cycles at the end: 0 for a DAG.
     loss_ : float
         The negative evidence lower bound at the end, without constants: the mean over the rows.
     n_steps_ : int
         Steps that the optimiser made.
-    complete_ : bool
-        False if a time limit or Ctrl-C ended the training.
-    notes_, timings_
-        As in :class:`F2SLc`.
 
     Examples
     --------

@@ -83,9 +83,7 @@ class ExactSearch(StructureLearner):
             best = best_networks(lattice.values[None], self.max_parents, rules)
             arrows = _arrows(best.parents[0], members)
             graph = DAG.from_arrays(names, arrows)
-            if (
-                not rules
-            ):  # of equivalent networks take the one by names; with constraints some may break them
+            if not rules:  # of equivalent networks take the one by names; some may break constraints
                 graph = graph.to_cpdag().to_dag()
             strengths = _strengths(scores, members, graph.directed_array)
         self.score_ = float(best.scores[0]) * scores.unit

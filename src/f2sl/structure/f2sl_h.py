@@ -29,7 +29,7 @@ from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import check_choice, kind_of_engine, make_score
 from f2sl.storage.engine import Engine
 from f2sl.structure.base import WithScore, as_graph
-from f2sl.structure.local_to_global import OrientedByTests
+from f2sl.structure.local_to_global import WithColliders
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.base import FamilyScores
@@ -55,7 +55,7 @@ def prior_weight(engine: Engine) -> float:
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
 
 
-class F2SLh(OrientedByTests, WithScore):
+class F2SLh(WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768

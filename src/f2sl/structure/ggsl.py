@@ -30,8 +30,7 @@ from f2sl.local.by_score import ByScore, Run
 from f2sl.local.growing import Around, Growth, grow
 from f2sl.local.s2tmb import S2TMB
 from f2sl.skeleton import Skeleton
-from f2sl.structure.by_best_networks import ByBestNetworks
-from f2sl.structure.sll_c import v_structures_of_spouses
+from f2sl.structure.by_best_networks import ByBestNetworks, v_structures_of_spouses
 
 
 class GGSL(ByBestNetworks):
@@ -39,8 +38,8 @@ class GGSL(ByBestNetworks):
 
     Attributes
     ----------
-    graph_, complete_, pc_, skeleton_, v_structures_, n_exact_, n_climbed_
-        As in :class:`SLLc`.
+    v_structures_ : list of (str, str, str)
+        The triples (A, C, D) found to be A -> C <- D.
     start_ : str
         The variable that the graph has grown from.
     n_conflicts_ : int

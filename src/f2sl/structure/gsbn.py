@@ -64,7 +64,7 @@ class GSBN(StructureLearner, WithTests):
     symmetry: str = option("symmetry")
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        from f2sl.local.gsmb import GSMB
+        from f2sl.local.grow_shrink import GSMB
 
         with self._timed("blankets"):
             blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).learn_all(engine)

@@ -32,23 +32,12 @@ class FromLocal(StructureLearner):
 
     Attributes
     ----------
-    graph_ : PDAG or DAG
-        What was learned. After tests, ``graph_.to_dag()`` orients the rest; after a search by score, an edge
-        of the skeleton may be missing.
     pc_ : dict of str to list of str
         The parents and children found for each variable, strongest first, before the sets were joined.
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
-    separating_sets_ : mapping of (str, str) to tuple of str
-        What was found to make two unlinked variables independent; names of a pair in ascending order.
-    v_structures_ : list of (str, str, str)
-        Where tests orient: the triples (A, C, D) found to be A -> C <- D.
-    score_ : float
-        Where a score orients: the log score of `graph_`, structure prior included.
     n_tests_, n_unreliable_ : int
         Independence tests asked for in all, and how many of them were inconclusive.
-    n_steps_, n_families_ : int
-        Where a score orients: steps of hill climbing, and families scored on the way.
     local_learner_ : LocalLearner
         The learner of the first step, with its options.
     """
@@ -124,14 +113,8 @@ class FromLocal(StructureLearner):
             return skeleton
 
 
-class OrientedByTests(FromLocal, WithTests):
-    """From the local to the global, with directions from independence tests."""
-
-    def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        found = self._colliders(engine, skeleton)
-        named = found.separating_sets.named(names)
-        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
-        return self._oriented_by(found.triples, skeleton, names)
+class WithColliders(FromLocal, WithTests):
+    """From the local to the global, with v-structures from independence tests."""
 
     def _colliders(self, engine: Engine, skeleton: Skeleton) -> VStructures:
         """Find the v-structures of a skeleton by independence tests, and count the tests."""
@@ -144,10 +127,41 @@ class OrientedByTests(FromLocal, WithTests):
         return found
 
 
+class OrientedByTests(WithColliders):
+    """From the local to the global, with directions from independence tests.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        The graph learned; ``graph_.to_dag()`` orients the rest.
+    separating_sets_ : mapping of (str, str) to tuple of str
+        What was found to make two unlinked variables independent; names of a pair in ascending order.
+    v_structures_ : list of (str, str, str)
+        The triples (A, C, D) found to be A -> C <- D.
+    """
+
+    def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        found = self._colliders(engine, skeleton)
+        named = found.separating_sets.named(names)
+        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
+        return self._oriented_by(found.triples, skeleton, names)
+
+
 class OrientedByScore(FromLocal, WithScore):
     """From the local to the global, with directions from a score.
 
     With BDeu each edge costs log(equivalent_sample_size + 1), the structure prior of the F2SL paper.
+
+    Attributes
+    ----------
+    graph_ : DAG
+        The best graph found. An edge of the skeleton may be missing in it.
+    separating_sets_ : mapping of (str, str) to tuple of str
+        What the learner of neighbours found to make two variables independent.
+    score_ : float
+        The log score of `graph_`, structure prior included.
+    n_steps_, n_families_ : int
+        Steps of the climb, and families scored on the way.
     """
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
@@ -160,14 +174,13 @@ class OrientedByScore(FromLocal, WithScore):
 class LocalToGlobal(OrientedByTests, OrientedByScore):
     """Learn a structure from the local to the global.
 
+    It has `v_structures_` with ``orient="ci"``, `score_`, `n_steps_` and `n_families_` with
+    ``orient="score"``.
+
     Attributes
     ----------
-    graph_, pc_, skeleton_, separating_sets_, n_tests_, n_unreliable_, local_learner_
-        As in :class:`F2SLc`.
-    v_structures_
-        With ``orient="ci"``, as in :class:`F2SLc`.
-    score_, n_steps_, n_families_
-        With ``orient="score"``, as in :class:`F2SLs`.
+    graph_ : PDAG or DAG
+        What was learned, as by :class:`F2SLc` or by :class:`F2SLs`.
 
     Examples
     --------

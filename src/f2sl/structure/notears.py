@@ -51,23 +51,17 @@ class NOTEARS(ByWeights):
 
     Attributes
     ----------
-    graph_ : DAG
-        The graph learned; its edges have their weights.
     weights_ : ndarray of shape (n_features_in_, n_features_in_)
         ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too. With
         `standardize`, of the standardised columns.
     h_ : float
         How far from acyclic the weights were before small ones were dropped: the constraint's value, which is
         0 without cycles.
-    threshold_ : float
-        Below which weights were dropped: `threshold`, or more where that left a cycle, and `notes_` say so.
     n_iterations_ : int
         Steps of L-BFGS-B ("expm") or of Adam ("logdet").
     varsortability_ : float
         How well the variances of the columns, as they came, sort the graph learned: see
         :func:`f2sl.varsortability`. NaN without edges.
-    complete_ : bool
-        Whether the search came to its end; if not, `notes_` say why.
 
     Examples
     --------

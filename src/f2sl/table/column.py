@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from f2sl._arrays import Integers
 
 STATES, NUMBER = "states", "number"
 KINDS = (STATES, NUMBER)
@@ -48,7 +49,12 @@ def code_type(most_states: int) -> type[np.uint8] | type[np.uint16]:
     return np.uint8 if most_states <= 256 else np.uint16
 
 
-def places_of(kinds: Sequence[str]) -> npt.NDArray[np.int64]:
+def of_kind(columns: Sequence[Column], kind: str) -> list[int]:
+    """List the numbers of the columns of one kind."""
+    return [i for i, column in enumerate(columns) if column.kind == kind]
+
+
+def places_of(kinds: Sequence[str]) -> Integers:
     """Number the columns of each kind in their order.
 
     Examples

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
-from f2sl.table.column import HOLDS, KINDS, NUMBER, STATES, Column
+from f2sl.table.column import HOLDS, KINDS, NUMBER, STATES, Column, of_kind
 from f2sl.table.names import listing
 
 MIXED_ADVICE = (
@@ -25,7 +26,11 @@ MIXED_ADVICE = (
 )
 """What to do about a table with columns of both kinds."""
 
-Summand = Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[Any], ...]]
+Ends = tuple[Floats, Floats]
+"""The least and the greatest number, or code that occurs, of each column."""
+
+Arrays = tuple[npt.NDArray[Any], ...]
+Summand = Callable[[Floats], Arrays]
 """From a block of numbers to arrays that are to be added up over all blocks."""
 
 
@@ -38,6 +43,10 @@ class Table(ABC):
         Name, kind and states of each variable.
     notes : tuple of str
         What a user should know about how the data were read.
+    ends : tuple of two ndarrays of float64
+        The least and the greatest number, or code that occurs, of each column.
+    places : ndarray of int64
+        Which of the columns of its kind each column is, as the storage holds them.
     memory : int or None
         Bytes that working with the table may take; None if it is in memory.
     """
@@ -47,6 +56,8 @@ class Table(ABC):
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
+    ends: Ends
+    places: Integers
     memory: int | None = None
 
     @property
@@ -55,24 +66,16 @@ class Table(ABC):
         """The number of samples."""
 
     @abstractmethod
-    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the least and the greatest number, or code that occurs, of each column."""
-
-    @abstractmethod
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
 
     @abstractmethod
-    def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
+    def add_up(self, function: Summand) -> Arrays:
         """Sum what `function` makes of each block of the rows of a table of numbers."""
 
     @abstractmethod
-    def all_numbers(self) -> npt.NDArray[np.float64]:
+    def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
-
-    @abstractmethod
-    def select(self, variables: Sequence[int]) -> Self:
-        """Return some of the columns, in this order, as a table of their own."""
 
     @abstractmethod
     def _codes_as_numbers(self) -> Self:
@@ -82,9 +85,18 @@ class Table(ABC):
     def counting_engine(self, n_jobs: int | None = None) -> Any:
         """Open the engine that counts a table of states."""
 
+    def select(self, variables: Sequence[int]) -> Self:
+        """Return some of the columns, in this order, as a table of their own."""
+        chosen = list(variables)
+        columns, (low, high) = tuple(self.columns[i] for i in chosen), self.ends
+        return self._with(columns=columns, places=self.places[chosen], ends=(low[chosen], high[chosen]))
+
     def with_notes(self, *notes: str) -> Self:
         """Return the same table with these notes and no others."""
-        return replace(self, notes=notes)  # type: ignore[type-var]
+        return self._with(notes=notes)
+
+    def _with(self, **changes: Any) -> Self:
+        return replace(self, **changes)  # type: ignore[type-var]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -102,7 +114,7 @@ class Table(ABC):
         return tuple(column.states for column in self.columns)
 
     @cached_property
-    def cardinalities(self) -> npt.NDArray[np.int64]:
+    def cardinalities(self) -> Integers:
         """The number of states of each column; 0 for numbers."""
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
@@ -113,7 +125,7 @@ class Table(ABC):
 
     def of_kind(self, kind: str) -> list[int]:
         """List the columns of one kind."""
-        return [i for i, own in enumerate(self.kinds) if own == kind]
+        return of_kind(self.columns, kind)
 
     def one_kind(self) -> str:
         """Return the kind of all columns, or refuse a table with columns of both."""

@@ -42,23 +42,8 @@ from f2sl.table.column import MAX_STATES
 from f2sl.table.names import generated_names
 
 MISSING_SPELLINGS = (
-    *(
-        "",
-        "NA",
-        "N/A",
-        "n/a",
-        "<NA>",
-        "#N/A",
-        "#NA",
-        "#N/A N/A",
-        "NaN",
-        "nan",
-        "-NaN",
-        "-nan",
-        "NULL",
-        "null",
-    ),
-    *("1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+    *("", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "null"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
 )
 """Cells that are missing values."""
 

@@ -81,11 +81,6 @@ class ClusterEngine(CountsOnly):
         """The counts of all variables' states, one variable after another."""
         return np.concatenate([np.empty(0, np.int64), *self._table.margins])
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.cardinalities)
-
     def column(self, variable: int) -> NDArray[Any]:
         """Return the codes of one variable."""
         return self._table.column(variable)
@@ -93,12 +88,6 @@ class ClusterEngine(CountsOnly):
     def close(self) -> None:
         """Let the cluster forget what was sent beside the table, which stays."""
         self._facts.release()
-
-    def __enter__(self) -> ClusterEngine:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""

@@ -6,7 +6,7 @@ states, how often each occurs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Integers
 from f2sl.storage.dask.runtime import Cluster, Held
 from f2sl.storage.memory.table import Block, MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, places_of
-from f2sl.table.table import Summand, Table
+from f2sl.table.table import Arrays, Ends, Summand, Table
 
 if TYPE_CHECKING:
     from f2sl.storage.dask.engine import ClusterEngine
@@ -32,8 +33,6 @@ BYTES_OF_BLOCK = 1 << 25
 ROWS_AT_ONCE = 1 << 18
 """Rows of a block that are turned into floats at a time."""
 
-Arrays = tuple[npt.NDArray[Any], ...]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DaskTable(Table):
@@ -41,16 +40,14 @@ class DaskTable(Table):
 
     Parameters
     ----------
-    columns, extremes, memory, notes
-        As in :class:`f2sl.storage.stream.table.StreamTable`.
+    columns, places, ends, memory, notes
+        As in :class:`f2sl.Table`.
     cluster : Cluster
         Who holds the rows.
     blocks : Held
         Dask's futures of the blocks.
     total_rows : int
         The number of samples.
-    places : ndarray of int64
-        Which row of a block's matrix each column is.
     coded : bool
         Whether the numbers are codes of states.
     """
@@ -61,8 +58,8 @@ class DaskTable(Table):
     cluster: Cluster
     blocks: Held[list[Any]]
     total_rows: int
-    places: npt.NDArray[np.int64]
-    extremes: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    places: Integers
+    ends: Ends
     memory: int
     notes: tuple[str, ...] = ()
     coded: bool = False
@@ -82,7 +79,7 @@ class DaskTable(Table):
         ]
         places = places_of(table.kinds)
         blocks = Held(cluster, lambda: cluster.scatter(parts))
-        return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends(), memory, table.notes)
+        return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends, memory, table.notes)
 
     @property
     def n_rows(self) -> int:
@@ -90,7 +87,7 @@ class DaskTable(Table):
         return self.total_rows
 
     @cached_property
-    def margins(self) -> tuple[npt.NDArray[np.int64], ...]:
+    def margins(self) -> tuple[Integers, ...]:
         """For each column how often each of its states occurs; empty for numbers."""
         of_states = self.of_kind(STATES)
         cardinalities = self.cardinalities[of_states]
@@ -101,10 +98,6 @@ class DaskTable(Table):
                 found[i] = own
         return tuple(found)
 
-    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the least and the greatest number, or code that occurs, of each column."""
-        return self.extremes
-
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
         [values] = self._brought(self.places[[i]], self.columns[i].kind)
@@ -114,28 +107,23 @@ class DaskTable(Table):
         """Sum what `function` makes of the numbers of blocks."""
         return self._summed(_of_codes if self.coded else _of_numbers, function, self.places)
 
-    def _summed(
-        self, function: Callable[..., Arrays], argument: Any, places: npt.NDArray[np.int64]
-    ) -> Arrays:
-        [total] = self.cluster.map(lambda _: self._begin_sum(function, argument, places), [None])
-        return tuple(total)
-
-    def _begin_sum(
-        self, function: Callable[..., Arrays], argument: Any, places: npt.NDArray[np.int64]
-    ) -> Any:
-        asked = self.cluster.put((function, places, argument))
-        parts = [self.cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
-
+    def _summed(self, function: Callable[..., Arrays], argument: Any, places: Integers) -> Arrays:
         def add(group: list[Any]) -> Any:
             return self.cluster.submit(add_arrays, *group)
 
-        return reduced(parts, add, add)
+        def begin(_: None) -> Any:
+            asked = self.cluster.put((function, places, argument))
+            parts = [self.cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
+            return reduced(parts, add, add)
 
-    def all_numbers(self) -> npt.NDArray[np.float64]:
+        [total] = self.cluster.map(begin, [None])
+        return tuple(total)
+
+    def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
         return self._brought(self.places, NUMBER).astype(np.float64, copy=False)
 
-    def _brought(self, places: npt.NDArray[np.int64], kind: str) -> npt.NDArray[Any]:
+    def _brought(self, places: Integers, kind: str) -> npt.NDArray[Any]:
         """Bring some rows of one of the blocks' matrices here."""
         coded = self.coded or kind == STATES
         begun = self.cluster.map(
@@ -143,17 +131,6 @@ class DaskTable(Table):
             range(len(self.blocks.get())),
         )
         return np.concatenate(list(begun), axis=1)
-
-    def select(self, variables: Sequence[int]) -> DaskTable:
-        """Return some of the columns, in this order, as a table of their own on the same blocks."""
-        chosen = list(variables)
-        low, high = self.extremes
-        return replace(
-            self,
-            columns=tuple(self.columns[i] for i in chosen),
-            places=self.places[chosen],
-            extremes=(low[chosen], high[chosen]),
-        )
 
     def _codes_as_numbers(self) -> DaskTable:
         return replace(self, columns=tuple(Column(name, NUMBER) for name in self.names), coded=True)
@@ -185,27 +162,25 @@ def add_arrays(*parts: Arrays) -> Arrays:
     return tuple(np.sum(arrays, axis=0) for arrays in zip(*parts, strict=True))
 
 
-def _sums_of_block(asked: tuple[Callable[..., Arrays], npt.NDArray[np.int64], Any], block: Block) -> Arrays:
+def _sums_of_block(asked: tuple[Callable[..., Arrays], Integers, Any], block: Block) -> Arrays:
     function, places, argument = asked
     stretches = (slice(a, a + ROWS_AT_ONCE) for a in range(0, block.codes.shape[1], ROWS_AT_ONCE))
     return add_arrays(*(function(argument, block, places, rows) for rows in stretches))
 
 
-def _margins_of_block(
-    cardinalities: npt.NDArray[np.int64], block: Block, places: npt.NDArray[np.int64], rows: slice
-) -> Arrays:
+def _margins_of_block(cardinalities: Integers, block: Block, places: Integers, rows: slice) -> Arrays:
     codes = block.codes[places, rows]
     counts = [np.bincount(row, minlength=k) for row, k in zip(codes, cardinalities, strict=True)]
     return (np.concatenate(counts).astype(np.int64),)
 
 
-def _of_numbers(function: Summand, block: Block, places: npt.NDArray[np.int64], rows: slice) -> Arrays:
+def _of_numbers(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
     return function(block.numbers[places, rows])
 
 
-def _of_codes(function: Summand, block: Block, places: npt.NDArray[np.int64], rows: slice) -> Arrays:
+def _of_codes(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
     return function(block.codes[places, rows].astype(np.float64))
 
 
-def _chosen(places: npt.NDArray[np.int64], coded: bool, block: Block) -> npt.NDArray[Any]:
+def _chosen(places: Integers, coded: bool, block: Block) -> npt.NDArray[Any]:
     return (block.codes if coded else block.numbers)[places]

@@ -100,11 +100,6 @@ class MemoryEngine(CountsOnly):
         self.margins: Integers = np.zeros(int(self.margin_start[-1]), np.int64)
         self._fill()
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.cardinalities)
-
     def _fill(self) -> None:
         n = len(self.cardinalities)
         step = max(1, -(-n // (4 * self.threads.n_threads)))
@@ -135,12 +130,6 @@ class MemoryEngine(CountsOnly):
     def close(self) -> None:
         """End the engine's threads."""
         self.threads.close()
-
-    def __enter__(self) -> MemoryEngine:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     # Tables of any order
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type, places_of
-from f2sl.table.table import Summand, Table
+from f2sl.table.table import Arrays, Ends, Summand, Table
 
 if TYPE_CHECKING:
     from f2sl.storage.memory.engine import MemoryEngine
@@ -58,7 +59,7 @@ class MemoryTable(Table):
 
     columns: tuple[Column, ...]
     codes: npt.NDArray[Any]
-    numbers: npt.NDArray[np.float64]
+    numbers: Floats
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -134,12 +135,13 @@ class MemoryTable(Table):
         return int(self.codes.shape[1])
 
     @cached_property
-    def _rows(self) -> npt.NDArray[np.int64]:
+    def places(self) -> Integers:  # type: ignore[override]
         """The row of each column in the matrix of its kind."""
         return places_of(self.kinds)
 
     @cached_property
-    def _ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def ends(self) -> Ends:  # type: ignore[override]
+        """The least and the greatest number, or code that occurs, of each column."""
         low, high = np.empty(self.n_variables), np.empty(self.n_variables)
         for kind, matrix in ((STATES, self.codes), (NUMBER, self.numbers)):
             own = self.of_kind(kind)
@@ -147,20 +149,16 @@ class MemoryTable(Table):
                 low[own], high[own] = matrix.min(axis=1), matrix.max(axis=1)
         return low, high
 
-    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the least and the greatest number, or code that occurs, of each column."""
-        return self._ends
-
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
         matrix = self.codes if self.columns[i].kind == STATES else self.numbers
-        return np.asarray(matrix[self._rows[i]])
+        return np.asarray(matrix[self.places[i]])
 
-    def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
+    def add_up(self, function: Summand) -> Arrays:
         """Return what `function` makes of all numbers: they are one block."""
         return function(self.numbers)
 
-    def all_numbers(self) -> npt.NDArray[np.float64]:
+    def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
         return self.numbers
 
@@ -168,7 +166,7 @@ class MemoryTable(Table):
         """Return some of the columns, in this order, as a table of their own."""
         chosen = tuple(self.columns[i] for i in variables)
         codes, numbers = (
-            [self._rows[i] for i in variables if self.columns[i].kind == kind] for kind in (STATES, NUMBER)
+            [self.places[i] for i in variables if self.columns[i].kind == kind] for kind in (STATES, NUMBER)
         )
         return MemoryTable(chosen, self.codes[codes], self.numbers[numbers], self.notes)
 

@@ -66,11 +66,6 @@ class StreamEngine(CountsOnly):
         at_once = 8 * (self.threads.n_threads + 3)
         self._most_cells = max(1, int(SHARE_FOR_TABLES * table.memory / at_once))
 
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-        return len(self.cardinalities)
-
     def column(self, variable: int) -> NDArray[Any]:
         """Return the codes of one variable."""
         return self._table.column(variable)
@@ -78,12 +73,6 @@ class StreamEngine(CountsOnly):
     def close(self) -> None:
         """End the engine's threads."""
         self.threads.close()
-
-    def __enter__(self) -> StreamEngine:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, as many at a time as fit into memory."""

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import FileError
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import NUMBER, STATES, Column, code_type, places_of
-from f2sl.table.table import Summand, Table
+from f2sl.table.column import NUMBER, STATES, Column, code_type, of_kind, places_of
+from f2sl.table.table import Arrays, Ends, Summand, Table
 
 if TYPE_CHECKING:
     from f2sl.storage.stream.engine import StreamEngine
@@ -101,7 +102,7 @@ class BlockFile:
         self.n_rows += self._n_pending
         self._n_pending = 0
 
-    def read(self, block: int, variables: Sequence[int] | npt.NDArray[np.int64]) -> Block:
+    def read(self, block: int, variables: Sequence[int] | Integers) -> Block:
         """Read some variables' rows of a block; several threads may."""
         first = block * self.rows_per_block
         n_rows = min(self.rows_per_block, self.n_rows - first)
@@ -124,7 +125,7 @@ class BlockFile:
         self._close()
 
 
-def _runs(variables: Sequence[int] | npt.NDArray[np.int64]) -> list[tuple[int, int, int]]:
+def _runs(variables: Sequence[int] | Integers) -> list[tuple[int, int, int]]:
     """Find the stretches of variables that follow each other: place, first variable, how many."""
     numbers = np.asarray(variables, np.int64)
     borders = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
@@ -138,20 +139,14 @@ class StreamTable(Table):
 
     Parameters
     ----------
-    columns : tuple of Column
-        Name, kind and states of each variable.
+    columns, places
+        As in :class:`f2sl.Table`.
     codes, numbers : BlockFile or None
         Where the rows of the columns of states, and of numbers, are; None if there are no such columns.
-    places : ndarray of int64
-        Which of the file's variables each column is.
     margins : tuple of ndarray
         For each column how often each of its states occurs; empty for numbers.
-    extremes : tuple of two ndarrays of float64
-        The least and the greatest number, or code that occurs, of each column.
-    memory : int
-        Bytes that working with the table may take.
-    notes : tuple of str
-        What a user should know about how the data were read.
+    ends, memory, notes
+        As in :class:`f2sl.Table`.
     """
 
     held: ClassVar[str] = "on disk"
@@ -159,9 +154,9 @@ class StreamTable(Table):
     columns: tuple[Column, ...]
     codes: BlockFile | None
     numbers: BlockFile | None
-    places: npt.NDArray[np.int64]
-    margins: tuple[npt.NDArray[np.int64], ...]
-    extremes: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    places: Integers
+    margins: tuple[Integers, ...]
+    ends: Ends
     memory: int = 1 << 28
     notes: tuple[str, ...] = ()
 
@@ -178,7 +173,7 @@ class StreamTable(Table):
         """
         writer = BlockWriter(table.columns, rows_per_block)
         writer.append(table.codes, table.numbers)
-        return writer.finish(table.ends(), memory, table.notes)
+        return writer.finish(table.ends, memory, table.notes)
 
     @property
     def n_rows(self) -> int:
@@ -194,11 +189,7 @@ class StreamTable(Table):
     def _files(self) -> list[BlockFile]:
         return [file for file in (self.codes, self.numbers) if file is not None]
 
-    def ends(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the least and the greatest number, or code that occurs, of each column."""
-        return self.extremes
-
-    def read(self, block: int, variables: npt.NDArray[np.int64] | None = None) -> Block:
+    def read(self, block: int, variables: Integers | None = None) -> Block:
         """Read a block's rows of some columns, or of all, of a table of one kind: a row for each column."""
         [file] = self._files
         return file.read(block, self.places if variables is None else self.places[variables])
@@ -209,7 +200,7 @@ class StreamTable(Table):
         assert file is not None
         return np.concatenate([file.read(block, self.places[[i]])[0] for block in range(file.n_blocks)])
 
-    def add_up(self, function: Summand) -> tuple[npt.NDArray[Any], ...]:
+    def add_up(self, function: Summand) -> Arrays:
         """Sum what `function` makes of each block's numbers."""
         total = function(self.read(0).astype(np.float64))
         for block in range(1, self.n_blocks):
@@ -217,24 +208,18 @@ class StreamTable(Table):
                 sums += more
         return total
 
-    def all_numbers(self) -> npt.NDArray[np.float64]:
+    def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
         return np.concatenate([self.read(i).astype(np.float64) for i in range(self.n_blocks)], axis=1)
 
     def select(self, variables: Sequence[int]) -> StreamTable:
         """Return some of the columns, in this order, as a table of their own on the same blocks."""
-        chosen = list(variables)
-        columns = tuple(self.columns[i] for i in chosen)
-        kinds = {column.kind for column in columns}
-        low, high = self.extremes
+        chosen = super().select(variables)
         return replace(
-            self,
-            columns=columns,
-            codes=self.codes if STATES in kinds or not columns else None,
-            numbers=self.numbers if NUMBER in kinds or not columns else None,
-            places=self.places[chosen],
-            margins=tuple(self.margins[i] for i in chosen),
-            extremes=(low[chosen], high[chosen]),
+            chosen,
+            codes=self.codes if STATES in chosen.kinds or not chosen.kinds else None,
+            numbers=self.numbers if NUMBER in chosen.kinds or not chosen.kinds else None,
+            margins=tuple(self.margins[i] for i in variables),
         )
 
     def _codes_as_numbers(self) -> StreamTable:
@@ -259,12 +244,13 @@ class BlockWriter:
 
     def __init__(self, columns: tuple[Column, ...], rows_per_block: int) -> None:
         self._columns = columns
-        self._of_states = [i for i, column in enumerate(columns) if column.kind == STATES]
-        self._of_numbers = [i for i, column in enumerate(columns) if column.kind == NUMBER]
+        self._of_states = of_kind(columns, STATES)
         self._margins = [np.zeros(len(column.states), np.int64) for column in columns]
         most = max((len(column.states) for column in columns), default=0)
-        types = (self._of_states, np.dtype(code_type(most))), (self._of_numbers, np.dtype(np.float64))
-        self._files = [BlockFile(len(own), dtype, rows_per_block) if own else None for own, dtype in types]
+        held = (self._of_states, code_type(most)), (of_kind(columns, NUMBER), np.float64)
+        self._files = [
+            BlockFile(len(own), np.dtype(dtype), rows_per_block) if own else None for own, dtype in held
+        ]
 
     def append(self, codes: Block, numbers: Block) -> None:
         """Add rows of the table: a matrix for the columns of each kind, with a row for each column."""
@@ -274,12 +260,7 @@ class BlockWriter:
             if file is not None:
                 file.append(rows)
 
-    def finish(
-        self,
-        ends: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
-        memory: int,
-        notes: tuple[str, ...],
-    ) -> StreamTable:
+    def finish(self, ends: Ends, memory: int, notes: tuple[str, ...]) -> StreamTable:
         """Write what is left; `ends` are those of the numbers, and of codes follow from the counts."""
         for file in self._files:
             if file is not None:
@@ -293,9 +274,7 @@ class BlockWriter:
         return StreamTable(self._columns, codes, numbers, places, margins, (low, high), memory, notes)
 
 
-def ends_of(
-    margins: Sequence[npt.NDArray[np.int64]],
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def ends_of(margins: Sequence[Integers]) -> Ends:
     """Find the least and the greatest code of each variable that occurs.
 
     Examples
