@@ -35,7 +35,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         asked.reading.check()
         from f2sl.table.notes import remarks
 
-        registry, noun = _kind(command)
+        registry, noun = _learners_of(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
         from f2sl.api import find_sets
 
@@ -96,7 +96,7 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     output.show(output.columns(title, ("name", unit) if rows else (), rows, right=[1]))
 
 
-def _kind(command: str) -> tuple[Registry, str]:
+def _learners_of(command: str) -> tuple[Registry, str]:
     """Return the learners of a command, and what it calls a member."""
     from f2sl.local.base import LOCAL, MARKOV_BLANKET
 
