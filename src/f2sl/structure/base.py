@@ -26,6 +26,7 @@ from f2sl.local.base import Neighbourhoods
 from f2sl.reading.open import open_for
 from f2sl.skeleton import Skeleton
 from f2sl.stats.choose import check_choice, settle
+from f2sl.stats.scores.base import Score
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
 from f2sl.table import NUMBER
@@ -313,7 +314,7 @@ class WithClimbing(StructureLearner):
 class WithScore(WithClimbing):
     """The options of hill climbing on a score of choice."""
 
-    score: str = option("score", check=check_choice)
+    score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
 
 
