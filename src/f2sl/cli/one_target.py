@@ -41,13 +41,13 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         with progress(quiet):
             table = asked.reading.read(asked.algorithm, learner)
-            learner = learner.settled(table.one_kind())
-            try:
-                with table:
+            with table:
+                learner = learner.settled(table.one_kind())
+                try:
                     found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
-            except Interrupted as error:
-                found = error.finished
-                interrupts.put_off()
+                except Interrupted as error:
+                    found = error.finished
+                    interrupts.put_off()
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
