@@ -80,6 +80,9 @@ def test_each_is_said_in_terms_of_flags(capsys):
     told = capsys.readouterr().err
     assert "error: --alpha must be a number" in told
     assert "; --max-cond-vars must be a whole number" in told
+    assert main(["learn", asia, "--delimiter", "ab", "--bins", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "error: --delimiter takes a single character" in told and "; --bins takes a whole number" in told
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from f2sl._memory import memory_limit
+from f2sl._options import flag
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
@@ -140,6 +141,7 @@ def open_table(
         lambda: _check_known("binning", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
         lambda: _check_drop(drop),
+        lambda: flag("header", header),
     )
     reading = Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
     are_files = is_path(data)
@@ -268,12 +270,12 @@ def _all_of(*checks: Callable[[], Any]) -> list[Any]:
         except OptionError as error:
             told.append(str(error))
     if told:
-        raise OptionError(". ".join(told))
+        raise OptionError("; ".join(told))
     return found
 
 
 def _check_known(option: str, value: Any, known: Iterable[str]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise OptionError(unknown_name(option, value, known))
 
 
@@ -322,9 +324,14 @@ def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     asked = [
         name
         for name, parameter in parameters.items()
-        if name != "data" and given[name] is not parameter.default and given[name] != parameter.default
+        if name != "data" and not _is_same(given[name], parameter.default)
     ]
     if asked:
         raise OptionError(
             f"{', '.join(asked)}: a table was handed over that is open already, and stays as it is"
         )
+
+
+def _is_same(given: Any, default: Any) -> bool:
+    """Tell whether an option has its default; arrays, which no option has for one, do not compare."""
+    return given is default or bool(isinstance(given, type(default)) and given == default)
