@@ -71,7 +71,7 @@ class MRMR(WithMeasure):
 class _Rows:
     """The measure of one variable with each other, a row at a time, the last few remembered."""
 
-    def __init__(self, engine: Engine, measure: str) -> None:
+    def __init__(self, engine: Engine, measure: str | Measure) -> None:
         # Every pair with any information at all is kept; what is left out is 0.
         search = related_pairs(engine, 0.0, measure)
 

@@ -101,8 +101,8 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         raise OptionError(f"{option}: {name} must be derived from f2sl.{base.__name__}")
     kinds = value.kinds
     if not isinstance(kinds, (tuple, list)) or not kinds or any(kind not in HOLDS for kind in kinds):
-        known = ", ".join(map(repr, HOLDS))
-        raise OptionError(f"{option}: {name}.kinds must be a tuple of some of {known}, not {kinds!r}")
+        some = ", ".join(map(repr, HOLDS))
+        raise OptionError(f"{option}: {name}.kinds must be a tuple of some of {some}, not {kinds!r}")
     return value
 
 
