@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Never
 
 from f2sl._memory import memory_limit
 from f2sl._options import flag
+from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
@@ -56,6 +56,7 @@ def open_table(
     memory: int | str | None = None,
     scheduler: Any = None,
     n_jobs: int | None = None,
+    **unknown: Never,
 ) -> Table:
     r"""Open a table of states, of real numbers, or of both.
 
@@ -98,6 +99,8 @@ def open_table(
         Where the cluster is; without it, processes of this machine are one.
     n_jobs : int, optional
         How many of these processes; None for as many as there are cores.
+    **unknown
+        There are no others; an error says whose they are.
 
     Returns
     -------
@@ -126,6 +129,7 @@ def open_table(
         ...
     f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
     """  # noqa: E501
+    refuse_unknown("open_table", unknown, _defaults())
     if isinstance(data, Table):
         _check_nothing_asked(locals())
         return data
@@ -320,16 +324,15 @@ def _checked_delimiter(delimiter: Any) -> str | None:
 
 def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Refuse options beside a table that is open already."""
-    parameters = inspect.signature(open_table).parameters
-    asked = [
-        name
-        for name, parameter in parameters.items()
-        if name != "data" and not _is_same(given[name], parameter.default)
-    ]
+    asked = [name for name, default in _defaults().items() if not _is_same(given[name], default)]
     if asked:
         raise OptionError(
             f"{', '.join(asked)}: a table was handed over that is open already, and stays as it is"
         )
+
+
+def _defaults() -> dict[str, Any]:
+    return open_table.__kwdefaults__ or {}
 
 
 def _is_same(given: Any, default: Any) -> bool:

@@ -10,13 +10,14 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
+from f2sl._owners import refuse_unknown
 from f2sl._progress import showing, stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
@@ -171,7 +172,7 @@ class StructureLearner(Estimator):
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, **unknown: Never) -> Self:
         """Learn the structure of a table.
 
         Parameters
@@ -181,6 +182,8 @@ class StructureLearner(Estimator):
             How to read it can be told to :func:`f2sl.learn`.
         y : ignored
             Here for scikit-learn's sake.
+        **unknown
+            There are no others: the learner's options are its own, and those of reading `open_table`'s.
 
         Returns
         -------
@@ -191,6 +194,7 @@ class StructureLearner(Estimator):
         Interrupted
             On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
         """
+        refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
 
     def read_and_fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
