@@ -19,6 +19,7 @@ ORDER = [
     ["_extensions"],
     ["_progress", "_threads", "_jit", "_deadline", "_memory"],
     ["_options"],
+    ["_owners"],
     ["_estimator", "_registry"],
     ["_rich"],
     ["graph", "constraints"],

@@ -76,7 +76,8 @@ class Summary:
         limits = [run[why] for run in runs for why in ("stopped", "not run") if why in run]
         if limits:
             return f"over {max(limits):g} s"
-        return "failed" if any("failed" in run for run in runs) else "not run yet"
+        told = [why for why in ("over memory", "failed") if any(why in run for run in runs)]
+        return told[0] if told else "not run yet"
 
     def mean(self, learner: str, cell: Cell, measure: str) -> float:
         """Average a measure over the data sets of a cell that the learner has."""

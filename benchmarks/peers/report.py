@@ -108,6 +108,8 @@ def _shown(cell: Cell | None, figure: Callable[[Cell], str]) -> str:
         return ""
     if "stopped" in cell:
         return f"> {cell['stopped']:g} s"
+    if "over memory" in cell:
+        return f"> {cell['over memory'] / 2**30:g} GB"
     if "failed" in cell:
         return "fails"
     return "not run" if "not run" in cell else figure(cell)

@@ -16,7 +16,7 @@ from f2sl.network.bundled import bundled_sizes
 from learners import PACKAGES
 
 Cell = dict[str, Any]
-"""A network, its variables, rows, a learner, and figures or one of "stopped", "failed", "not run"."""
+"""Network, variables, rows, learner, and figures or one of "stopped", "over memory", "failed", "not run"."""
 VARIABLES = {size.name: size.variables for size in bundled_sizes()}
 
 

@@ -13,10 +13,11 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self, dataclass_transform
 
-from f2sl._options import CATALOGUE, refuse, unknown_option
+from f2sl._options import CATALOGUE, refuse
+from f2sl._owners import refuse_unknown
 from f2sl.errors import OptionError
 
 _RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
@@ -58,9 +59,13 @@ class Estimator:
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
         """Refuse options that there are not, and say where they belong."""
-        known = cls.option_defaults()
-        refuse(unknown_option(cls.__name__, name, known) for name in options if name not in known)
+        cls._refuse_unknown(options)
         return super().__new__(cls)
+
+    @classmethod
+    def _refuse_unknown(cls, options: Iterable[str]) -> None:
+        known = cls.option_defaults()
+        refuse_unknown(cls.__name__, [name for name in options if name not in known], known, cls)
 
     @classmethod
     def option_defaults(cls) -> dict[str, Any]:
@@ -75,9 +80,8 @@ class Estimator:
         return {name: getattr(self, name) for name in self.option_defaults()}
 
     def set_params(self, **options: Any) -> Self:
-        """Set some options; one that there is not is an error that lists those there are."""
-        known = self.option_defaults()
-        refuse(unknown_option(type(self).__name__, name, known) for name in options if name not in known)
+        """Set some options; one that there is not is an error that says whose it is."""
+        self._refuse_unknown(options)
         for name, value in options.items():
             setattr(self, name, value)
         return self

@@ -23,7 +23,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
-from f2sl.errors import OptionError, unknown_name
+from f2sl.errors import OptionError
 
 Check = Callable[[str, Any], Any]
 
@@ -454,27 +454,6 @@ def option(name: str, default: Any = _USUAL, *, check: Check | None = None) -> A
 
 def _unless_none(check: Check, name: str, value: Any) -> Any:
     return None if value is None else check(name, value)
-
-
-def unknown_option(owner: str, name: str, known: Iterable[str], takers: Iterable[str] = ()) -> str:
-    """Say that a learner has no such option, and where it belongs or what was meant.
-
-    Examples
-    --------
-    >>> unknown_option("F2SLc", "bins", ["alpha"])
-    "F2SLc has no option 'bins'; it belongs to open_table"
-    >>> unknown_option("mmhc", "delta", ["alpha"], ["f2sl-c", "f2sl-s"])
-    "mmhc has no option 'delta', which f2sl-c and f2sl-s have"
-    >>> unknown_option("mmhc", "alhpa", ["alpha"])
-    "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
-    """
-    if name in READING_OPTIONS:
-        return f"{owner} has no option {name!r}; it belongs to open_table"
-    *others, last = [*takers] or [""]
-    if last:
-        listed = f"{', '.join(others)} and {last} have" if others else f"{last} has"
-        return f"{owner} has no option {name!r}, which {listed}"
-    return unknown_name(f"option of {owner}", name, known)
 
 
 def refuse(problems: Iterable[str]) -> None:

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Any
 
 from f2sl._extensions import load_extensions
-from f2sl._options import refuse, unknown_option
 from f2sl.errors import OptionError, unknown_name
 
 
@@ -89,12 +88,8 @@ class Registry:
         return self._entries[name].load()
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
-        """Make a learner of that name; an option it does not take is an error that says who takes it."""
-        learner = self.load(name)
-        known = learner.option_defaults()
-        strange = [option for option in options if option not in known]
-        refuse(unknown_option(name, option, known, self.takers(option)) for option in strange)
-        return learner(**options)
+        """Make a learner of that name, which refuses options that it does not take."""
+        return self.load(name)(**options)
 
     def takers(self, option: str) -> list[str]:
         """Return the names of the learners that have an option."""

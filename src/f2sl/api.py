@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
-from f2sl._options import READING_OPTIONS, refuse, unknown_option
+from f2sl._options import READING_OPTIONS
+from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
@@ -62,17 +63,8 @@ def make_learner(
 ) -> tuple[Any, dict[str, Any]]:
     """Make the learner of that name; returns it, and the options of `open_table` that were among them."""
     handed = hand_out(registry, algorithm, options)
-    known = [*handed.taken, *READING_OPTIONS]
-    refuse(unknown_option(algorithm, name, known, _takers(registry, name)) for name in handed.unknown)
+    refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
     return registry.create(algorithm, handed.learner), handed.reading
-
-
-def _takers(registry: Registry, option: str) -> list[str]:
-    """Name the learners that have an option, themselves or by the learner of neighbours within them."""
-    found = registry.takers(option)
-    if registry is STRUCTURE and not found:
-        return [f'local-to-global (pc="{name}")' for name in LOCAL.takers(option)]
-    return found
 
 
 def learn(data: Any, algorithm: str = "f2sl-c", **options: Any) -> StructureLearner:

@@ -16,8 +16,6 @@ from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
 from f2sl.local.base import Neighbourhoods
 
-SYMMETRIES = ("and", "or")
-
 
 @dataclass(frozen=True)
 class Skeleton:

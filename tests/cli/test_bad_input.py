@@ -158,7 +158,7 @@ BAD_OPTIONS = {
     "option of another": (
         {"algorithm": "f2sl-s", "alpha": 0.1},
         ["--algorithm", "f2sl-s", "--alpha", "0.1"],
-        ["f2sl-s takes no --alpha; it takes --delta, ", "--score"],
+        ["f2sl-s has no option --alpha; it belongs to f2sl-c, "],
     ),
 }
 

@@ -13,6 +13,7 @@ import pytest
 from cli_process import MODULE, learned, small_table, together, write_csv
 from f2sl import DAG, PDAG, load_graph
 from f2sl.cli.app import main
+from f2sl.table import Table
 
 GRAPH = PDAG([*"abcdef"], [("a", "c"), ("b", "c")], [("e", "f")])
 TRUTH = DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("e", "f")])
@@ -278,3 +279,14 @@ def test_a_name_with_a_line_break_stays_on_its_line(tmp_path, capsys):
 def test_names_that_the_terminal_cannot_show_do_no_harm(tmp_path):
     path = write_csv(tmp_path / "t.csv", {"größe": [0, 1] * 50, "b": [0, 1] * 50})
     assert "gr\\xf6\\xdfe" in learned("learn", path, PYTHONIOENCODING="ascii")
+
+
+@pytest.mark.parametrize(
+    "wrong", [["learn", "--truth", "asia"], ["pc", "--ci-test", "fisher-z", "-a", "mmpc"]]
+)
+def test_what_was_opened_is_closed_after_an_error(csv, monkeypatch, capsys, wrong):
+    closed = []
+    monkeypatch.setattr(Table, "close", lambda table: closed.append(table))
+    command, *options = wrong
+    assert main([command, str(csv), *options, "--quiet"]) == 2
+    assert len(closed) == 1

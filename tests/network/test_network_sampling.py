@@ -295,3 +295,18 @@ def test_fit_refuses_what_it_cannot_use():
         BayesianNetwork.fit(
             f2sl.DAG(names, [(name, "x29") for name in names[:-1]]), {name: [0, 1] for name in names}
         )
+
+
+def test_networks_close_the_tables_that_they_open(monkeypatch):
+    closed = []
+    monkeypatch.setattr(f2sl.Table, "close", lambda table: closed.append(table))
+    states, numbers = {"a": ["x", "y", "y"]}, {"a": [0.5, 0.25, 0.75]}
+    network = f2sl.BayesianNetwork.fit(f2sl.DAG(["a"]), states)
+    uses = [(network.log_likelihood, states)]
+    uses.append((f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 1.0}).log_likelihood, numbers))
+    assert len(closed) == 1
+    for i, (use, data) in enumerate(uses):
+        use(data)
+        assert len(closed) == 2 + i
+        use(f2sl.open_table(data))  # stays open
+        assert len(closed) == 2 + i

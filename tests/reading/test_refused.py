@@ -122,6 +122,24 @@ def test_nothing_left_after_dropping():
     assert "all 2 rows" in refusal({"a": [None, "x"], "b": [1, None]}, missing="drop")
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"header": "no"}, "header must be True or False, not 'no'"),
+        ({"binning": ["width"]}, "unknown binning ['width']; did you mean 'width'? Known: quantile, width"),
+        ({"bins": 1, "header": 0}, "bins takes a whole number of at least 2, got 1; header must be True or"),
+    ],
+)
+def test_options_of_other_types(options, told):
+    assert refusal({"a": ["x", "y"]}, OptionError, **options).startswith(told)
+
+
+def test_names_beside_an_open_table():
+    table = as_table({"a": ["x", "y"]})
+    for names in (np.array(["b"]), ["b"]):
+        assert refusal(table, OptionError, kinds="auto", names=names).startswith("names: a table was handed")
+
+
 def test_unknown_way_with_missing_values():
     message = refusal({"a": [1]}, OptionError, missing="drops")
     assert "'drops'" in message

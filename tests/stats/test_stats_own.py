@@ -401,6 +401,13 @@ class NoFormula(TableScore):
     pass
 
 
+class OfNoKind(f2sl.CITest):
+    kinds = ("numbers",)
+
+    def p_values(self, data, x, y, given):
+        return np.ones(len(x))
+
+
 class Stranger:
     def p_values(self, data, x, y, given):
         return np.ones(len(x))
@@ -414,6 +421,11 @@ class Stranger:
         ("measure", NoMethod(), "measure: NoMethod has no method values"),
         ("ci_test", object(), "ci_test: object has no method p_values"),
         ("ci_test", Stranger(), r"ci_test: Stranger must be derived from f2sl\.CITest"),
+        (
+            "ci_test",
+            OfNoKind(),
+            r"ci_test: OfNoKind\.kinds must be a tuple of some of 'states', 'number', not \('numbers',\)",
+        ),
         ("ci_test", G2, r"ci_test: G2 is a class; hand over an object, G2\(\)"),
         ("ci_test", None, "ci_test must be one of 'auto', 'g2', 'x2', 'fisher-z', not None"),
         ("measure", "sum", "measure must be one of 'auto', 'su', 'mi', 'r2', 'correlation', not 'sum'"),

@@ -80,6 +80,9 @@ def test_each_is_said_in_terms_of_flags(capsys):
     told = capsys.readouterr().err
     assert "error: --alpha must be a number" in told
     assert "; --max-cond-vars must be a whole number" in told
+    assert main(["learn", asia, "--delimiter", "ab", "--bins", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "error: --delimiter takes a single character" in told and "; --bins takes a whole number" in told
 
 
 @pytest.mark.parametrize(
@@ -93,12 +96,37 @@ def test_each_is_said_in_terms_of_flags(capsys):
         ),
         (
             lambda t: f2sl.learn(t, "mmhc", delta=0.1),
-            "mmhc has no option 'delta', which f2sl-c and f2sl-s have",
+            "mmhc has no option 'delta'; it belongs to f2sl-c, f2sl-s",
         ),
-        (lambda t: f2sl.learn(t, "f2sl-c", hidden=3), "f2sl-c has no option 'hidden', which dag-gnn has"),
+        (lambda t: f2sl.learn(t, "f2sl-c", hidden=3), "f2sl-c has no option 'hidden'; it belongs to dag-gnn"),
         (lambda t: f2sl.learn(t, "f2sl-c", bin=3), "unknown option of f2sl-c 'bin'; did you mean 'bins'?"),
-        (lambda t: f2sl.learn_pc(t, "a", k=3), "fcbf has no option 'k', which mrmr has"),
-        (lambda t: f2sl.learn(t, k=3), "f2sl-c has no option 'k', which local-to-global (pc=\"mrmr\") has"),
+        (lambda t: f2sl.learn_pc(t, "a", k=3), "fcbf has no option 'k'; it belongs to mrmr"),
+        (
+            lambda t: f2sl.learn(t, k=3),
+            "f2sl-c has no option 'k'; it belongs to local-to-global (pc=\"mrmr\")",
+        ),
+        (lambda t: f2sl.F2SLc(lambda1=0.1), "F2SLc has no option 'lambda1'; it belongs to notears"),
+        (
+            lambda t: f2sl.learn_mb(t, delta=0.1),
+            "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)",
+        ),
+        (
+            lambda t: f2sl.learn_pc(t, tabu_length=3),
+            "fcbf has no option 'tabu_length'; it belongs to f2sl-s, f2sl-h, mmhc, sll+g, local-to-global (",
+        ),
+        (lambda t: f2sl.open_table(t, alpha=0.1), "open_table has no option 'alpha'; it belongs to f2sl-c, "),
+        (
+            lambda t: f2sl.open_table(t, bin=3),
+            "unknown option of open_table 'bin'; did you mean 'bins'? Known: names",
+        ),
+        (
+            lambda t: f2sl.F2SLc().fit(t, bins=3),
+            "F2SLc.fit has no option 'bins'; it belongs to open_table: open the table first, or call f2sl.le",
+        ),
+        (
+            lambda t: f2sl.F2SLc().fit(t, alpha=0.1),
+            "F2SLc.fit has no option 'alpha'; it belongs to F2SLc",
+        ),
         (
             lambda t: f2sl.learn(t, "local-to-global", pc_options=7, nix=3),
             "unknown option of local-to-global 'nix'",
@@ -109,7 +137,7 @@ def test_each_is_said_in_terms_of_flags(capsys):
         ),
         (
             lambda t: f2sl.learn(t, "mmhc", delta=0.1, nix=1),
-            "mmhc has no option 'delta', which f2sl-c and f2sl-s have; unknown option of mmhc 'nix'",
+            "mmhc has no option 'delta'; it belongs to f2sl-c, f2sl-s; unknown option of mmhc 'nix'",
         ),
     ],
 )
@@ -117,6 +145,10 @@ def test_an_option_that_there_is_not(call, told):
     with pytest.raises(OptionError) as caught:
         call({"a": [0, 1], "b": [0, 1]})
     assert str(caught.value).startswith(told)
+
+
+def test_the_options_of_reading_are_those_of_open_table():
+    assert [*READING_OPTIONS, "n_jobs"] == list(f2sl.open_table.__kwdefaults__)
 
 
 class TestHandingOut:
@@ -162,7 +194,7 @@ class TestFromOutside:
         assert model.pc_ == {"a": ["b", "c"], "b": ["a", "c", "d"], "c": ["a", "b", "d"], "d": ["b", "c"]}
         with pytest.raises(OptionError, match="reach must be a whole number of at least 1, not 0"):
             f2sl.learn_pc(table, "b", algorithm="next-door", reach=0)
-        with pytest.raises(OptionError, match="fcbf has no option 'reach', which next-door has"):
+        with pytest.raises(OptionError, match="fcbf has no option 'reach'; it belongs to next-door"):
             f2sl.learn_pc(table, "b", reach=1)
 
     def test_an_installed_package_adds_one(self, clean, monkeypatch, capsys):

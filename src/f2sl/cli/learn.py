@@ -97,14 +97,14 @@ def learn(
         with progress(quiet):
             started = time.perf_counter()
             table = reading.read(algorithm, learner)
-            seconds = time.perf_counter() - started
-            if true_graph is not None:
-                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-            try:
-                with table:
+            with table:
+                seconds = time.perf_counter() - started
+                if true_graph is not None:
+                    compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+                try:
                     learner.fit(table)
-            except Interrupted:
-                interrupts.put_off()
+                except Interrupted:
+                    interrupts.put_off()
     for stage in ("read", "total"):
         learner.timings_[stage] += seconds
     graph = learner.graph_.to_dag() if dag else learner.graph_

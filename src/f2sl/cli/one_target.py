@@ -35,19 +35,19 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         asked.reading.check()
         from f2sl.table.notes import remarks
 
-        registry, noun = _kind(command)
+        registry, noun = _learners_of(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
         from f2sl.api import find_sets
 
         with progress(quiet):
             table = asked.reading.read(asked.algorithm, learner)
-            learner = learner.settled(table.one_kind())
-            try:
-                with table:
+            with table:
+                learner = learner.settled(table.one_kind())
+                try:
                     found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
-            except Interrupted as error:
-                found = error.finished
-                interrupts.put_off()
+                except Interrupted as error:
+                    found = error.finished
+                    interrupts.put_off()
     notes = [*table.notes, *remarks(table), *found.notes]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
@@ -96,7 +96,7 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     output.show(output.columns(title, ("name", unit) if rows else (), rows, right=[1]))
 
 
-def _kind(command: str) -> tuple[Registry, str]:
+def _learners_of(command: str) -> tuple[Registry, str]:
     """Return the learners of a command, and what it calls a member."""
     from f2sl.local.base import LOCAL, MARKOV_BLANKET
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -207,21 +207,11 @@ def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> An
     OptionError
         If there is no such learner, it does not take one of the options, or not this value.
     """
-    from f2sl.api import hand_out
+    from f2sl.api import make_learner
 
-    handed = hand_out(registry, name, options)
-    if handed.unknown:
-        strange = " and no ".join(FLAGS.get(param, param) for param in handed.unknown)
-        raise OptionError(f"{name} takes no {strange}; it takes {', '.join(_flags(handed.taken))}")
-    learner = registry.create(name, handed.learner)
+    learner, _ = make_learner(registry, name, options)
     learner.check_options()
     return learner
-
-
-def _flags(params: Iterable[str]) -> list[str]:
-    """Return the flags of those parameters that have one, in the order of the catalogue."""
-    wanted = set(params)
-    return [flag for param, flag in FLAGS.items() if param in wanted]
 
 
 def parse_bins(given: Sequence[str] | None) -> int | dict[str, int] | None:
@@ -261,4 +251,5 @@ def in_terms_of_flags() -> Iterator[None]:
         yield
     except OptionError as error:
         told = re.sub(r"(?:^|(?<=; ))\w+", lambda first: FLAGS.get(first[0], first[0]), str(error))
-        raise OptionError(told) from None
+        told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
+        raise OptionError(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told)) from None

@@ -21,6 +21,8 @@ from f2sl._estimator import Estimator
 from f2sl._options import any_of, option
 from f2sl._registry import Registry
 from f2sl.stats.choose import check_choice, measure_unit, settle
+from f2sl.stats.measures.base import Measure
+from f2sl.stats.tests.base import CITest
 
 LOCAL = Registry("PC algorithm")
 LOCAL.add_all(
@@ -201,7 +203,7 @@ class WithTests(Estimator):
 
     alpha: float = option("alpha")
     max_cond_vars: int | None = option("max_cond_vars")
-    ci_test: str = option("ci_test", check=check_choice)
+    ci_test: str | CITest = option("ci_test", check=check_choice)
 
 
 class WithSymmetry(Estimator):
@@ -213,7 +215,7 @@ class WithSymmetry(Estimator):
 class WithMeasure(LocalLearner):
     """The option how to measure what relates two variables, which is the strength of their link."""
 
-    measure: str = option("measure", check=check_choice)
+    measure: str | Measure = option("measure", check=check_choice)
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]

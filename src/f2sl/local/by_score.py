@@ -27,6 +27,7 @@ from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.local.growing import Around, Grower, Growth
 from f2sl.local.lockstep import together
 from f2sl.stats.choose import check_set_score, make_set_scores
+from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import CountingEngine
 
 Found = dict[int, Around]
@@ -47,7 +48,7 @@ class WithNetworks(Estimator):
     Above `max_exact` variables hill climbing takes the place of the exact search.
     """
 
-    score: str = option("score", "bdeu", check=check_set_score)
+    score: str | Score = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size", 1.0)
     order: str = option("order")
     ties: str = option("ties")

@@ -33,6 +33,7 @@ from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice, make_test, significant_pairs
+from f2sl.stats.tests.base import CITest
 from f2sl.storage.engine import Engine
 
 SAMPLES_PER_CELL = 1.0
@@ -46,7 +47,7 @@ class ConfirmedFCBF(WithMeasure):
     alpha: float = option("alpha")
     clean_up: int = option("clean_up")
     ties: str = option("ties")
-    ci_test: str = option("ci_test", check=check_choice)
+    ci_test: str | CITest = option("ci_test", check=check_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""

@@ -21,6 +21,7 @@ from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, related_pairs
+from f2sl.stats.measures.base import Measure
 from f2sl.storage.engine import Engine
 
 ROWS_REMEMBERED = 256
@@ -33,7 +34,7 @@ class MRMR(WithMeasure):
     """
 
     k: int = option("k")
-    measure: str = option("measure", "mi", check=check_choice)
+    measure: str | Measure = option("measure", "mi", check=check_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""
@@ -70,7 +71,7 @@ class MRMR(WithMeasure):
 class _Rows:
     """The measure of one variable with each other, a row at a time, the last few remembered."""
 
-    def __init__(self, engine: Engine, measure: str) -> None:
+    def __init__(self, engine: Engine, measure: str | Measure) -> None:
         # Every pair with any information at all is kept; what is left out is 0.
         search = related_pairs(engine, 0.0, measure)
 

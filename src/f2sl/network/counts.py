@@ -5,7 +5,8 @@ Cells are numbered as the entries of a probability table are: the last variable'
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,15 @@ def cell_numbers(
     return number
 
 
-def states_of(data: Any) -> Table:
-    """Open a table of states, as the parameters of a network need it."""
-    return open_for((STATES,), "a Bayesian network", data, min_variables=1)
+@contextmanager
+def states_of(data: Any) -> Iterator[Table]:
+    """Open a table of states, as the parameters of a network need it, for a ``with`` block.
+
+    One that was open before stays so.
+    """
+    table = open_for((STATES,), "a Bayesian network", data, min_variables=1)
+    with nullcontext() if table is data else table:
+        yield table
 
 
 class FamilyCounts:
@@ -60,8 +67,8 @@ class FamilyCounts:
 
     Examples
     --------
-    >>> table = states_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]})
-    >>> FamilyCounts(table, {"a": ("y", "x"), "b": ("u", "v")}).count([0, 1]).tolist()
+    >>> with states_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]}) as table:
+    ...     FamilyCounts(table, {"a": ("y", "x"), "b": ("u", "v")}).count([0, 1]).tolist()
     [[1, 1], [1, 0]]
     """
 

@@ -21,20 +21,20 @@ def fit(
     check_dag(graph)
     check_nodes("states", states, graph)
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
-    table = states_of(data)
-    listed = {
-        name: checked_states(name, states.get(name, table.states[column]))
-        for name, column in zip(graph.nodes, columns_of(table, graph.nodes), strict=True)
-    }
     families = {name: (*graph.parents(name), name) for name in graph.nodes}
-    for name, family in families.items():
-        check_size(name, [len(listed[member]) for member in family])
-    counts = FamilyCounts(table, listed)
     number = {name: i for i, name in enumerate(graph.nodes)}
-    tables = {
-        name: _estimate(counts.count([number[member] for member in family]), ess)
-        for name, family in families.items()
-    }
+    with states_of(data) as table:
+        listed = {
+            name: checked_states(name, states.get(name, table.states[column]))
+            for name, column in zip(graph.nodes, columns_of(table, graph.nodes), strict=True)
+        }
+        for name, family in families.items():
+            check_size(name, [len(listed[member]) for member in family])
+        counts = FamilyCounts(table, listed)
+        tables = {
+            name: _estimate(counts.count([number[member] for member in family]), ess)
+            for name, family in families.items()
+        }
     return listed, tables
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -208,10 +209,11 @@ class GaussianNetwork:
             One column of numbers for each variable, in any order; see :func:`f2sl.open_table`.
         """
         table = open_for((NUMBER,), "a Gaussian network", data, min_variables=1)
-        for name in self.variables:
-            if name not in table.names:
-                raise DataError(unknown_name("column", name, table.names))
-        values = table.all_numbers()[[table.names.index(name) for name in self.variables]]
+        with nullcontext() if table is data else table:
+            for name in self.variables:
+                if name not in table.names:
+                    raise DataError(unknown_name("column", name, table.names))
+            values = table.all_numbers()[[table.names.index(name) for name in self.variables]]
         variances = np.array(list(self._variances.values()))[:, None]
         noise = values - self.weights().T @ values
         return float(-0.5 * (noise * noise / variances + np.log(2 * np.pi * variances)).sum())

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     """Return the natural logarithm of the probability of all rows; see ``BayesianNetwork.log_likelihood``."""
-    counts = FamilyCounts(states_of(data), network.states)
     names = network.variables
     total = 0.0
-    for child, parents in network._families:
-        found = counts.count([*parents, child]).ravel()
-        met = found > 0
-        with np.errstate(divide="ignore"):
+    with states_of(data) as table, np.errstate(divide="ignore"):
+        counts = FamilyCounts(table, network.states)
+        for child, parents in network._families:
+            found = counts.count([*parents, child]).ravel()
+            met = found > 0
             total += float(found[met] @ np.log(network._distributions(names[child]).ravel()[met]))
     return total

@@ -74,7 +74,7 @@ def check_kinds(kinds: Any) -> None:
     """Refuse kinds that there are not."""
     for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
         known = KINDS if isinstance(kinds, Mapping) else (AUTO, *KINDS)
-        if kind not in known:
+        if not isinstance(kind, str) or kind not in known:
             raise OptionError(unknown_name("kind of column, kinds =", kind, known))
 
 

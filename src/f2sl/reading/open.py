@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 from f2sl._memory import memory_limit
+from f2sl._options import flag
+from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
@@ -42,6 +43,7 @@ def open_table(
     memory: int | str | None = None,
     scheduler: Any = None,
     n_jobs: int | None = None,
+    **unknown: Never,
 ) -> Table:
     r"""Open a table of states, of real numbers, or of both.
 
@@ -84,6 +86,8 @@ def open_table(
         Where the cluster is; without it, processes of this machine are one.
     n_jobs : int, optional
         How many of these processes; None for as many as there are cores.
+    **unknown
+        There are no others; an error says whose they are.
 
     Returns
     -------
@@ -112,6 +116,7 @@ def open_table(
         ...
     f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
     """  # noqa: E501
+    refuse_unknown("open_table", unknown, _defaults())
     if isinstance(data, Table):
         _check_nothing_asked(locals())
         return data
@@ -127,6 +132,7 @@ def open_table(
         lambda: _check_known("binning", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
         lambda: _check_drop(drop),
+        lambda: flag("header", header),
     )
     reading = Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
     files = None
@@ -240,12 +246,12 @@ def _all_of(*checks: Callable[[], Any]) -> list[Any]:
         except OptionError as error:
             told.append(str(error))
     if told:
-        raise OptionError(". ".join(told))
+        raise OptionError("; ".join(told))
     return found
 
 
 def _check_known(option: str, value: Any, known: Iterable[str]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise OptionError(unknown_name(option, value, known))
 
 
@@ -290,13 +296,17 @@ def _checked_delimiter(delimiter: Any) -> str | None:
 
 def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Refuse options beside a table that is open already."""
-    parameters = inspect.signature(open_table).parameters
-    asked = [
-        name
-        for name, parameter in parameters.items()
-        if name != "data" and given[name] is not parameter.default and given[name] != parameter.default
-    ]
+    asked = [name for name, default in _defaults().items() if not _is_same(given[name], default)]
     if asked:
         raise OptionError(
             f"{', '.join(asked)}: a table was handed over that is open already, and stays as it is"
         )
+
+
+def _defaults() -> dict[str, Any]:
+    return open_table.__kwdefaults__ or {}
+
+
+def _is_same(given: Any, default: Any) -> bool:
+    """Tell whether an option has its default; arrays, which no option has for one, do not compare."""
+    return given is default or bool(isinstance(given, type(default)) and given == default)

@@ -99,6 +99,10 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         raise OptionError(f"{option}: {name} has no method {method}")
     if not isinstance(value, base):
         raise OptionError(f"{option}: {name} must be derived from f2sl.{base.__name__}")
+    kinds = value.kinds
+    if not isinstance(kinds, (tuple, list)) or not kinds or any(kind not in HOLDS for kind in kinds):
+        some = ", ".join(map(repr, HOLDS))
+        raise OptionError(f"{option}: {name}.kinds must be a tuple of some of {some}, not {kinds!r}")
     return value
 
 

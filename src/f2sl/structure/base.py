@@ -10,13 +10,14 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
+from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
@@ -26,6 +27,7 @@ from f2sl.local.base import Neighbourhoods
 from f2sl.reading.open import open_for
 from f2sl.skeleton import Skeleton
 from f2sl.stats.choose import check_choice, settle
+from f2sl.stats.scores.base import Score
 from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
 from f2sl.table import NUMBER
@@ -112,7 +114,7 @@ class StructureLearner(Estimator):
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, **unknown: Never) -> Self:
         """Learn the structure of a table.
 
         Parameters
@@ -122,6 +124,8 @@ class StructureLearner(Estimator):
             How to read it can be told to :func:`f2sl.learn`.
         y : ignored
             Here for scikit-learn's sake.
+        **unknown
+            There are no others: the learner's options are its own, and those of reading `open_table`'s.
 
         Returns
         -------
@@ -132,6 +136,7 @@ class StructureLearner(Estimator):
         Interrupted
             On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
         """
+        refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
 
     def read_and_fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
@@ -257,7 +262,7 @@ class WithClimbing(StructureLearner):
 class WithScore(WithClimbing):
     """The options of hill climbing on a score of choice."""
 
-    score: str = option("score", check=check_choice)
+    score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
 
 

@@ -19,7 +19,7 @@ from f2sl._threads import resolve_jobs
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import DAG
 from f2sl.stats.choose import check_set_score, make_set_scores
-from f2sl.stats.scores.base import MOST_MEMBERS
+from f2sl.stats.scores.base import MOST_MEMBERS, Score
 from f2sl.storage.protocol import CountingEngine
 from f2sl.structure.base import StructureLearner
 
@@ -61,7 +61,7 @@ class ExactSearch(StructureLearner):
     takes = ("states",)
     strength_unit = "log score"
 
-    score: str = option("score", "bdeu", check=check_set_score)
+    score: str | Score = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size")
     max_parents: int | None = option("max_parents")
     max_exact: int = option("max_exact")

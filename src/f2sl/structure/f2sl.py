@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from f2sl._options import option
 from f2sl.stats.choose import check_choice
+from f2sl.stats.measures.base import Measure
 from f2sl.structure.local_to_global import FromLocal, OrientedByScore, OrientedByTests
 
 
@@ -18,7 +19,7 @@ class WithFCBF(FromLocal):
 
     delta: float | str = option("delta")
     ties: str = option("ties")
-    measure: str = option("measure", check=check_choice)
+    measure: str | Measure = option("measure", check=check_choice)
 
 
 class F2SLc(OrientedByTests, WithFCBF):

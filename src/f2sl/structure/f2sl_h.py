@@ -27,6 +27,7 @@ from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import check_choice, kind_of_engine, make_score
+from f2sl.stats.measures.base import Measure
 from f2sl.storage.engine import Engine
 from f2sl.structure.base import WithScore, as_graph
 from f2sl.structure.local_to_global import WithColliders
@@ -97,7 +98,7 @@ class F2SLh(WithColliders, WithScore):
     clean_up: int = option("clean_up")
     symmetry: str = option("symmetry", "or")
     ties: str = option("ties")
-    measure: str = option("measure", check=check_choice)
+    measure: str | Measure = option("measure", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
     edge_cost: float | None = option("edge_cost")
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))

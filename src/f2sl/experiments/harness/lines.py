@@ -2,7 +2,8 @@
 
 First come *heads*, which describe what results have in common, such as a learner's options; then a line for
 each job: the fields of its key, and what was measured or one of "stopped" (the seconds after which it was),
-"failed" (why) and "not run" (why not). The file is replaced as a whole after every result.
+"over memory" (the bytes that were allowed), "failed" (why) and "not run" (why not). The file is replaced as a
+whole after every result.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from f2sl.experiments.harness.schedule import Known, Place, Schedule
 from f2sl.graph.atomic import write_atomically
 
 NONE = Limits(0.0, 0)
-WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", FAILED: "failed", OVER_MEMORY: "failed"}
+WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", OVER_MEMORY: "over memory", FAILED: "failed"}
 
 
 class Lines(Keeper[Key]):
@@ -55,7 +56,7 @@ class Lines(Keeper[Key]):
         return {
             key: Known(
                 next((state for state, word in WORDS.items() if word in found), DONE),
-                Limits(found.get("stopped", 0.0), 0),
+                Limits(found.get("stopped", 0.0), found.get("over memory", 0)),
             )
             for key, found in self.results.items()
         }
@@ -93,6 +94,8 @@ class Lines(Keeper[Key]):
         """Return what is stored of a job beside its key."""
         if ended.state == DONE:
             return {"seconds": ended.seconds} | ended.measures
+        if ended.state == OVER_MEMORY:
+            return {WORDS[OVER_MEMORY]: self.limits.bytes}
         return {WORDS[ended.state]: ended.message or self.limits.seconds}
 
     def head(self, key: Key) -> dict[str, Any]:

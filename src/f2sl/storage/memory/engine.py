@@ -118,11 +118,6 @@ class MemoryEngine(CountsOnly):
         for _ in self.threads.map(fill, range(0, n, step)):
             pass
 
-    def _margins_of(self, variables: Integers, k: int) -> Integers:
-        """Give the margins of variables that all have `k` states, one a row."""
-        rows: Integers = self.margins[self.margin_start[variables][:, None] + np.arange(k)]
-        return rows
-
     def column(self, variable: int) -> NDArray[Any]:
         """Return the codes of one variable."""
         return np.asarray(self._codes[variable])

@@ -1,0 +1,73 @@
+"""Whose an option is: what to say of one that a learner, `fit` or `open_table` does not have.
+
+All learners there are may have it, so their registries are named here, and imported where one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from f2sl._options import READING_OPTIONS, refuse
+from f2sl.errors import unknown_name
+
+REGISTRIES = {
+    "learn": ("f2sl.structure.base", "STRUCTURE"),
+    "learn_pc": ("f2sl.local.base", "LOCAL"),
+    "learn_mb": ("f2sl.local.base", "MARKOV_BLANKET"),
+}
+"""By the function that takes their names, where the registries of learners are."""
+
+
+def refuse_unknown(asked: str, names: Iterable[str], known: Iterable[str], own: Any = None) -> None:
+    """Raise one error about options that there are not, if any, which says of each whose it is.
+
+    Parameters
+    ----------
+    asked : str
+        Who was given the options.
+    names, known : iterable of str
+        The options that it does not have, and those it has.
+    own : Registry or class, optional
+        The registry that `asked` is from, or its class: other learners of the same sort come first.
+    """
+    refuse(unknown_option(asked, name, known, own) for name in names)
+
+
+def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None) -> str:
+    """Say whose an option is that was given to another, or what was meant.
+
+    Examples
+    --------
+    >>> unknown_option("F2SLc", "bins", ["alpha"])
+    "F2SLc has no option 'bins'; it belongs to open_table: open the table first, or call f2sl.learn"
+    >>> unknown_option("iamb", "delta", ["alpha"])
+    "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)"
+    >>> unknown_option("mmhc", "alhpa", ["alpha"])
+    "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
+    """
+    if name in READING_OPTIONS:
+        how = "open the table first, or call f2sl.learn"
+        return f"{asked} has no option {name!r}; it belongs to open_table: {how}"
+    owners = owners_of(name, own)
+    if owners:
+        return f"{asked} has no option {name!r}; it belongs to {' and '.join(owners)}"
+    return unknown_name(f"option of {asked}", name, known)
+
+
+def owners_of(option: str, own: Any = None) -> list[str]:
+    """Name whose an option is: the asker's own, of other learners in its registry, or else of all others."""
+    if isinstance(own, type) and option in own.option_defaults():  # type: ignore[attr-defined]
+        return [own.__name__]
+    registries = {
+        function: getattr(import_module(module), name) for function, (module, name) in REGISTRIES.items()
+    }
+    found = {function: registry.takers(option) for function, registry in registries.items()}
+    for function, registry in registries.items():
+        if registry is own or any(entry.load() is own for entry in registry):
+            if found[function]:
+                return [", ".join(found[function])]
+            if function == "learn" and found["learn_pc"]:
+                return [f'local-to-global (pc="{name}")' for name in found["learn_pc"]]
+    return [f"{', '.join(names)} ({function})" for function, names in found.items() if names]
