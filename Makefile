@@ -36,10 +36,7 @@ lint: $(VENV)/.test-installed
 
 test: lint
 	$(BIN)/python -m pytest -q -n auto
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto tests/test_counting.py tests/test_stats_information.py \
-		tests/test_stats_independence.py tests/test_stats_scores.py tests/test_local_fcbf.py tests/test_local_mrmr.py \
-		tests/test_local_tests.py tests/test_set_scores.py tests/test_exact.py tests/test_local_scores.py \
-		tests/test_stats_gaussian.py tests/test_stats_significance.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto -m kernels tests
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py

@@ -16,6 +16,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
     ["_version", "errors", "_arrays"],
+    ["_extensions"],
     ["_progress", "_threads", "_jit", "_deadline", "_memory"],
     ["_options"],
     ["_estimator", "_registry"],
@@ -37,7 +38,9 @@ ORDER = [
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
-"""These two know nothing of the rest but the version, the errors and names of types, nor of each other."""
+"""These two know nothing of the rest but the version, the errors, names of types and extensions, nor of each
+other."""
+FIRST = [*ORDER[0], *ORDER[1]]
 
 
 def part_of(path: Path) -> str:
@@ -78,7 +81,7 @@ def complaints() -> Iterator[str]:
                 continue
             if RANK[part] >= RANK[own]:
                 yield f"{where}:{line}: {own} must not import {part}"
-            elif own in ONLY_FIRST and part not in ORDER[0]:
+            elif own in ONLY_FIRST and part not in FIRST:
                 yield f"{where}:{line}: {own} may import the first parts alone, not {part}"
 
 

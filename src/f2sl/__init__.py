@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl._version import __version__
 
 if TYPE_CHECKING:
+    from f2sl._options import option as option
     from f2sl.api import learn as learn
     from f2sl.api import learn_mb as learn_mb
     from f2sl.api import learn_pc as learn_pc
@@ -100,6 +101,7 @@ _HOMES = {
     "load_graph": "graph",
     "load_network": "network",
     "open_table": "reading",
+    "option": "_options",
     "plot": "graph.plot",
     "random_network": "network",
     "tile": "network",

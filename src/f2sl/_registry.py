@@ -1,24 +1,19 @@
 """Learners, tests, scores and measures by name.
 
 A registry knows where each learner lives and imports it only when asked, so that listing names costs nothing.
-Other packages add their own: an installed package that names a module or a function in the group
-``f2sl.extensions`` of its entry points has it loaded, or called, before a name is said to be unknown and
-before all names are listed.
+Other packages add their own (:mod:`f2sl._extensions`).
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from typing import Any
 
+from f2sl._extensions import load_extensions
 from f2sl._options import refuse, unknown_option
-from f2sl.errors import F2SLWarning, OptionError, unknown_name
-
-EXTENSIONS = "f2sl.extensions"
+from f2sl.errors import OptionError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -43,21 +38,6 @@ class Entry:
             return self.place
         module, _, attribute = self.place.partition(":")
         return getattr(import_module(module), attribute)
-
-
-@cache
-def load_extensions() -> None:
-    """Load what installed packages add to f2sl, once; one that fails is told of, and left out."""
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=EXTENSIONS):
-        try:
-            found = point.load()
-            if callable(found):
-                found()
-        except Exception as error:
-            told = f"the extension {point.name!r} ({point.value}) cannot be loaded: {error}"
-            warnings.warn(told, F2SLWarning, stacklevel=3)
 
 
 class Registry:
@@ -88,6 +68,10 @@ class Registry:
 
     def __iter__(self) -> Iterator[Entry]:
         load_extensions()
+        return iter(list(self._entries.values()))
+
+    def registered(self) -> Iterator[Entry]:
+        """Yield the entries that are known so far, without looking for extensions."""
         return iter(list(self._entries.values()))
 
     def __contains__(self, name: object) -> bool:

@@ -45,9 +45,9 @@ def check_distinct(path: Path, others: Iterable[Path]) -> None:
 def load_any_graph(truth: Path) -> PDAG:
     """Load the graph to compare with: from a graph file, from a BIF file, or of a bundled network."""
     from f2sl.graph import load_graph
-    from f2sl.graph.io import FORMATS
+    from f2sl.graph.io import is_known
 
-    if truth.suffix.lower() in FORMATS:
+    if is_known(truth):
         return load_graph(truth)
     from f2sl.network.bundled import NETWORKS, load_network
     from f2sl.network.files import suffix_of

@@ -17,6 +17,8 @@ in the same sense: arcs both ways are one undirected edge.
 A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph
 that can be a DAG becomes one. ``is_consistent_extension`` and ``arrowheads_lost`` tell
 how a DAG came about; they are not stored.
+
+:func:`add_format` registers another format, from outside the package as well.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from f2sl.errors import FileError, GraphError
+from f2sl._extensions import load_extensions
+from f2sl.errors import FileError, GraphError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
 from f2sl.graph.formats import csv_file, dot_file, gml_file, graphml_file, json_file
 from f2sl.graph.formats.common import FormatError
@@ -48,6 +51,40 @@ FORMATS = {
     ".graphml": Format(graphml_file.write, graphml_file.read),
     ".gml": Format(gml_file.write, gml_file.read),
 }
+
+
+def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
+    """Register a format for files whose names end in `suffix`; it takes the place of one with this suffix.
+
+    Parameters
+    ----------
+    suffix : str
+        Such as ``".net"``, in small letters.
+    write : callable
+        From a graph to the text of its file, in pieces.
+    read : callable
+        From the bytes of a file to its graph. It raises a :class:`FormatError` about a file that does not
+        follow the format, with the number of the line if it knows it.
+
+    Raises
+    ------
+    OptionError
+        If this is no suffix, or one of the others cannot be called.
+    """
+    if not isinstance(suffix, str) or suffix in ("", ".") or suffix != Path(f"a{suffix}").suffix.lower():
+        raise OptionError(f"the suffix of a graph format is like '.net', in small letters, not {suffix!r}")
+    for name, function in (("write", write), ("read", read)):
+        if not callable(function):
+            raise OptionError(f"graph format {suffix}: {name} is no function but {function!r}")
+    FORMATS[suffix] = Format(write, read)
+
+
+def is_known(path: str | os.PathLike[str]) -> bool:
+    """Tell whether there is a format for the suffix of `path`."""
+    suffix = Path(path).suffix.lower()
+    if suffix and suffix not in FORMATS:
+        load_extensions()
+    return suffix in FORMATS
 
 
 def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
@@ -117,7 +154,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def _format_of(path: str | os.PathLike[str]) -> Format:
     suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
+    if not is_known(path):
         shown = f"the suffix {suffix!r} is not known" if suffix else "it has no suffix"
         raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}")
     return FORMATS[suffix]

@@ -28,7 +28,7 @@ from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import kept_columns
 from f2sl.reading.kinds import column_kinds
 from f2sl.reading.values import RawColumn, Refused, some
-from f2sl.storage.dask.table import Block
+from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, of_kind
 from f2sl.table.names import chosen_names

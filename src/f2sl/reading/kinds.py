@@ -41,9 +41,9 @@ def column_kinds(
     OptionError
         If `kinds` or `bins` name a column that there is not, or contradict each other.
     """
-    known = set(source.names)
     named = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else {}
     cut = set(map(str, bins)) if isinstance(bins, Mapping) else set()
+    known = set(source.names) if named or cut else set()
     for option, columns in (("kinds", named), ("bins", cut)):
         for name in columns:
             if name not in known:

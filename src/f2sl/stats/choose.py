@@ -84,10 +84,10 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         ...
     f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'k2', 'bic', 'aic', 'bge', 'bic-g', not 'bdue'
     """  # noqa: E501
-    known = choices(option) if names is None else names
-    if isinstance(value, str) and value in known:
+    if isinstance(value, str) and (value in names if names else value == AUTO or value in REGISTRIES[option]):
         return value
     if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
+        known = names or choices(option)
         raise OptionError(f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}")
     if isinstance(value, type):
         raise OptionError(f"{option}: {value.__name__} is a class; hand over an object, {value.__name__}()")
@@ -118,16 +118,15 @@ def settled(option: str, value: Any, kind: str) -> Any:
     f2sl.errors.OptionError: score="bdeu" is for states, and the table holds real numbers; say "auto", "bge" or "bic-g"
     """  # noqa: E501
     check_choice(option, value)
-    own = choices(option, kind)
+    if isinstance(value, str) and value == AUTO:
+        return next(entry.name for entry in REGISTRIES[option].registered() if kind in _kinds(entry))
     if isinstance(value, str):
-        kinds, shown = () if value == AUTO else _kinds(REGISTRIES[option][value]), f'"{value}"'
+        kinds, shown = _kinds(REGISTRIES[option][value]), f'"{value}"'
     else:
         kinds, shown = value.kinds, repr(value)
-    if value == AUTO:
-        return own[1]
     if kind in kinds:
         return value
-    said = [f'"{name}"' for name in own]
+    said = [f'"{name}"' for name in choices(option, kind)]
     raise OptionError(
         f"{option}={shown} is for {' and '.join(HOLDS[one] for one in kinds)}, and the table holds "
         f"{HOLDS[kind]}; say {', '.join(said[:-1])} or {said[-1]}"

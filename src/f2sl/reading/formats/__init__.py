@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from f2sl._extensions import load_extensions
 from f2sl.errors import DataError, FileError, OptionError
 from f2sl.reading.formats.arrow import Arrow
 from f2sl.reading.formats.base import SAMPLE_BYTES, Batches, DataFile, TableFormat, first_line, naming
@@ -74,7 +75,7 @@ def look_at(place: Path, delimiter: str | None = None, header: bool = True) -> D
         start: bytes = stream.read(SAMPLE_BYTES)
     if not start:
         raise DataError(f"{place}: the file is empty")
-    suffix = suffix_of(place)
+    suffix = _known(suffix_of(place))
     by_suffix = next((one for one in reversed(FORMATS) if suffix in one.suffixes), TEXT)
     by_bytes = next((one for one in FORMATS if one.first_bytes and start.startswith(one.first_bytes)), None)
     if by_bytes is None and by_suffix.first_bytes:
@@ -86,12 +87,20 @@ def look_at(place: Path, delimiter: str | None = None, header: bool = True) -> D
     return DataFile(place, chosen, packing, chosen.look_at(place, start, delimiter, header))
 
 
+def _known(suffix: str) -> str:
+    """Return a suffix, with the formats of installed packages at hand if none has it so far."""
+    if suffix and not any(suffix in one.suffixes for one in FORMATS):
+        load_extensions()
+    return suffix
+
+
 def writer_for(path: Path) -> TableFormat:
     """Find the format that a file is written in, by its suffix; one of gzip may follow it."""
+    suffix = _known(suffix_of(path))
     writers = [one for one in FORMATS if one.can_write]
-    if path.suffix.lower() in (suffix_of(path), ".gz"):
+    if path.suffix.lower() in (suffix, ".gz"):
         for one in writers:
-            if suffix_of(path) in one.suffixes:
+            if suffix in one.suffixes:
                 return one
     known = ", ".join(suffix for one in writers for suffix in one.suffixes)
     raise FileError(

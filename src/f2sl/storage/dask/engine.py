@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
 from f2sl.storage.dask.runtime import Held
-from f2sl.storage.dask.table import Block, DaskTable, reduced
+from f2sl.storage.dask.table import DaskTable, reduced
 from f2sl.storage.memory.engine import (
     CELLS_PER_PIECE,
     MOST_PLANES,
@@ -32,6 +32,7 @@ from f2sl.storage.memory.engine import (
     choose_for_pair,
     merge_pairs,
 )
+from f2sl.storage.memory.table import Block
 from f2sl.storage.protocol import CountsOnly, FoundPairs, PairFormula, Queries, TableFormula
 from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
 

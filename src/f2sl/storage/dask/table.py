@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl.storage.dask.runtime import Cluster, Held
-from f2sl.storage.memory.table import MemoryTable
+from f2sl.storage.memory.table import Block, MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, places_of
 from f2sl.table.table import Arrays, Ends, Summand, Table
 
@@ -32,13 +32,6 @@ BYTES_OF_BLOCK = 1 << 25
 
 ROWS_AT_ONCE = 1 << 18
 """Rows of a block that are turned into floats at a time."""
-
-
-class Block(NamedTuple):
-    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
-
-    codes: npt.NDArray[Any]
-    numbers: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

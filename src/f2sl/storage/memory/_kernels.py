@@ -16,7 +16,7 @@ There are several ways to count the same table, with the same result:
     Sort the samples by their states. Also lists only the cells that occur, and needs no scratch memory
     that grows with the number of states.
 
-`counting/memory.py` chooses among them. Arrays that all kernels share:
+`storage/memory/engine.py` chooses among them. Arrays that all kernels share:
 
 codes : (n_variables, n_rows) uint8 or uint16
     State of each sample. Variable after variable, because each loop reads whole variables.
@@ -38,7 +38,7 @@ from f2sl._jit import Array, kernel, popcount
 WORDS_PER_BLOCK = 64
 """Words of each bit plane that one pass of the pair kernel works on (4,096 samples).
 
-With the 256 planes of a tile (`counting/tiles.py`) a packed block has 128 kilobytes: it stays in the cache.
+With the 256 planes of a tile (`storage/tiles.py`) a packed block has 128 kilobytes: it stays in the cache.
 """
 
 MOST_COMPARED = 7

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,13 @@ from f2sl.table.table import Arrays, Ends, Summand, Table
 
 if TYPE_CHECKING:
     from f2sl.storage.memory.engine import MemoryEngine
+
+
+class Block(NamedTuple):
+    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
+
+    codes: npt.NDArray[Any]
+    numbers: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

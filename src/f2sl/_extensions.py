@@ -1,0 +1,30 @@
+"""What installed packages add to f2sl: learners, tests, scores, measures and formats.
+
+A package names a module or a function in the group ``f2sl.extensions`` of its entry points. The module is
+imported, or the function called, the first time that a name or a suffix is not known, and before all
+names are listed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+from f2sl.errors import F2SLWarning
+
+EXTENSIONS = "f2sl.extensions"
+
+
+@cache
+def load_extensions() -> None:
+    """Load all extensions, once; warn of one that cannot be loaded, and leave it out."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=EXTENSIONS):
+        try:
+            found = point.load()
+            if callable(found):
+                found()
+        except Exception as error:
+            told = f"the extension {point.name!r} ({point.value}) cannot be loaded: {error}"
+            warnings.warn(told, F2SLWarning, stacklevel=3)

@@ -1,0 +1,46 @@
+"""What the documents point to is there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from paths import ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    links = [link.partition("#")[0] for link in LINK.findall(page.read_text(encoding="utf-8"))]
+    local = [link for link in links if link and "://" not in link]
+    assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+NAMED = re.compile(r"`(?:(\w+)` in `)?((?:\w+/)+(?:\w+\.(?:py|md|json|jsonl))?)`")
+PLACES = (ROOT, ROOT / "src" / "f2sl")
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_files_and_folders_that_are_named_are_there(page):
+    """And what is said to be in a file has its name in it."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = NAMED.findall(" ".join(text.split()))
+    assert len(found) > 10
+    for name, path in found:
+        places = [place / path for place in PLACES if (place / path).exists()]
+        assert places, path
+        assert not name or name in places[0].read_text(encoding="utf-8"), (name, path)
+    for name in re.findall(r"`(_\w+\.py)`", text):
+        assert name == "_kernels.py" or (ROOT / "src" / "f2sl" / name).exists(), name
+
+
+def test_the_table_of_parts_names_all_parts():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text[text.index("| part |") : text.index("What imports nothing heavy")]
+    parts = {path.stem for path in (ROOT / "src" / "f2sl").iterdir() if not path.name.startswith("_")}
+    parts -= {"errors", "py"}
+    first = [row.split("|")[1] for row in table.splitlines()[2:] if row]
+    assert set(re.findall(r"`(\w+)`", " ".join(first))) == parts

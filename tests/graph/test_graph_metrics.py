@@ -1,0 +1,92 @@
+"""Comparisons of graphs: hand-counted, against the twin, and as properties."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive_graph as naive
+from f2sl.errors import GraphError
+from f2sl.graph import DAG, PDAG, compare, compare_pc
+from graphs import pdags, shuffled
+
+
+def test_every_kind_of_difference_is_counted_once():
+    nodes = list("abcdefgh")
+    truth = PDAG(nodes, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")], [("e", "f"), ("f", "g")])
+    learned = PDAG(nodes, [("a", "b"), ("c", "b"), ("f", "e"), ("g", "h")], [("c", "d"), ("f", "g")])
+    result = compare(truth, learned)
+    # a->b correct; b->c reversed; c->d lost its arrowhead; d->e missed; e-f got one; f-g correct; g->h extra.
+    assert (result.correct, result.reverse, result.undirected, result.miss, result.extra) == (2, 1, 2, 1, 1)
+    assert result.shd == 5
+    assert (result.true_edges, result.learned_edges) == (6, 6)
+    assert result.precision == result.recall == result.f1 == pytest.approx(1 / 6)
+    assert result.skeleton_precision == result.skeleton_recall == result.skeleton_f1 == pytest.approx(5 / 6)
+    assert list(result.as_dict())[:5] == ["shd", "reverse", "miss", "extra", "undirected"]
+    assert "SHD 5 (reverse 1, miss 1, extra 1, undirected 2)" in str(result)
+
+
+def test_equivalent_dags_differ_in_shd_but_not_in_that_of_the_cpdags():
+    result = compare(DAG(["a", "b"], [("a", "b")]), DAG(["b", "a"], [("b", "a")]))
+    assert (result.shd, result.shd_cpdag) == (1, 0)
+
+
+def test_nothing_learned_gives_zeros():
+    result = compare(DAG(["a", "b"], [("a", "b")]), PDAG(["a", "b"]))
+    assert (result.precision, result.recall, result.f1, result.skeleton_f1) == (0, 0, 0, 0)
+    assert (result.shd, result.miss) == (1, 1)
+
+
+def test_different_nodes_are_refused():
+    with pytest.raises(GraphError, match=r"the learned graph lacks 'c'$"):
+        compare(PDAG(["a", "b", "c"]), PDAG(["a", "b"]))
+    with pytest.raises(GraphError, match=r"the true graph lacks .* and 3 more"):
+        compare(PDAG(["a"]), PDAG(list("abcdefghi")))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_counts_agree_with_the_twin(data):
+    truth = data.draw(pdags(6))
+    learned = data.draw(pdags(6).filter(lambda g: g.n_nodes == truth.n_nodes))
+    result = compare(truth, learned)
+    slow = naive.counts(*((g.directed_edges, g.undirected_edges) for g in (truth, learned)))
+    for name in ("reverse", "miss", "extra", "undirected", "correct"):
+        assert getattr(result, name) == slow[name]
+    if learned.n_edges:
+        assert result.precision == slow["arrowheads"] / learned.n_edges
+    if truth.n_edges:
+        assert result.recall == slow["arrowheads"] / truth.n_edges
+    assert (result.shd == 0) == (truth == learned)
+    back = compare(learned, truth)
+    assert (back.shd, back.shd_cpdag) == (result.shd, result.shd_cpdag)
+    assert (back.miss, back.extra) == (result.extra, result.miss)
+    assert (back.precision, back.recall) == (result.recall, result.precision)
+    assert compare(shuffled(truth, data), shuffled(learned, data)) == result
+
+
+def test_pc_sets():
+    truth = DAG(list("abcd"), [("a", "b"), ("b", "c")])
+    perfect = compare_pc(truth, {name: truth.adjacent(name) for name in truth.nodes})
+    assert perfect.as_dict() == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
+    # a: right and one too many (1/2, 1, 2/3); b: one of two (1, 1/2, 2/3); c: nothing (0); d: wrong (0).
+    result = compare_pc(truth, {"a": {"b", "c"}, "b": ["a"], "c": (), "d": ["a"]})
+    assert result.precision == pytest.approx(1.5 / 4)
+    assert result.recall == pytest.approx(1.5 / 4)
+    assert result.f1 == pytest.approx((4 / 3) / 4)
+    assert "precision 0.375" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("pc", "message"),
+    [
+        ({"a": []}, "no PC set is given for 'b'"),
+        ({"a": [], "b": [], "x": []}, "unknown node 'x'"),
+        ({"a": ["x"], "b": []}, "PC set of 'a': unknown node 'x'"),
+        ({"a": ["a"], "b": []}, "holds 'a' itself"),
+    ],
+)
+def test_malformed_pc_sets_are_refused(pc, message):
+    with pytest.raises(GraphError, match=message):
+        compare_pc(DAG(["a", "b"], [("a", "b")]), pc)

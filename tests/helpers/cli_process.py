@@ -1,0 +1,103 @@
+"""The installed command in a process of its own, and a small table whose graph can be told by hand."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+
+# The command as users have it: compiled, and with no say of the terminal that the tests run in.
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in ("NUMBA_DISABLE_JIT", "F2SL_DEBUG", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE")
+}
+SCRIPT = str(Path(sys.executable).with_name("f2sl"))
+MODULE = (sys.executable, "-m", "f2sl")
+SECONDS = 120
+
+
+def f2sl(*arguments, command=(SCRIPT,), folder=None, **environment):
+    """Run a command to its end."""
+    return subprocess.run(
+        [*command, *map(str, arguments)],
+        cwd=folder,
+        env={**ENVIRONMENT, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def together(calls):
+    """Call functions without arguments, as many at a time as there are cores; return what they return."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda call: call(), calls))
+
+
+def learned(*arguments, **options):
+    """Run a command that must succeed without a word on the standard error; return what it printed."""
+    done = f2sl(*arguments, **options)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return done.stdout
+
+
+def small_table():
+    """Five causes and effects with exact frequencies.
+
+    a, b, d and e are fair coins, every combination 25 times; c is "a or b"; f is e, but the other way
+    round in 5 of each 25. So a -> c <- b is a v-structure, e - f can point either way, d stands alone, and
+    (in bits) SU(a, c) = 2 (h(1/4) - 1/2) / (h(1/4) + 1) = 0.3437, SU(e, f) = 1 - h(1/5) = 0.2781.
+    """
+    rows = [(a, b, d, e, turned) for a, b, d, e in product((0, 1), repeat=4) for turned in range(25)]
+    return {
+        "a": ["ny"[a] for a, *_ in rows],
+        "b": ["ny"[b] for _, b, *_ in rows],
+        "c": [a | b for a, b, *_ in rows],
+        "d": [d for _, _, d, *_ in rows],
+        "e": [e for *_, e, _ in rows],
+        "f": [e ^ (turned < 5) for *_, e, turned in rows],
+    }
+
+
+def write_csv(path, columns, delimiter=","):
+    lines = [columns, *zip(*columns.values(), strict=True)]
+    path.write_text("".join(delimiter.join(map(str, line)) + "\n" for line in lines))
+    return path
+
+
+def heed_interrupts():
+    """Be interruptible even where the tests themselves run in the background and are not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def interrupted(arguments, folder, stages, number=signal.SIGINT):
+    """Interrupt a command once its terminal shows a stage; return exit code, seconds and what was shown."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [SCRIPT, *map(str, arguments)],
+        cwd=folder,
+        env={**ENVIRONMENT, "TERM": "xterm"},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        preexec_fn=heed_interrupts,
+    ) as process:
+        os.close(theirs)
+        shown, asked = b"", 0.0
+        while True:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not asked and any(stage.encode() in shown for stage in stages):
+                asked = time.monotonic()
+                process.send_signal(number)
+        code = process.wait()
+        os.close(ours)
+    return code, time.monotonic() - asked, shown.decode()

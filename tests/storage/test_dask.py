@@ -1,0 +1,323 @@
+"""A cluster of real processes learns what memory learns, to the last bit, whatever happens to it."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import f2sl
+from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_table, write_csv
+from cli_process import f2sl as command
+from cluster_tools import at_result, forgets_all, lone_worker, running
+from f2sl.errors import ClusterError, OptionError
+from f2sl.stats.choose import make_score, make_test, related_pairs
+from f2sl.stats.log_table import CellSums, LogTable
+from f2sl.stats.measures.information import Information
+from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.storage.dask import runtime as connecting
+from f2sl.storage.dask.engine import RowSplitEngine, TileSplitEngine, open_cluster_engine
+from f2sl.storage.dask.runtime import Cluster
+from f2sl.storage.dask.table import DaskTable
+from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import Queries
+from tables import make_table, random_codes, related_codes, related_numbers
+
+MEMORY = 1 << 28
+ALL_SCORES = ("bdeu", "k2", "bic", "aic", LogLikelihood())
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 worker", "3 workers"])
+def client(request):
+    with running(request.param) as client:
+        yield client
+        assert forgets_all(client)
+
+
+def clustered(table, client, n_blocks=2):
+    return DaskTable.of_table(table, Cluster.connect(client, 1, MEMORY), MEMORY, n_blocks)
+
+
+def answers(engine, n):
+    """Ask for margins, pairs, tests and scores of all kinds."""
+    families = [(v, tuple(u for u in range(n) if u != v)[:k]) for v in range(n) for k in range(n)]
+    x, y = np.triu_indices(n, 1)
+    with engine:
+        found = engine.search_pairs(Information(engine).pairs_above(0.0))
+        of_one = related_pairs(engine, 0.01, "mi")(target=3)
+        asked = make_test(engine, 0.01).ask(x, y, np.full((len(x), 1), 5))
+        scores = [make_score(engine, score).score(families).tolist() for score in ALL_SCORES]
+        pairs = [[part.tolist() for part in vars(one).values()] for one in (found, of_one)]
+        return repr([engine.margins.tolist(), pairs, [part.tolist() for part in asked[:2]], scores])
+
+
+# Counting
+
+
+@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
+@pytest.mark.parametrize("n_blocks", [1, 2, 20])
+def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(client, split, n_blocks):
+    table = make_table(related_codes(n_blocks, 210, 7))
+    assert answers(split(clustered(table, client, n_blocks)), 7) == answers(MemoryEngine(table, 1), 7)
+
+
+@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
+def test_large_tables_and_many_states(client, split):
+    cardinalities = [2, 3, 1, 300, 70]
+    table = make_table(random_codes(3, 120, cardinalities), cardinalities)
+    queries = Queries.of([(4, 3), (3, 4, 0), (2, 4, 1), (0, 1)])
+    formula = CellSums(LogTable(120))
+    with split(clustered(table, client)) as engine, MemoryEngine(table, 1) as other:
+        assert engine.evaluate(queries, formula).tolist() == other.evaluate(queries, formula).tolist()
+        assert engine.evaluate(Queries.of([]), formula, width=3).shape == (0, 3)
+        one, two = (e.search_pairs(Information(e).pairs_above(0.0)) for e in (engine, other))
+        assert [part.tolist() for part in vars(one).values()] == [
+            part.tolist() for part in vars(two).values()
+        ]
+
+
+@pytest.mark.parametrize(("n_rows", "split"), [(2100, RowSplitEngine), (1900, TileSplitEngine)])
+def test_the_shape_decides_how_to_split(client, n_rows, split):
+    table = clustered(make_table(random_codes(0, n_rows, [2, 2])), client)
+    assert type(open_cluster_engine(table)) is split
+
+
+def test_progress_of_pairs_adds_up_to_all(client):
+    shares = []
+    with TileSplitEngine(clustered(make_table(related_codes(2, 100, 9)), client)) as engine:
+        engine.search_pairs(Information(engine).pairs_above(0.0), advance=shares.append)
+    assert sum(shares) == pytest.approx(1.0)
+
+
+def test_moments_are_the_same_to_the_last_bit(client):
+    table = related_numbers(4)
+    one, other = Moments.of_table(table), Moments.of_table(clustered(table, client))
+    assert one.correlations.tolist() == other.correlations.tolist()
+    assert one.variances.tolist() == other.variances.tolist()
+
+
+# What goes wrong
+
+
+def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    at_result(monkeypatch, 2, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        f2sl.learn(related_codes(9, 300, 7).T, engine="dask", scheduler=client)
+    monkeypatch.undo()
+    f2sl.learn(related_codes(9, 300, 7).T, engine="dask", scheduler=client)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("tcp://127.0.0.1:1", "tcp://127.0.0.1:1: no Dask scheduler answers"),
+        ("nonsense", "nonsense: no Dask scheduler answers"),
+        ("foo://127.0.0.1:1", "foo://127.0.0.1:1: no Dask scheduler answers"),
+    ],
+)
+def test_nobody_answers(monkeypatch, address, told):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    with pytest.raises(ClusterError, match=told):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=address)
+
+
+def test_somebody_listens_and_says_nothing(monkeypatch):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(ClusterError, match=f"{address}: no Dask scheduler answers"):
+            f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=address)
+
+
+def test_nobody_answers_the_command_line(tmp_path):
+    write_csv(tmp_path / "t.csv", small_table())
+    hasty = "import sys; from f2sl.storage.dask import runtime as cluster; cluster.CONNECT_SECONDS = 0.5"
+    program = sys.executable, "-c", f"{hasty}; from f2sl.cli.app import main; sys.exit(main())"
+    asked = "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"
+    done = command("learn", tmp_path / "t.csv", *asked, command=program)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = r"f2sl: error: tcp://127.0.0.1:1: no Dask scheduler answers at this address.*\n"
+    assert re.fullmatch(told, done.stderr)
+
+
+UNGUARDED = """
+import f2sl
+print("once")
+here, there = (f2sl.learn("t.csv", engine=engine).graph_ for engine in ("memory", "dask"))
+assert there == here
+assert __spec__ is None and __file__.endswith("script.py")
+"""
+
+
+def test_a_script_need_not_keep_workers_from_running_it_again(tmp_path):
+    write_csv(tmp_path / "t.csv", small_table())
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "once\n", "")
+
+
+def test_a_scheduler_without_workers(monkeypatch):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    with (
+        running(0) as client,
+        pytest.raises(ClusterError, match=r"tcp://.*the scheduler has no workers"),
+    ):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+
+
+def test_workers_of_another_version(client, monkeypatch):
+    monkeypatch.setattr(connecting, "__version__", "0.0.0")
+    told = r"tcp://.*: the worker runs f2sl .*, and this is f2sl 0\.0\.0; install the same"
+    with pytest.raises(ClusterError, match=told):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+    monkeypatch.setattr(Cluster, "_check_versions", lambda self: None)  # as if the worker came later
+    with pytest.raises(ClusterError, match=r"tcp://.*: the worker runs f2sl .*asked by f2sl 0\.0\.0"):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "version", "told"),
+    [("host", "python", "3.2.1.final.0", r"Python 3\.2"), ("packages", "numpy", "1.26.4", r"NumPy 1\.26")],
+)
+def test_workers_of_another_python_or_numpy(client, monkeypatch, part, name, version, told):
+    found = client.get_versions(check=False)
+    for worker in found["workers"].values():
+        worker[part][name] = version
+    monkeypatch.setattr(type(client), "get_versions", lambda self, check: found)
+    with pytest.raises(ClusterError, match=rf"tcp://.*: the worker runs {told}, and this is .*; install the"):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        (
+            "import f2sl; f2sl.__version__ = '0.0.1'",
+            r"runs f2sl 0\.0\.1, and this is f2sl ",
+        ),
+        ("import sys; sys.modules['f2sl'] = None", "has no f2sl, and this is f2sl "),
+    ],
+    ids=["another f2sl", "no f2sl"],
+)
+def test_a_worker_that_is_another(tmp_path, first, told):
+    """Also on the command line: one line, and the exit code of what the user must change."""
+    write_csv(tmp_path / "t.csv", small_table())
+    with running(0) as client, lone_worker(client, first):
+        address = client.scheduler.address
+        with pytest.raises(ClusterError, match=rf"tcp://.*: the worker {told}.*; install the same"):
+            f2sl.learn(tmp_path / "t.csv", engine="dask", scheduler=client)
+        done = command("learn", tmp_path / "t.csv", "--engine", "dask", "--scheduler", address)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(rf"f2sl: error: tcp://[\d.:]+: the worker {told}.*; install the same\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler is for engine=\"dask\", and engine is 'auto'"),
+        ({"engine": "dask", "scheduler": 7}, "scheduler takes an address such as"),
+        ({"engine": "spark"}, "engine must be one of 'auto', 'memory', 'stream', 'dask', not 'spark'"),
+    ],
+)
+def test_options_that_make_no_sense(options, told):
+    with pytest.raises(OptionError, match=told):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, **options)
+
+
+# Processes
+
+
+def test_without_an_address_processes_are_started_and_end(tmp_path):
+    """As a program of its own, so that what it leaves behind can be seen."""
+    f2sl.load_example("asia").to_csv(tmp_path / "asia.csv", index=False)
+    command = [
+        sys.executable,
+        "-m",
+        "f2sl",
+        "learn",
+        tmp_path / "asia.csv",
+        "--engine",
+        "dask",
+        "--jobs",
+        "2",
+    ]
+    place = tmp_path / "tmp"
+    place.mkdir()
+    environment = {**os.environ, "TMPDIR": str(place)}
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "graph.json"], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f2sl.load_graph(tmp_path / "graph.json") == f2sl.learn(tmp_path / "asia.csv").graph_
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs process groups")
+@pytest.mark.parametrize(
+    ("moment", "send", "number"),
+    [
+        ("f2sl-*", os.killpg, signal.SIGINT),
+        ("f2sl-*/*/worker-*", os.killpg, signal.SIGINT),
+        ("f2sl-*", os.kill, signal.SIGTERM),
+        ("f2sl-*/*/worker-*", os.killpg, signal.SIGTERM),
+    ],
+    ids=["Ctrl-C, starting", "Ctrl-C, working", "kill, starting", "timeout, working"],
+)
+def test_an_interrupt_ends_the_workers_too(tmp_path, moment, send, number):
+    """A terminal and timeout send their signals to all processes at once; one of them tells of it."""
+    rng = np.random.default_rng(0)
+    table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
+    pq.write_table(table, tmp_path / "0.parquet")
+    for part in range(1, 4):
+        shutil.copy(tmp_path / "0.parquet", tmp_path / f"{part}.parquet")
+    room = tmp_path / "_tmp"
+    room.mkdir()
+    process = subprocess.Popen(
+        [*MODULE, "learn", tmp_path, "--engine", "dask", "--jobs", "2", "--quiet"],
+        env={**ENVIRONMENT, "TMPDIR": str(room)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
+    while not list(room.glob(moment)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    send(process.pid, number)
+    told = process.communicate(timeout=SECONDS)[1]  # until all have closed the pipe
+    assert (process.returncode, told) == (128 + number, "f2sl: interrupted; nothing was written\n")
+    assert list(room.iterdir()) == []
+
+
+def test_dask_is_imported_only_when_asked_for():
+    code = (
+        "import sys, f2sl; f2sl.learn({'a': [0, 1, 1], 'b': [0, 1, 1]}); print('distributed' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(OptionError, match=r'needs Dask.*pip install "f2sl\[cluster\]"'):
+        f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask")

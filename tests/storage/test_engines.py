@@ -1,0 +1,115 @@
+"""Every learner learns the same wherever the data are: in memory, in blocks on disk, on a cluster."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cluster_tools import forgets_all, running
+from f2sl.api import find_sets
+from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.storage.dask import engine as counting
+from f2sl.storage.dask.runtime import Cluster
+from f2sl.storage.dask.table import DaskTable
+from f2sl.storage.stream.table import StreamTable
+from f2sl.structure.base import STRUCTURE
+from marks import compiled_only
+from tables import make_table, related_codes, related_numbers
+
+pytestmark = compiled_only
+
+SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_iter": 5}}
+"""Options that make a learner quick; the answer need not be a good one."""
+
+KINDS = ("states", "number")
+SETS = [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry]
+MEMORY = 1 << 28
+
+
+class Disk:
+    """Tables in blocks of a size that Hypothesis draws."""
+
+    examples = 3
+
+    def holding(self, table, rows_per_block):
+        yield StreamTable.of_table(table, rows_per_block)
+
+
+class Workers:
+    """Tables on a cluster, in one block and in two, split by tiles and by rows."""
+
+    examples = 1
+
+    def __init__(self, client):
+        self._client = client
+
+    def holding(self, table, _):
+        cluster = Cluster.connect(self._client, 1, MEMORY)
+        for n_blocks, rows_per_variable in ((1, 1e9), (2, 1e9), (1, 0), (2, 0)):
+            counting.ROWS_PER_VARIABLE = rows_per_variable
+            yield DaskTable.of_table(table, cluster, MEMORY, n_blocks)
+
+
+@pytest.fixture(scope="module", params=["stream", 1, 3], ids=["stream", "1 worker", "3 workers"])
+def engine(request):
+    """Give what holds a table in another way than in memory."""
+    if request.param == "stream":
+        yield Disk()
+        return
+    usual = counting.ROWS_PER_VARIABLE
+    with running(request.param) as client:
+        yield Workers(client)
+        assert forgets_all(client)
+    counting.ROWS_PER_VARIABLE = usual
+
+
+def drawn(kind, seed):
+    if kind == "number":
+        return related_numbers(seed)
+    return make_table(related_codes(seed, 200, 5, most_states=3))
+
+
+def check(engine, kind, learn):
+    """Compare what is learned from memory with what is learned from elsewhere."""
+
+    @settings(max_examples=engine.examples)
+    @given(seed=st.integers(0, 20), rows_per_block=st.integers(1, 300))
+    def same(seed, rows_per_block):
+        table = drawn(kind, seed)
+        expected = learn(table)
+        for other in engine.holding(table, rows_per_block):
+            assert learn(other) == expected
+
+    same()
+
+
+def of_kinds(entries, kinds_of):
+    """List the entries with each kind of data that they learn from."""
+    return [(*entry, kind) for entry in entries for kind in KINDS if kind in kinds_of(*entry)]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
+)
+def test_structures_are_the_same(engine, name, kind):
+    learner = STRUCTURE.load(name)
+    options = {"n_jobs": 1} if "n_jobs" in learner.option_defaults() else {}
+
+    def learn(table):
+        model = learner(**options, **SMALL.get(name, {})).fit(table)
+        return model.graph_, model.graph_.weights, model.notes_, model.options_in_use_, model.n_rows_
+
+    check(engine, kind, learn)
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "kind"),
+    of_kinds(SETS, lambda registry, name: registry.load(name).takes),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_sets_are_the_same(engine, registry, name, kind):
+    def learn(table):
+        found = find_sets(registry.create(name, {}), name, table, None, 1, {})
+        return {target: (dict(one), one.separating_sets, one.n_tests) for target, one in found.items()}
+
+    check(engine, kind, learn)
