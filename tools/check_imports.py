@@ -39,7 +39,8 @@ ORDER = [
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
-"""These two know nothing of the rest but the version, the errors and extensions, nor of each other."""
+"""These two know nothing of the rest but the version, the errors, names of types and extensions, nor of each
+other."""
 FIRST = [*ORDER[0], *ORDER[1]]
 
 

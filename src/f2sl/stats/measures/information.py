@@ -189,6 +189,12 @@ class PairsAbove(PairValues):
     thresholds: Floats
     classes: Integers
 
+    @property
+    def _terms(self) -> tuple[Any, ...]:
+        """What the kernels need beside the tiles."""
+        how = self.unit is None, self.unit or 0.0
+        return self.table.all_entries, self.scaled_entropies, *how, self.thresholds, self.classes
+
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
         """Count the pairs of some tiles and keep those above the threshold."""
         found = _kernels.search_tiles(
@@ -199,12 +205,7 @@ class PairsAbove(PairValues):
             tiles.cardinalities,
             tiles.order,
             tiles.tiles,
-            self.table.all_entries,
-            self.scaled_entropies,
-            self.unit is None,
-            self.unit or 0.0,
-            self.thresholds,
-            self.classes,
+            *self._terms,
         )
         return FoundPairs(*found)
 
@@ -215,12 +216,7 @@ class PairsAbove(PairValues):
             tiles.cardinalities,
             tiles.order,
             tiles.tiles,
-            self.table.all_entries,
-            self.scaled_entropies,
-            self.unit is None,
-            self.unit or 0.0,
-            self.thresholds,
-            self.classes,
+            *self._terms,
         )
         return FoundPairs(*found)
 
