@@ -88,6 +88,17 @@ def test_ggsl_is_the_naive_one(codes, options, data):
     assert model.start_ == f"v{start:04d}"
 
 
+@pytest.mark.parametrize(("decided", "kept"), [((0, 1), [0]), ((1, 0), [1]), (None, [])])
+def test_of_opposite_claims_the_one_that_is_so_stays(monkeypatch, decided, kept):
+    """0 -> 1 <- 2 and 1 -> 0 <- 3 claim opposite directions; nothing contradicts 4 -> 5 <- 6."""
+    monkeypatch.setattr("f2sl.structure.ggsl.direction_around_both", lambda run, u, v: decided)
+    model = f2sl.GGSL()
+    model.n_conflicts_ = 0
+    triples = np.array([[0, 1, 2], [1, 0, 3], [4, 5, 6]])
+    assert model._settle_directions(None, triples).tolist() == triples[[*kept, 2]].tolist()
+    assert model.n_conflicts_ == 1
+
+
 @pytest.fixture(scope="module")
 def alarm():
     return f2sl.load_network("alarm").sample(1000, seed=1)
