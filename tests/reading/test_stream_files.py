@@ -440,6 +440,14 @@ def test_learners_take_folders_and_engines(tmp_path):
     assert f2sl.learn_mb(folder, "HR", engine="stream", memory=10**8) == f2sl.learn_mb(alarm, "HR")
 
 
+def test_searches_leave_a_table_open_that_was_handed_over(tmp_path):
+    path = tmp_path / "t.csv"
+    FRAME.to_csv(path, index=False)
+    with open_table(path, engine="stream") as table:
+        found = f2sl.learn_pc(table, "text"), f2sl.learn_mb(table, "text")
+        assert (f2sl.learn_pc(table, "text"), f2sl.learn_mb(table, "text")) == found
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
