@@ -108,6 +108,16 @@ def test_without_an_extension_few_v_structures_are_made():
     assert cycle.arrowheads_lost == 1
 
 
+@pytest.mark.parametrize(
+    ("directed", "undirected"),
+    [("eb", "ef cf df af ce de bc bd ab ad"), ("cf", "ad bd de df ac ae af bc be ce")],
+)
+def test_a_new_arrow_wakes_the_edges_of_rule_4_that_it_is_no_last_arrow_of(directed, undirected):
+    arrows, lines = ([tuple(edge) for edge in edges.split()] for edges in (directed, undirected))
+    closed = apply_meek_rules(PDAG(list("abcdef"), arrows, lines))
+    assert parts(closed) == naive.meek_closure(list("abcdef"), arrows, lines)
+
+
 @settings(max_examples=300, deadline=None)
 @given(pdags(6), st.data())
 def test_meek_is_sound_ends_and_does_not_see_the_node_order(pdag, data):

@@ -12,6 +12,7 @@ import naive_orders
 from f2sl.errors import OptionError
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF, relevance_graph
+from f2sl.local.lockstep import answer_all
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.orient.v_structures import find_v_structures
 from f2sl.skeleton import join
@@ -160,3 +161,15 @@ def test_perfect_answers_on_small_graphs(dag):
     oracle = Oracle(n, arrows)
     sets = ConfirmedFCBF(clean_up=n).find_all(relevant_by(oracle), oracle)
     assert {frozenset(edge) for edge in join(sets, "and").edges.tolist()} == {frozenset(a) for a in arrows}
+
+
+def test_the_clean_up_tries_the_weakest_first():
+    """Of two copies each makes the other independent: the one that comes later goes."""
+    rng = np.random.default_rng(0)
+    copy = rng.integers(0, 2, 400)
+    target = np.where(rng.random(400) < 0.9, copy, 1 - copy)
+    test = make_test(make_engine([target, copy, copy]), 0.01)
+    cleaned = ConfirmedFCBF(clean_up=1)._cleaned(test, 0, np.array([1, 2]), np.array([0.6, 0.5]))
+    assert answer_all(cleaned, test).members.tolist() == [1]
+    cleaned = ConfirmedFCBF(clean_up=1)._cleaned(test, 0, np.array([2, 1]), np.array([0.6, 0.5]))
+    assert answer_all(cleaned, test).members.tolist() == [2]

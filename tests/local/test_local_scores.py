@@ -122,6 +122,17 @@ def test_more_neighbours_than_a_word_has_bits():
     assert found.keys() == table.keys() - {"hub"}
 
 
+def test_a_spouse_is_as_strong_as_its_strongest_link_to_a_common_child():
+    # 0 -> 1 <- 3 and 0 -> 2 <- 3. A loss is G(all) - G(parents) - G(without) + G(rest): here G(all) alone.
+    values = {0b1011: 5, 0b1101: 2}
+    found = growing._around(
+        0, [0, 1, 2, 3], [0, 0b1001, 0b1001, 0], lambda sets: np.array([values.get(s, 0) for s in sets]), 0.5
+    )
+    assert found.near == {1: 2.5, 2: 1.0}
+    assert found.spouses == {3: 2.5}
+    assert found.children == {3: (1, 2)}
+
+
 def test_two_copies_of_a_cause():
     """An effect can be linked to either copy; with ties dropped it is to neither, with ties kept to both."""
     rng = np.random.default_rng(0)

@@ -4,13 +4,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import f2sl
 import naive_local
 from f2sl.errors import OptionError
-from f2sl.local import lockstep, subset_search
+from f2sl.local import bamb, lockstep, subset_search
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from marks import compiled_only, few_examples
 from naive_local import asker
@@ -95,6 +95,9 @@ def test_blankets_are_the_naive_ones(learner, seed, n_rows, n, k, alpha, name):
     check_sets(sets, ask, alpha)
 
 
+# In these, several sets separate a descendant from a target of STMB, and the first of them counts.
+@example(seed=15, n=7, k=3, independent=0.25)
+@example(seed=23, n=7, k=3, independent=0.1)
 @pytest.mark.parametrize("learner", [name for name in TESTING if name != "hiton-mb"])
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -123,6 +126,13 @@ def test_a_member_is_as_strong_as_its_weakest_dependence(learner, seed, n, k):
         weakest = found[0] if learner in PC else found
         members, strengths = (part.tolist() for part in sets.of(v))
         assert dict(zip(members, strengths, strict=True)) == {m: weakest[m] for m in members}
+
+
+def test_a_spouse_of_bamb_is_as_strong_as_any_member_makes_it():
+    members = np.array([1, 2, 3])
+    spouses = {1: {5: 2.0, 6: 4.0}, 2: {5: 3.0}, 3: {6: 1.0}}
+    blanket = bamb._Blanket(RandomAnswers(7, 0, 0.1), 0, None, None, {}, members, spouses)
+    assert blanket.all_spouses() == {5: 3.0, 6: 4.0}
 
 
 @pytest.mark.parametrize("learner", TESTING)

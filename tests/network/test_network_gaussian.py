@@ -99,6 +99,8 @@ class TestParts:
         assert network.variables == ("c", "a", "b")
         other = f2sl.GaussianNetwork(GRAPH, {**COEFFICIENTS, ("a", "b"): 2.5}, VARIANCES)
         assert network != other
+        moved = f2sl.GaussianNetwork(GRAPH.reorder(["a", "b", "c"]), COEFFICIENTS, VARIANCES)
+        assert network != moved  # samples depend on the order
 
     @pytest.mark.parametrize(
         ("coefficients", "variances", "words"),

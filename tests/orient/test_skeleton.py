@@ -1,5 +1,6 @@
 """Joining PC sets into a skeleton by the AND and the OR rule."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -31,6 +32,14 @@ def assert_consistent(skeleton):
     first, second = np.array([(a, b) for a in range(skeleton.n) for b in range(skeleton.n)], np.int64).T
     linked = [(min(a, b), max(a, b)) in edges for a, b in zip(first.tolist(), second.tolist(), strict=True)]
     assert skeleton.linked(first, second).tolist() == linked
+
+
+def test_who_did_not_finish_has_no_say():
+    # 0 names 1, and is not named; 2 names 1 and 3, neither of which has finished.
+    sets = replace(neighbourhoods([[1], [], [1, 3], []]), finished=np.array([True, False, True, False]))
+    assert join(sets, "and").edges.tolist() == [[0, 1], [1, 2], [2, 3]]
+    all_finished = replace(sets, finished=np.ones(4, np.bool_))
+    assert join(all_finished, "and").edges.tolist() == []
 
 
 def test_by_hand():

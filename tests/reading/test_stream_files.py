@@ -135,6 +135,14 @@ def test_any_text(tmp_path_factory, columns, rows, n, missing, bins, kinds, data
     assert_same(path.with_suffix(".parquet"), rows, missing=missing, bins=bins, kinds=kinds)
 
 
+def test_a_dropped_row_has_a_say_in_the_kind(tmp_path):
+    """The only number that is not whole is in a row that misses another value."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n0.5,\n1.0,3.0\n2.0,1.0\n4.0,2.0\n")
+    assert_same(path, missing="drop")
+    assert in_blocks(path, missing="drop").kinds == ("number", "number")
+
+
 @pytest.mark.parametrize("late", ["x", "2.5", "true", '"two\nlines"', ""])
 def test_a_type_that_shows_in_the_last_rows(tmp_path, monkeypatch, late):
     """The first stretch of text holds integers alone."""
@@ -311,6 +319,25 @@ def test_damage_within_a_file(tmp_path):
     assert refused(path, FileError).startswith(f"{path}: not a valid Parquet file")
 
 
+@pytest.mark.parametrize(
+    ("many", "later", "expected"),
+    [
+        (["0.5", "1.5", "2.5", "3.5", "4.5"], "7", pa.float64()),
+        (["1", "2", "3", "4", "5"], "7", pa.int64()),
+        (["1", "2", "3", "4", "5"], "0.5", pa.float64()),
+        (["a", "b", "c", "d", "e"], "7", pa.string()),
+        (["1", "2", "3", "4", "5"], "x", pa.string()),
+    ],
+)
+def test_the_type_of_very_many_values_is_that_of_all(monkeypatch, many, later, expected):
+    """Once two values stand for those before, the type is still that of all values together."""
+    monkeypatch.setattr(_text, "MAX_STATES", 2)
+    column = _text._TypeOfText()
+    column.add(pa.array(many))
+    column.add(pa.array([later]))
+    assert column.inferred() == expected
+
+
 def test_text_that_is_not_utf_8_in_its_last_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(_text, "TEXT_BYTES", 64)
     path = tmp_path / "t.csv"
@@ -332,7 +359,8 @@ def test_a_file_that_may_not_be_read(tmp_path):
     assert "part-0.parquet: no permission" in refused(folder, FileError)
 
 
-def test_a_file_that_changes_meanwhile(tmp_path, monkeypatch):
+@pytest.mark.parametrize("grows", [True, False])
+def test_a_file_that_changes_meanwhile(grows, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False)
     from f2sl.reading import into_stream as stream
@@ -340,7 +368,10 @@ def test_a_file_that_changes_meanwhile(tmp_path, monkeypatch):
     settled = stream.column_kinds
 
     def change(*arguments):
-        path.write_text(path.read_text() + "4,new,True,low,9\n")
+        before = path.stat()
+        path.write_text(path.read_text() + "4,new,True,low,9\n" * grows)
+        # A clock may be too coarse to tell two writings apart.
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
         return settled(*arguments)
 
     monkeypatch.setattr(stream, "column_kinds", change)
@@ -407,6 +438,14 @@ def test_learners_take_folders_and_engines(tmp_path):
     assert f2sl.learn(paths, engine="stream").graph_ == expected.graph_
     assert f2sl.learn_pc(folder, "HR", engine="stream") == f2sl.learn_pc(alarm, "HR")
     assert f2sl.learn_mb(folder, "HR", engine="stream", memory=10**8) == f2sl.learn_mb(alarm, "HR")
+
+
+def test_searches_leave_a_table_open_that_was_handed_over(tmp_path):
+    path = tmp_path / "t.csv"
+    FRAME.to_csv(path, index=False)
+    with open_table(path, engine="stream") as table:
+        found = f2sl.learn_pc(table, "text"), f2sl.learn_mb(table, "text")
+        assert (f2sl.learn_pc(table, "text"), f2sl.learn_mb(table, "text")) == found
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,27 @@ def test_a_step_to_an_equal_score_is_no_new_best():
     assert (as_arrows(climbed), climbed.steps) == ([], 4)
 
 
+def test_a_step_that_was_tabu_is_possible_again_elsewhere():
+    """Adding 0 -> 1 leads back to the start, and after another step does not."""
+    worth = {(1, (0,)): -1.0, (0, (1,)): -10.0, (3, (2,)): -2.0, (2, (3,)): -10.0}
+
+    class Given:
+        def score(self, families):
+            return np.array([worth.get(family, 0.0) for family in families])
+
+    told = []
+    hill_climb(
+        Given(),
+        4,
+        np.array([[0, 1], [2, 3]]),
+        start=np.array([[0, 1]]),
+        max_stall=2,
+        on_step=lambda step, value: told.append(value),
+    )
+    # 0 -> 1 goes, which is the best there is; 2 -> 3 comes, and then 0 -> 1 costs least.
+    assert told == [0.0, -2.0, -3.0]
+
+
 def test_each_family_is_counted_once():
     engine = make_engine(related_codes(6, 100, 6))
     counted = []

@@ -72,6 +72,15 @@ def test_sets_of_parents_are_the_naive_ones(seed, n):
         assert own[-1][1] == ()
 
 
+def test_a_set_must_be_better_than_subsets_of_all_sizes():
+    """Three parents are better than any two, and worse than one of them alone."""
+    scores = {(v, ()): 0.0 for v in range(4)} | {(v, (0,)): -1.0 for v in (1, 2, 3)}
+    scores |= {(0, (1,)): 10.0, (0, (2,)): -5.0, (0, (3,)): -5.0}
+    scores |= dict.fromkeys([(0, (1, 2)), (0, (1, 3)), (0, (2, 3))], 5.0) | {(0, (1, 2, 3)): 8.0}
+    found = parent_sets(Table(scores), *flat([[1, 2, 3], [0], [0], [0]]))
+    assert as_lists(found) == [[(10.0, (1,)), (5.0, (2, 3)), (0.0, ())], *[[(0.0, ())]] * 3]
+
+
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6))
 def test_the_search_finds_the_best_order(seed, n):

@@ -13,6 +13,7 @@ from f2sl.errors import OptionError
 from f2sl.stats.choose import make_set_scores
 from f2sl.stats.scores import sets
 from f2sl.stats.scores.base import IMPOSSIBLE, LEAST, words_of
+from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels
@@ -142,6 +143,15 @@ def test_tables_beyond_all_bounds():
     values, _ = make_set_scores(make_engine(codes), "bic").subsets(np.arange(40), everything)
     assert values[:2].tolist() == [IMPOSSIBLE] * 2
     assert values[2] > LEAST
+
+
+def test_the_size_of_a_table_is_the_same_in_any_order():
+    cardinalities = np.array([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59])
+    rng = np.random.default_rng(0)
+    orders = np.array([rng.permutation(16) for _ in range(50)])
+    [size] = set(sets.table_sizes(Queries.of_matrix(orders), cardinalities).tolist())
+    assert size == pytest.approx(math.prod(cardinalities.tolist()), rel=1e-14)
+    assert size > 2**53  # products up to there are exact
 
 
 def test_more_members_than_a_word_has_bits():

@@ -17,7 +17,7 @@ import pytest
 import f2sl
 from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_table, write_csv
 from cli_process import f2sl as command
-from cluster_tools import at_result, forgets_all, lone_worker, running
+from cluster_tools import at_result, becomes_empty, forgets_all, lone_worker, running
 from f2sl.errors import ClusterError, OptionError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.log_table import CellSums, LogTable
@@ -89,6 +89,18 @@ def test_large_tables_and_many_states(client, split):
 def test_the_shape_decides_how_to_split(client, n_rows, split):
     table = clustered(make_table(random_codes(0, n_rows, [2, 2])), client)
     assert type(open_cluster_engine(table)) is split
+
+
+@pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
+def test_a_closed_engine_leaves_nothing_but_the_table(client, split):
+    table = clustered(make_table(related_codes(2, 100, 4)), client)
+    held = {block.key for block in table.blocks.get()}
+    with split(table) as engine:
+        engine.search_pairs(Information(engine).pairs_above(0.0))
+        assert set(client.futures) > held
+    # The engine is still here, so that nothing is gone only because it is.
+    becomes_empty(lambda: set(client.futures) - held, seconds=10.0)
+    assert set(client.futures) == held
 
 
 def test_progress_of_pairs_adds_up_to_all(client):

@@ -14,6 +14,7 @@ from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.log_table import MOST_ENTRIES, LogTable
 from f2sl.stats.measures.information import Information
 from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.storage.blocks import Occurring
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
@@ -103,6 +104,15 @@ def test_a_table_that_does_not_fit_is_refused():
         with pytest.raises(DataError, match=r"3 variables has more than 15 cells.*--memory"):
             make_score(engine).score([(0, (1, 2))])
         assert len(make_score(engine).score([(0, ())])) == 1  # the engine can be asked again
+
+
+def test_blocks_together_may_list_no_more_cells_than_allowed():
+    def occurring(*keys):
+        return Occurring(np.array(keys), np.ones(len(keys), np.int64), n_variables=2, most_cells=3)
+
+    assert occurring(1, 5).plus(occurring(5, 8)).counts.tolist() == [1, 2, 1]
+    with pytest.raises(DataError, match="2 variables has more than 3 cells"):
+        occurring(1, 5).plus(occurring(6, 8))
 
 
 @pytest.mark.parametrize(("memory", "fits"), [(28_800, True), (28_000, False)])

@@ -49,8 +49,9 @@ class TestEveryLearner:
         for name, default in learner.option_defaults().items():
             assert f"\n{name} : " in doc
             assert f", default {default!r}\n" in doc
-        if "\nExamples\n" in doc:
-            assert doc.index("\nParameters\n") < doc.index("\nExamples\n")
+        for section in ("Attributes", "Notes", "Examples"):
+            if f"\n{section}\n---" in doc:
+                assert doc.index("\nParameters\n") < doc.index(f"\n{section}\n---")
 
     def test_copies_have_the_options(self, learner):
         name, default = next(iter(learner.option_defaults().items()))

@@ -14,7 +14,9 @@ import naive
 import naive_structure
 from f2sl.graph import DAG
 from f2sl.local import by_tests
+from f2sl.skeleton import from_edges
 from f2sl.structure import gsbn, pc_stable
+from f2sl.structure.pc_stable import StableSkeleton, unseparated_colliders
 from graphs import named_dags
 from marks import few_examples
 from naive_local import asker
@@ -211,3 +213,12 @@ def test_refusals(alarm, learner, words):
         learner.fit(alarm)
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("separating", "expected"), [({}, []), ({(0, 2): ()}, [[0, 1, 2]]), ({(0, 2): (1,)}, [])]
+)
+def test_a_pair_that_nothing_has_separated_makes_no_collider(separating, expected):
+    """As where a link is forbidden, and so was never tested."""
+    chain = from_edges(3, np.array([[0, 1], [1, 2]]), np.ones(2))
+    assert unseparated_colliders(StableSkeleton(chain, separating)).tolist() == expected

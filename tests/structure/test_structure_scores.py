@@ -17,6 +17,7 @@ from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.graph import load_graph
 from f2sl.local import by_score
 from f2sl.local.growing import Grower
+from f2sl.structure import ggsl
 from marks import compiled_only, posix_only
 from score_tools import OPTIONS, naive_best, tables
 from tables import make_table
@@ -86,6 +87,32 @@ def test_ggsl_is_the_naive_one(codes, options, data):
     triples = naive_score_local.settled_v_structures(best, found, edges)
     assert numbers(model.v_structures_) == triples
     assert model.start_ == f"v{start:04d}"
+
+
+def test_ggsl_goes_on_with_the_strongest_neighbour(monkeypatch):
+    rng = np.random.default_rng(0)
+    hub = rng.integers(0, 2, 1000)
+    weak, strong = (np.where(rng.random(1000) < share, hub, 1 - hub) for share in (0.75, 0.95))
+    turns, search = [], ggsl.search_what_is_open
+
+    def listening(run, target):
+        turns.append(target)
+        return search(run, target)
+
+    monkeypatch.setattr(ggsl, "search_what_is_open", listening)
+    f2sl.GGSL(start="c").fit({"a": weak, "b": strong, "c": hub})
+    assert turns == [2, 1, 0]
+
+
+@pytest.mark.parametrize(("decided", "kept"), [((0, 1), [0]), ((1, 0), [1]), (None, [])])
+def test_of_opposite_claims_the_one_that_is_so_stays(monkeypatch, decided, kept):
+    """0 -> 1 <- 2 and 1 -> 0 <- 3 claim opposite directions; nothing contradicts 4 -> 5 <- 6."""
+    monkeypatch.setattr(ggsl, "direction_around_both", lambda run, u, v: decided)
+    model = f2sl.GGSL()
+    model.n_conflicts_ = 0
+    triples = np.array([[0, 1, 2], [1, 0, 3], [4, 5, 6]])
+    assert model._settle_directions(None, triples).tolist() == triples[[*kept, 2]].tolist()
+    assert model.n_conflicts_ == 1
 
 
 @pytest.fixture(scope="module")

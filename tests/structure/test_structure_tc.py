@@ -10,7 +10,7 @@ from f2sl.graph import DAG
 from f2sl.orient.by_independence import orient_by_independence
 from f2sl.skeleton import from_edges
 from f2sl.stats.conditioning import decided, given_all_others
-from f2sl.structure.tc import TC, separated_spouses, without_spouses
+from f2sl.structure.tc import TC, _left_out, separated_spouses, without_spouses
 from gaussian_tools import moments, related_values
 from graphs import named_dags
 from oracle import of_graph
@@ -72,3 +72,10 @@ def test_what_others_decide():
 def test_options_that_make_no_sense(options):
     with pytest.raises(OptionError, match=next(iter(options))):
         TC(**options).fit({"a": [0.5, 0.7], "b": [0.1, 0.2]})
+
+
+def test_what_is_left_out_beside_a_collider_is_not_behind_another():
+    """Of 0 and 1, 2 and 3 are the common neighbours, linked to each other, and 4 is linked to 3."""
+    around = [{1, 2, 3, 4}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2, 4}, {0, 3}]
+    assert list(_left_out(around, 0, 1, own={4}, size=1)) == [(2,), (3,)]
+    assert list(_left_out(around, 0, 1, own={4}, size=2)) == [(2, 3), (3, 4)]
