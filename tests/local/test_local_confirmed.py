@@ -163,11 +163,7 @@ def test_perfect_answers_on_small_graphs(dag):
     assert {frozenset(edge) for edge in join(sets, "and").edges.tolist()} == {frozenset(a) for a in arrows}
 
 
-<<<<<<< HEAD
-def test_of_two_copies_the_clean_up_drops_the_later():
-=======
 def test_of_two_copies_the_clean_up_drops_the_weaker():
->>>>>>> faults
     """Of two copies each makes the other independent: the one that comes later goes."""
     rng = np.random.default_rng(0)
     copy = rng.integers(0, 2, 400)
