@@ -156,6 +156,7 @@ class StructureLearner(Estimator):
     def _fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
         for learned in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
+        known = set(vars(self))
         self.timings_: dict[str, float] = {}
         started = time.perf_counter()
         with _display(self.verbose), ExitStack() as own:
@@ -182,7 +183,7 @@ class StructureLearner(Estimator):
                 except Interrupted as error:
                     interrupt, graph = error, error.finished
                     self.complete_ = False
-        for helper in [name for name in vars(self) if name.startswith("_")]:
+        for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = graph.reorder(table.names)
         self._tell_of_unreliable_tests(table.one_kind())
