@@ -91,7 +91,7 @@ class Estimator:
         refuse(self.problems())
 
     def problems(self) -> Iterator[str]:
-        """Say what is wrong with the options; a learner adds what its fields' own checks cannot tell."""
+        """Yield what is wrong with the options; a learner adds what its fields' own checks cannot tell."""
         fields = {field.name: field for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         for name in self.option_defaults():
             check = fields[name].metadata.get("check") if name in fields else None

@@ -1,4 +1,4 @@
-"""What installed packages add to f2sl: learners, tests, scores, measures and formats.
+"""Load what installed packages add to f2sl: learners, tests, scores, measures and formats.
 
 A package names a module or a function in the group ``f2sl.extensions`` of its entry points. The module is
 imported, or the function called, the first time that a name or a suffix is not known, and before all

@@ -178,7 +178,7 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """How it is written on the command line."""
+        """Return the option as it is written on the command line."""
         return "--jobs" if self.name == "n_jobs" else "--" + self.name.replace("_", "-")
 
 

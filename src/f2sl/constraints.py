@@ -64,11 +64,11 @@ class Constraints:
         return cls(n, np.unique(never[:, 0] * n + never[:, 1]), must)
 
     def __bool__(self) -> bool:
-        """Tell whether anything is forbidden or required."""
+        """Return whether anything is forbidden or required."""
         return bool(len(self.forbidden) or len(self.required))
 
     def allows(self, parents: Integers, children: Integers) -> Mask:
-        """Tell for each arc whether a graph may have it."""
+        """Return for each arc whether a graph may have it."""
         if not len(self.forbidden):
             return np.ones(len(parents), np.bool_)
         arcs = parents * self.n + children
@@ -76,15 +76,15 @@ class Constraints:
         return np.asarray(self.forbidden[place] != arcs)
 
     def allows_link(self, first: Integers, second: Integers) -> Mask:
-        """Tell for each pair whether a graph may link it, in one direction at least."""
+        """Return for each pair whether a graph may link it, in one direction at least."""
         return self.allows(first, second) | self.allows(second, first)
 
     def requires(self, parents: Integers, children: Integers) -> Mask:
-        """Tell for each arc whether every graph must have it."""
+        """Return for each arc whether every graph must have it."""
         return np.isin(parents * self.n + children, self.required @ [self.n, 1])
 
     def allowed_parents(self, variable: int) -> Mask:
-        """Tell of every variable whether it may be a parent of this one; itself may not."""
+        """Return for every variable whether it may be a parent of this one; itself may not."""
         everyone = np.arange(self.n)
         allowed = self.allows(everyone, np.full(self.n, variable))
         allowed[variable] = False
