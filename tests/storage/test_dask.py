@@ -18,7 +18,7 @@ import f2sl
 from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_table, write_csv
 from cli_process import f2sl as command
 from cluster_tools import at_result, becomes_empty, forgets_all, lone_worker, running
-from f2sl.errors import ClusterError, OptionError
+from f2sl.errors import ClusterError, DataError, OptionError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.log_table import CellSums, LogTable
 from f2sl.stats.measures.information import Information
@@ -117,7 +117,35 @@ def test_moments_are_the_same_to_the_last_bit(client):
     assert one.variances.tolist() == other.variances.tolist()
 
 
+def test_states_are_counted_once_for_all_orders_of_the_columns(client, monkeypatch):
+    codes = random_codes(5, 90, [2, 3, 4])
+    table, asked = clustered(make_table(codes), client), []
+    summed = DaskTable._summed
+    monkeypatch.setattr(
+        DaskTable, "_summed", lambda *given: asked.append(given[-1].tolist()) or summed(*given)
+    )
+    expected = [np.bincount(row, minlength=k).tolist() for row, k in zip(codes, [2, 3, 4], strict=True)]
+    assert [own.tolist() for own in table.select([2, 0]).margins] == [expected[2], expected[0]]
+    assert [own.tolist() for own in table.margins] == expected
+    assert [own.tolist() for own in table.select([1, 2]).margins] == [expected[1], expected[2]]
+    assert asked == [[2, 0], [1]]
+
+
 # What goes wrong
+
+
+@pytest.mark.parametrize("handed_over", [True, False])
+def test_a_table_that_was_closed_says_so(client, handed_over):
+    # A client that was handed over stays open, and the table is closed all the same.
+    codes = dict(zip("cab", related_codes(1, 60, 3), strict=True))
+    table = f2sl.open_table(codes, engine="dask", scheduler=client if handed_over else None)
+    part = table.select([2, 0])
+    table.close()
+    table.close()
+    for use in (f2sl.F2SLc().fit, f2sl.learn, lambda one: one.column(0)):
+        for one in (table, part):
+            with pytest.raises(DataError, match="this table has been closed; open it again"):
+                use(one)
 
 
 def test_ctrl_c_cancels_what_is_under_way(client, monkeypatch):

@@ -184,6 +184,17 @@ def test_correlations_that_do_not_fit():
         f2sl.F2SLc().fit(StreamTable.of_table(related_numbers(0), 50, memory=100))
 
 
+def test_a_table_that_was_closed_says_so():
+    table = StreamTable.of_table(make_table(related_codes(1, 60, 4)), 20)
+    part = table.select([2, 0])
+    table.close()
+    table.close()
+    for use in (f2sl.F2SLc().fit, f2sl.learn, lambda one: one.column(0)):
+        for one in (table, part):
+            with pytest.raises(DataError, match="this table has been closed; open it again"):
+                use(one)
+
+
 # Blocks on disk
 
 

@@ -34,6 +34,11 @@ Summand = Callable[[Floats], Arrays]
 """From a block of numbers to arrays that are to be added up over all blocks."""
 
 
+def closed_table() -> DataError:
+    """Make the error for a table that is used after it was closed."""
+    return DataError("this table has been closed; open it again")
+
+
 class Table(ABC):
     """Samples of named variables; opened by :func:`f2sl.open_table`.
 

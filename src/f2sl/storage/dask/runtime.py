@@ -133,6 +133,11 @@ class Cluster:
         self._close()
 
     @property
+    def closed(self) -> bool:
+        """Whether the connection was ended."""
+        return not self._close.alive
+
+    @property
     def workers(self) -> dict[str, Any]:
         """What is known of each worker, by its address; a lost connection is waited for."""
         for losses in count(1):

@@ -7,8 +7,7 @@ states, how often each occurs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +18,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl.storage.dask.runtime import Cluster, Held
 from f2sl.storage.memory.table import Block, MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, places_of
-from f2sl.table.table import Arrays, Ends, Summand, Table
+from f2sl.table.table import Arrays, Ends, Summand, Table, closed_table
 
 if TYPE_CHECKING:
     from f2sl.storage.dask.engine import ClusterEngine
@@ -50,6 +49,8 @@ class DaskTable(Table):
         The number of samples.
     coded : bool
         Whether the numbers are codes of states.
+    counted : dict
+        How often each state occurs, by the column's place; selections of one table share it.
     """
 
     held: ClassVar[str] = "on a cluster"
@@ -63,6 +64,7 @@ class DaskTable(Table):
     memory: int
     notes: tuple[str, ...] = ()
     coded: bool = False
+    counted: dict[int, Integers] = field(default_factory=dict)
 
     @classmethod
     def of_table(
@@ -86,17 +88,17 @@ class DaskTable(Table):
         """The number of samples."""
         return self.total_rows
 
-    @cached_property
+    @property
     def margins(self) -> tuple[Integers, ...]:
         """For each column how often each of its states occurs; empty for numbers."""
-        of_states = self.of_kind(STATES)
-        cardinalities = self.cardinalities[of_states]
-        found = [np.empty(0, np.int64)] * self.n_variables
-        if of_states:
-            [counts] = self._summed(_margins_of_block, cardinalities, self.places[of_states])
-            for i, own in zip(of_states, np.split(counts, np.cumsum(cardinalities)[:-1]), strict=True):
-                found[i] = own
-        return tuple(found)
+        new = [i for i in self.of_kind(STATES) if self.places[i] not in self.counted]
+        if new:
+            cardinalities, places = self.cardinalities[new], self.places[new]
+            [counts] = self._summed(_margins_of_block, cardinalities, places)
+            split = np.split(counts, np.cumsum(cardinalities)[:-1])
+            self.counted.update(zip(places.tolist(), split, strict=True))
+        own = zip(self.kinds, self.places.tolist(), strict=True)
+        return tuple(self.counted[p] if kind == STATES else np.empty(0, np.int64) for kind, p in own)
 
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
@@ -108,15 +110,17 @@ class DaskTable(Table):
         return self._summed(_of_codes if self.coded else _of_numbers, function, self.places)
 
     def _summed(self, function: Callable[..., Arrays], argument: Any, places: Integers) -> Arrays:
+        cluster = self._connected()
+
         def add(group: list[Any]) -> Any:
-            return self.cluster.submit(add_arrays, *group)
+            return cluster.submit(add_arrays, *group)
 
         def begin(_: None) -> Any:
-            asked = self.cluster.put((function, places, argument))
-            parts = [self.cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
+            asked = cluster.put((function, places, argument))
+            parts = [cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
             return reduced(parts, add, add)
 
-        [total] = self.cluster.map(begin, [None])
+        [total] = cluster.map(begin, [None])
         return tuple(total)
 
     def all_numbers(self) -> Floats:
@@ -125,9 +129,9 @@ class DaskTable(Table):
 
     def _brought(self, places: Integers, kind: str) -> npt.NDArray[Any]:
         """Bring some rows of one of the blocks' matrices here."""
-        coded = self.coded or kind == STATES
-        begun = self.cluster.map(
-            lambda i: self.cluster.submit(_chosen, places, coded, self.blocks.get()[i]),
+        coded, cluster = self.coded or kind == STATES, self._connected()
+        begun = cluster.map(
+            lambda i: cluster.submit(_chosen, places, coded, self.blocks.get()[i]),
             range(len(self.blocks.get())),
         )
         return np.concatenate(list(begun), axis=1)
@@ -139,7 +143,14 @@ class DaskTable(Table):
         """Open the engine that counts a table of states; the cluster has its own threads."""
         from f2sl.storage.dask.engine import open_cluster_engine
 
+        self._connected()
         return open_cluster_engine(self)
+
+    def _connected(self) -> Cluster:
+        """Return the cluster, or refuse if the table was closed."""
+        if self.cluster.closed:
+            raise closed_table()
+        return self.cluster
 
     def close(self) -> None:
         """Let the cluster forget the table; the connection is closed, if it was opened for it."""

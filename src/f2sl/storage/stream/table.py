@@ -23,7 +23,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl.errors import FileError
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, code_type, of_kind, places_of
-from f2sl.table.table import Arrays, Ends, Summand, Table
+from f2sl.table.table import Arrays, Ends, Summand, Table, closed_table
 
 if TYPE_CHECKING:
     from f2sl.storage.stream.engine import StreamEngine
@@ -104,6 +104,8 @@ class BlockFile:
 
     def read(self, block: int, variables: Sequence[int] | Integers) -> Block:
         """Read some variables' rows of a block; several threads may."""
+        if self._file.closed:
+            raise closed_table()
         first = block * self.rows_per_block
         n_rows = min(self.rows_per_block, self.n_rows - first)
         found = np.empty((len(variables), n_rows), self.dtype)
