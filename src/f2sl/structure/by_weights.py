@@ -7,15 +7,13 @@ the graph is what is left above a threshold, which is raised where that still ha
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from f2sl._arrays import Floats
 from f2sl._options import option
 from f2sl.graph import DAG
 from f2sl.search.threshold import acyclic_part
 from f2sl.structure.base import StructureLearner
 from f2sl.table import STATES, Table
-
-Matrix = NDArray[np.float64]
 
 
 class ByWeights(StructureLearner):
@@ -50,7 +48,7 @@ class ByWeights(StructureLearner):
         low, high = numbers.ends
         return numbers.select(np.flatnonzero(low < high).tolist())
 
-    def _graph_of(self, weights: Matrix, names: tuple[str, ...]) -> DAG:
+    def _graph_of(self, weights: Floats, names: tuple[str, ...]) -> DAG:
         """Keep `weights_`, and make a graph of those at or above the threshold."""
         place = {name: i for i, name in enumerate(names)}
         columns = [place[name] for name in self.feature_names_in_]

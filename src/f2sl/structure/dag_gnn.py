@@ -16,12 +16,13 @@ from functools import partial
 
 import numpy as np
 
+from f2sl._arrays import Floats
 from f2sl._deadline import Deadline
 from f2sl._options import option, positive
 from f2sl._progress import stage
 from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG
-from f2sl.structure.by_weights import ByWeights, Matrix
+from f2sl.structure.by_weights import ByWeights
 from f2sl.table import Table
 
 COPIES = 4
@@ -74,7 +75,7 @@ class DAGGNN(ByWeights):
         except ImportError as error:
             yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
 
-    def _open(self, table: Table) -> AbstractContextManager[Matrix]:
+    def _open(self, table: Table) -> AbstractContextManager[Floats]:
         """Return the numbers, each variable with a mean of 0, the rows in an order of their own.
 
         Sums then come out the same to the last bit, whichever order the rows came in.
@@ -90,7 +91,7 @@ class DAGGNN(ByWeights):
             centred /= np.where(deviation > 0, deviation, 1.0)
         return nullcontext(centred)
 
-    def _learn(self, engine: Matrix, names: tuple[str, ...]) -> DAG:
+    def _learn(self, engine: Floats, names: tuple[str, ...]) -> DAG:
         from f2sl.search.deep.dag_gnn import Settings, train
 
         deadline = Deadline(self.time_limit)
@@ -114,7 +115,7 @@ class DAGGNN(ByWeights):
             raise Interrupted(graph)
         return graph
 
-    def _scaled(self, values: Matrix) -> Matrix:
+    def _scaled(self, values: Floats) -> Floats:
         """Bring the numbers, all by one factor, to a size that the network can begin with."""
         size = float(np.sqrt((values**2).mean()))
         if LEAST_SIZE <= size <= MOST_SIZE:
@@ -136,7 +137,7 @@ class DAGGNN(ByWeights):
             )
 
 
-def _in_memory(numbers: Table) -> Matrix:
+def _in_memory(numbers: Table) -> Floats:
     """Read a table that is elsewhere: the training takes its rows in no order that blocks could have."""
     needed = COPIES * 8 * numbers.n_rows * numbers.n_variables
     if numbers.memory is not None and needed > numbers.memory:

@@ -20,8 +20,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from f2sl._arrays import Floats
 from f2sl._deadline import Deadline
 from f2sl._options import option
 from f2sl._progress import stage
@@ -32,8 +32,6 @@ from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace
 from f2sl.stats.varsortability import path_share
 from f2sl.storage.moments import Moments
 from f2sl.structure.by_weights import ByWeights
-
-Floats = NDArray[np.float64]
 
 LEAST_DEVIATION, MOST_DEVIATION = 1e-20, 1e20
 """Standard deviations beyond these are refused: squares of squares would overflow."""
