@@ -19,7 +19,7 @@ from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.reading.open import open_for
-from f2sl.storage.engine import open_engine
+from f2sl.storage.protocol import open_engine
 from f2sl.structure.base import STRUCTURE, StructureLearner
 from f2sl.table import Table
 from f2sl.table.notes import warn_of_identifiers

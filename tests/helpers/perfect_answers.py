@@ -10,8 +10,7 @@ from f2sl.graph import DAG
 from f2sl.local.base import LOCAL
 from f2sl.local.grow_shrink import GSMB
 from f2sl.local.mmpc import MMPC
-from f2sl.orient.by_independence import orient_by_independence
-from f2sl.orient.v_structures import find_v_structures
+from f2sl.orient.v_structures import find_v_structures, orient_by_independence
 from f2sl.skeleton import join
 from f2sl.structure.gsbn import along_paths, colliders_of_blankets, links_of_blankets
 from f2sl.structure.pc_stable import stable_skeleton, unseparated_colliders

@@ -13,8 +13,7 @@ from f2sl.errors import OptionError
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.local.lockstep import answer_all
-from f2sl.orient.by_independence import orient_by_independence
-from f2sl.orient.v_structures import find_v_structures
+from f2sl.orient.v_structures import find_v_structures, orient_by_independence
 from f2sl.skeleton import join
 from f2sl.stats.answers import INDEPENDENT
 from f2sl.stats.choose import make_test

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 import naive
 from f2sl.graph import DAG
 from f2sl.orient import v_structures
-from f2sl.orient.by_independence import orient_by_independence
-from f2sl.orient.v_structures import directions, find_v_structures, triples_in_parts, unshielded_triples
+from f2sl.orient.v_structures import (
+    directions,
+    find_v_structures,
+    orient_by_independence,
+    triples_in_parts,
+    unshielded_triples,
+)
 from f2sl.skeleton import from_edges
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, subsets
 from f2sl.stats.choose import make_test

@@ -11,7 +11,7 @@ from cluster_tools import forgets_all, running
 from f2sl.errors import DataError, F2SLError, FileError
 from f2sl.reading import into_dask as parts
 from f2sl.reading import open_table
-from f2sl.storage.engine import open_engine
+from f2sl.storage.protocol import open_engine
 from marks import compiled_only
 from tables import related_codes
 

@@ -15,8 +15,8 @@ import f2sl
 from f2sl.reading import check_learnable, open_table
 from f2sl.reading.encode import encode
 from f2sl.reading.frames import open_source
-from f2sl.storage.engine import open_engine
 from f2sl.storage.memory.table import MemoryTable
+from f2sl.storage.protocol import open_engine
 from f2sl.storage.stream.table import StreamTable
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})

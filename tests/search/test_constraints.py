@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import f2sl
 from f2sl.constraints import Constraints
-from f2sl.orient.by_independence import orient_by_independence
+from f2sl.orient.v_structures import orient_by_independence
 from f2sl.search.admissible import Admissible
 from f2sl.search.continuous import dagma, notears
 from f2sl.search.exact import best_networks, count_lattice

@@ -14,8 +14,8 @@ from f2sl.errors import OptionError
 from f2sl.stats import answers as subset_module
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, subsets
 from f2sl.stats.choose import make_test
-from f2sl.stats.tests.tables import strengths
-from f2sl.stats.tests.until_decided import UntilDecided
+from f2sl.stats.tests.base import strengths
+from f2sl.stats.tests.g2 import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
 from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes

@@ -1,7 +1,6 @@
 """Entropy, mutual information and SU: by hand, by the naive formulas, and what must not change them."""
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ from hypothesis import strategies as st
 
 import naive
 from f2sl.stats.choose import related_pairs
-from f2sl.stats.log_table import LogTable
-from f2sl.stats.measures.information import Information
+from f2sl.stats.measures.information import Information, LogTable
+from f2sl.stats.tests.g2 import G2Statistic
 from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes
 
@@ -33,10 +32,6 @@ def measured(codes, measure="su", cardinalities=None):
     return matrix
 
 
-def information(codes, *queries):
-    return Information(make_engine(codes)).mutual_information(Queries.of(queries)).tolist()
-
-
 def test_entropies_by_hand():
     # AND is 0 three times and 1 once: H = log 4 - 3/4 log 3.
     entropies = Information(make_engine(COINS)).entropies
@@ -51,24 +46,18 @@ def test_entropy_of_a_constant_is_exactly_zero():
 def test_mutual_information_by_hand():
     # H(A, AND): cells of 2, 1 and 1 of 4 rows, 3/2 log 2.
     a_and = LN2 + (2 * LN2 - 0.75 * LN3) - 1.5 * LN2
-    found = information(COINS, (A, B), (A, AND), (A, XOR), (A, A))
-    assert found == pytest.approx([0.0, a_and, 0.0, LN2], abs=1e-15)
+    assert measured(COINS, "mi")[A, [B, AND, XOR]].tolist() == pytest.approx([0.0, a_and, 0.0], abs=1e-15)
+    assert measured([[0, 1], [1, 0]], "mi")[0, 1] == pytest.approx(LN2, rel=1e-12)
 
 
 def test_conditional_mutual_information_by_hand():
     # Given B = 1, AND is A; given B = 0, it is constant. Given B, XOR is a copy of A or its opposite.
-    found = information(COINS, (B, A, AND), (B, A, XOR), (AND, A, B))
+    codes = np.tile(COINS, 2)  # as many rows as a table of three has cells
+    queries = Queries.of([(B, A, AND), (B, A, XOR), (AND, A, B)])
+    g2 = make_engine(codes).evaluate(queries, G2Statistic(LogTable(8)), width=2)[:, 0]
     # Given AND = 0, 3 of the 4 rows: H(A) = H(B) = log 3 - 2/3 log 2, and H(A, B) = log 3.
     a_b_given_and = 0.75 * (2 * (LN3 - 2 / 3 * LN2) - LN3)
-    assert found == pytest.approx([LN2 / 2, LN2, a_b_given_and], rel=1e-12)
-
-
-def test_queries_with_and_without_conditions_in_one_batch():
-    codes = related_codes(3, 80, 6)
-    queries = [(0, 1), (2, 3, 4), (5, 0), (1, 2, 3, 0)]
-    expected = [naive.mutual_information(codes, q[-2], q[-1], q[:-2]) for q in queries]
-    assert information(codes, *queries) == pytest.approx(expected, rel=1e-9, abs=1e-14)
-    assert information(codes) == []
+    assert (g2 / (2 * 8)).tolist() == pytest.approx([LN2 / 2, LN2, a_b_given_and], rel=1e-12)
 
 
 def test_su_by_hand():
@@ -111,18 +100,6 @@ def test_su_lies_between_0_and_1(seed, n_rows):
     su = measured(related_codes(seed, n_rows, 6, most_states=5))
     assert su.min() >= -1e-15
     assert su.max() <= 1.0 + 1e-15
-
-
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 100))
-def test_conditional_information_equal_to_the_naive_formula(seed, n_rows):
-    codes = related_codes(seed, n_rows, 5)
-    queries = [
-        (*z, x, y) for x, y in combinations(range(5), 2) for z in [(), ((x + y) % 5,)] if not {x, y} & set(z)
-    ]
-    expected = [naive.mutual_information(codes, q[-2], q[-1], q[:-2]) for q in queries]
-    found = information(codes, *queries)
-    assert min(found) >= 0.0
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 90), measure=st.sampled_from(["su", "mi"]))

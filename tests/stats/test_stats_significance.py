@@ -14,7 +14,7 @@ import naive_gaussian
 from f2sl.local.fcbf import FCBF
 from f2sl.stats.choose import related_pairs, significant_pairs
 from f2sl.stats.measures import significance
-from f2sl.stats.measures.significance import CORRECTIONS, SignificantPairs
+from f2sl.stats.measures.significance import SignificantPairs
 from f2sl.stats.tests.g2 import G2OfPairs
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.protocol import FoundPairs
@@ -25,6 +25,7 @@ from tables import make_engine, make_table, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels
 
+CORRECTIONS = ("fdr", "bonferroni")
 corrections = st.sampled_from(CORRECTIONS)
 
 

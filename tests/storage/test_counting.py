@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import naive
 from f2sl._threads import AHEAD
 from f2sl.stats.choose import related_pairs
-from f2sl.stats.log_table import CellSums, LogTable
-from f2sl.stats.measures.information import Information
+from f2sl.stats.measures.information import Information, LogTable
+from f2sl.stats.scores.likelihood import BIC
+from f2sl.stats.scores.tables import FamilyFormula
 from f2sl.storage import tiles
 from f2sl.storage.memory import _kernels
 from f2sl.storage.memory import engine as memory
@@ -428,7 +429,7 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
     results = []
     for jobs in (1, n_jobs):
         with make_engine(codes, cardinalities, n_jobs=jobs) as engine:
-            formula = CellSums(LogTable(engine.n_rows))
+            formula = FamilyFormula(BIC(), LogTable(engine.n_rows))
             assert len(engine._pieces(queries)) > 1
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]

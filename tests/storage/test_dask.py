@@ -20,9 +20,9 @@ from cli_process import f2sl as command
 from cluster_tools import at_result, becomes_empty, forgets_all, lone_worker, running
 from f2sl.errors import ClusterError, DataError, OptionError
 from f2sl.stats.choose import make_score, make_test, related_pairs
-from f2sl.stats.log_table import CellSums, LogTable
-from f2sl.stats.measures.information import Information
-from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.stats.measures.information import Information, LogTable
+from f2sl.stats.scores.likelihood import BIC, LogLikelihood
+from f2sl.stats.scores.tables import FamilyFormula
 from f2sl.storage.dask import runtime as connecting
 from f2sl.storage.dask.engine import RowSplitEngine, TileSplitEngine, open_cluster_engine
 from f2sl.storage.dask.runtime import Cluster
@@ -75,7 +75,7 @@ def test_large_tables_and_many_states(client, split):
     cardinalities = [2, 3, 1, 300, 70]
     table = make_table(random_codes(3, 120, cardinalities), cardinalities)
     queries = Queries.of([(4, 3), (3, 4, 0), (2, 4, 1), (0, 1)])
-    formula = CellSums(LogTable(120))
+    formula = FamilyFormula(BIC(), LogTable(120))
     with split(clustered(table, client)) as engine, MemoryEngine(table, 1) as other:
         assert engine.evaluate(queries, formula).tolist() == other.evaluate(queries, formula).tolist()
         assert engine.evaluate(Queries.of([]), formula, width=3).shape == (0, 3)

@@ -11,8 +11,7 @@ import f2sl
 import naive
 from f2sl.errors import DataError, FileError
 from f2sl.stats.choose import make_score, make_test, related_pairs
-from f2sl.stats.log_table import MOST_ENTRIES, LogTable
-from f2sl.stats.measures.information import Information
+from f2sl.stats.measures.information import MOST_ENTRIES, Information, LogTable
 from f2sl.stats.scores.likelihood import LogLikelihood
 from f2sl.storage.blocks import Occurring
 from f2sl.storage.memory.engine import MemoryEngine

@@ -4,7 +4,7 @@ import pytest
 
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.local.tc_blankets import TCBlankets
-from f2sl.orient.by_independence import orient_by_independence
+from f2sl.orient.v_structures import orient_by_independence
 from f2sl.skeleton import join
 from f2sl.structure.tc import separated_spouses, without_spouses
 from gaussian_tools import oracle

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import naive_gaussian
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
-from f2sl.orient.by_independence import orient_by_independence
+from f2sl.orient.v_structures import orient_by_independence
 from f2sl.skeleton import from_edges
 from f2sl.stats.conditioning import decided, given_all_others
 from f2sl.structure.tc import TC, _left_out, separated_spouses, without_spouses

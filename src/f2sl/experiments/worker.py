@@ -18,7 +18,7 @@ from f2sl.experiments.store import NetworkFacts, Unit
 from f2sl.graph import DAG, compare, compare_pc
 from f2sl.local.base import LOCAL
 from f2sl.local.found import FoundSets
-from f2sl.storage.engine import open_engine
+from f2sl.storage.protocol import open_engine
 from f2sl.structure.base import STRUCTURE
 from f2sl.table import Table
 

@@ -31,7 +31,7 @@ from f2sl.local.base import (
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
 from f2sl.stats.choose import make_test
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 
 
 class ByTests(LocalLearner, WithTests):

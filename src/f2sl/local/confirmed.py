@@ -34,7 +34,7 @@ from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice, make_test, significant_pairs
 from f2sl.stats.tests.base import CITest
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 
 SAMPLES_PER_CELL = 1.0
 DOUBTS_AT_ONCE = 200_000

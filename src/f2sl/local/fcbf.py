@@ -33,8 +33,7 @@ from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import related_pairs, significant_pairs
-from f2sl.storage.engine import Engine
-from f2sl.storage.protocol import FoundPairs
+from f2sl.storage.protocol import Engine, FoundPairs
 
 
 class FCBF(WithMeasure):

@@ -22,7 +22,7 @@ from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, related_pairs
 from f2sl.stats.measures.base import Measure
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 
 ROWS_REMEMBERED = 256
 

@@ -5,7 +5,7 @@ to a 64-bit integer before it is added. Integer sums do not depend on their orde
 statistic is the same to the last bit however rows, states, columns or threads are
 arranged. Callers choose the unit so small that rounding does not matter, and so large that no
 sum overflows 64 bits. For entropies the terms n log n come ready from a table
-(`stats/log_table.py`, `LogTable`), and no logarithm is taken in a loop.
+(`stats/measures/information.py`, `LogTable`), and no logarithm is taken in a loop.
 
 Three arrays belong together wherever n log n is needed:
 

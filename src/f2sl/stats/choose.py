@@ -22,7 +22,7 @@ from f2sl.stats.measures.base import Measure, PairSearch
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 from f2sl.table.column import HOLDS, NUMBER, STATES
 
 if TYPE_CHECKING:

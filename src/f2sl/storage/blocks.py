@@ -130,7 +130,7 @@ class Batch:
 
     def count(self, codes: NDArray[Any]) -> BlockCounts:
         """Count a block, given by the codes of the variables used."""
-        dense = _some(self._local, self.full)
+        dense = self._local if self.full.all() else self._local.where(self.full)
         full = np.zeros(0, np.int64)
         if len(dense):
             rows = _Rows(codes, self.cardinalities[self.used])
@@ -280,15 +280,6 @@ def _joined(
             counts[cell_start[t] : cell_start[t + 1]] = some
             group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
     return Tables(queries, cardinalities, counts, cell_start, group_start, slots[:-1], n_groups, full, n_rows)
-
-
-def _some(queries: Queries, chosen: NDArray[np.bool_]) -> Queries:
-    """Give some of the queries as a batch of their own."""
-    if chosen.all():
-        return queries
-    lengths = np.diff(queries.start)
-    start = np.concatenate([[0], np.cumsum(lengths[chosen])])
-    return Queries(queries.variables[np.repeat(chosen, lengths)], start)
 
 
 def _numbered(cardinalities: Integers) -> bool:

@@ -8,28 +8,96 @@ blocks of rows, so every engine gives the same tables, and hence the same answer
 
 Pairs are so many that they have a method of their own: the engine walks the triangle of
 all pairs in tiles, applies a formula to each tile, and returns only what the formula keeps.
+
+An engine says which questions it can answer: ``engine.counts`` counts states, ``engine.moments`` has the
+variances and correlations of numbers, and either is None where the table has no such columns. Tests, scores
+and measures ask for the one that they need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.storage.tiles import Triangle, cut_triangle
+from f2sl.table.column import NUMBER
+from f2sl.table.table import Table
 
 if TYPE_CHECKING:
     from f2sl.storage.moments import Moments
 
+Advance = Callable[[float], None]
+"""Is told the share of the work that each finished piece makes up."""
+
+Engine: TypeAlias = "CountingEngine | Moments"
+"""What learners ask of the data."""
+
+
+def open_engine(table: Table, n_jobs: int | None = None) -> Any:
+    """Open the engine of a table; a ``with`` block closes it.
+
+    Raises
+    ------
+    DataError
+        If the table has columns of both kinds; names them.
+    """
+    if table.one_kind() == NUMBER:
+        from f2sl.storage.moments import Moments
+
+        return Moments.of_table(table, n_jobs)
+    return table.counting_engine(n_jobs)
+
 
 class CountsOnly:
-    """Base of the engines that answer questions about counts, and none about moments."""
+    """Base of the engines that answer questions about counts, and none about moments.
+
+    An engine says what counting a pair costs, and searches the pieces that the triangle of pairs is cut into.
+    """
 
     moments = None
     cardinalities: Integers
+    _table: Any
+
+    @cached_property
+    def margin_start(self) -> Integers:
+        """Where each variable's counts begin in `margins`, and where the last one's end."""
+        return np.concatenate([[0], np.cumsum(self.cardinalities)])
+
+    @cached_property
+    def margins(self) -> Integers:
+        """The counts of all variables' states, one variable after another."""
+        return np.concatenate([np.empty(0, np.int64), *self._table.margins])
+
+    def column(self, variable: int) -> NDArray[Any]:
+        """Return the codes of one variable."""
+        return np.asarray(self._table.column(variable))
+
+    def search_pairs(
+        self,
+        formula: PairFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Advance | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
+        if variables is None:
+            variables = np.arange(self.n_variables)
+        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
+        return merge_pairs(self._search(formula, triangle, advance or (lambda share: None)))
+
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        """Choose how to count a pair with these numbers of states, and say what that costs."""
+        raise NotImplementedError
+
+    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
+        """Yield what `formula` keeps of each piece of the triangle."""
+        raise NotImplementedError
 
     @property
     def n_variables(self) -> int:
@@ -209,6 +277,14 @@ class FoundPairs:
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
 
+def merge_pairs(found: Iterable[FoundPairs]) -> FoundPairs:
+    """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
+    joined = FoundPairs.joined(list(found))
+    low, high = np.minimum(joined.first, joined.second), np.maximum(joined.first, joined.second)
+    order = np.argsort(low * (high.max(initial=0) + 1) + high)
+    return FoundPairs(low[order], high[order], joined.values[order], joined.tally)
+
+
 class PairFormula(Protocol):
     """From the counts of pairs to the pairs worth keeping."""
 
@@ -264,7 +340,7 @@ class CountingEngine(Protocol):
         formula: PairFormula,
         variables: Integers | None = None,
         target: int | None = None,
-        advance: Callable[[float], None] | None = None,
+        advance: Advance | None = None,
     ) -> FoundPairs:
         """Apply `formula` to all pairs among `variables` (default: all), or of `target` with each of them.
 

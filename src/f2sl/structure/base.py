@@ -28,8 +28,8 @@ from f2sl.reading.open import open_for
 from f2sl.skeleton import Skeleton
 from f2sl.stats.choose import check_choice, settle
 from f2sl.stats.scores.base import Score
-from f2sl.storage.engine import open_engine
 from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import open_engine
 from f2sl.table import NUMBER
 from f2sl.table.names import listing
 from f2sl.table.notes import remarks, warn_of_identifiers
@@ -237,7 +237,7 @@ class StructureLearner(Estimator):
 
     def _oriented_by(self, triples: Integers, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
         """Orient v-structures, given as rows (A, C, D), and what follows from them; keep their names."""
-        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.orient.v_structures import orient_by_independence
 
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         return orient_by_independence(skeleton, names, triples, self._constraints)

@@ -28,7 +28,7 @@ from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import check_choice, kind_of_engine, make_score
 from f2sl.stats.measures.base import Measure
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 from f2sl.structure.base import WithScore, as_graph
 from f2sl.structure.local_to_global import WithColliders
 
@@ -129,7 +129,7 @@ class F2SLh(WithColliders, WithScore):
 
     def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         """Orient a skeleton as F2SL-c does."""
-        from f2sl.orient.by_independence import orient_by_independence
+        from f2sl.orient.v_structures import orient_by_independence
 
         triples = self._colliders(engine, skeleton).triples
         return orient_by_independence(skeleton, names, triples, self._constraints)

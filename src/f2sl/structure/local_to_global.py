@@ -18,7 +18,7 @@ from f2sl.graph import PDAG
 from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods, WithTests
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import kind_of_engine, make_score, make_test
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 from f2sl.structure.base import StructureLearner, WithScore, as_graph, named_sets
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from f2sl.local.base import WithTests
 from f2sl.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
-from f2sl.storage.engine import Engine
+from f2sl.storage.protocol import Engine
 from f2sl.structure.base import StructureLearner, named_sets
 
 

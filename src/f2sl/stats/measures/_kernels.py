@@ -12,6 +12,10 @@ import numpy as np
 from f2sl._jit import Array, kernel
 from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
+Pairs = tuple[Array, Array, Array]
+Terms = tuple[Array, Array, bool, float, float, Array, Array]
+"""See `keep_pairs`."""
+
 
 @kernel
 def pair_sums(
@@ -87,24 +91,30 @@ def is_above(value: float, thresholds: Array, tally: Array) -> bool:
 
 
 @kernel
+def _room(pairs: int) -> Pairs:
+    """Allocate room for pairs: their first and second variables, and their values."""
+    return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs, np.float64)
+
+
+@kernel
+def _with_more_room(kept: Pairs, more: int) -> Pairs:
+    """Copy what `_room` made into arrays with room for `more` further pairs."""
+    first, second, values = kept
+    a, b, c = _room(more)
+    return np.concatenate((first, a)), np.concatenate((second, b)), np.concatenate((values, c))
+
+
+@kernel
 def keep_pairs(
     sums: Array,
     skip: Array,
     rows: Array,
     columns: Array,
-    entropies: Array,
-    log_n: int,
-    as_su: bool,
-    unit: float,
-    least: float,
-    thresholds: Array,
-    classes: Array,
+    terms: Terms,
     tally: Array,
     found: int,
-    first: Array,
-    second: Array,
-    values: Array,
-) -> int:
+    kept: Pairs,
+) -> tuple[int, Pairs]:
     """Keep the pairs of a tile whose SU (or information, times `unit`) exceeds their last threshold.
 
     I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the sum of n log n over the cells.
@@ -117,30 +127,39 @@ def keep_pairs(
         First column that row i is paired with.
     rows, columns : (height,) and (width,) int64
         Variables of the tile.
-    entropies : (n_variables,) int64
-        N H of each variable, in fixed point.
-    log_n : int
-        N log N in fixed point.
-    as_su, unit
-        Whether the values are SU, or else the factor from N I in fixed point to the measure wanted.
-    least : float
-        Minimum of all thresholds. Most pairs are below it, and need no lookup of their own thresholds.
-    thresholds : (n_classes, n_classes, steps) float64
-        Thresholds of a pair by the classes of its variables, ascending along the last axis.
-    classes : (n_variables,) int64
-        Class of each variable.
+    terms : tuple
+        What the values are made of, the same for all tiles:
+
+        n_log_n : (n_rows + 1,) int64
+            Terms of all counts; the last one is N log N.
+        entropies : (n_variables,) int64
+            N H of each variable, in fixed point.
+        as_su, unit
+            Whether the values are SU, or else the factor from N I in fixed point to the measure wanted.
+        least : float
+            Minimum of all thresholds. Most pairs are below it, and need no lookup of their own thresholds.
+        thresholds : (n_classes, n_classes, steps) float64
+            Thresholds of a pair by the classes of its variables, ascending along the last axis.
+        classes : (n_variables,) int64
+            Class of each variable.
     tally : (steps,) int64
         Number of pairs above each threshold, updated in place.
     found : int
         Number of pairs written so far.
-    first, second, values : int64, int64, float64
-        Output: the pairs kept, from place `found` on. There must be room for all pairs of the tile.
+    kept : tuple of int64, int64 and float64
+        First variables, second variables and values of the pairs written so far, and room for more.
 
     Returns
     -------
-    int
-        Number of pairs written so far, with those of this tile.
+    tuple
+        Number of pairs written so far, with those of this tile; and `kept`, which may have grown.
     """
+    n_log_n, entropies, as_su, unit, least, thresholds, classes = terms
+    log_n = n_log_n[len(n_log_n) - 1]
+    # There is room for all pairs of the tile before the loop, which need not check; it grows by doubling.
+    if found + sums.size > len(kept[2]):
+        kept = _with_more_room(kept, max(found, sums.size))
+    first, second, values = kept
     column_entropies = entropies[columns]
     for i in range(len(rows)):
         x, own = rows[i], entropies[rows[i]]
@@ -153,20 +172,24 @@ def keep_pairs(
             if value > least and is_above(value, thresholds[classes[x], classes[ys[j]]], tally):
                 first[found], second[found], values[found] = x, ys[j], value
                 found += 1
-    return found
+    return found, kept
 
 
 @kernel
-def _room(pairs: int) -> tuple[Array, Array, Array]:
-    """Allocate room for pairs: their first and second variables, and their values."""
-    return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs, np.float64)
+def _cut_to_size(kept: Pairs, found: int, tally: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the pairs without the room that is left, and the tally."""
+    first, second, values = kept
+    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
 
 
 @kernel
-def _with_more_room(first: Array, second: Array, values: Array, more: int) -> tuple[Array, Array, Array]:
-    """Copy what `_room` made into arrays with room for `more` further pairs."""
-    a, b, c = _room(more)
-    return np.concatenate((first, a)), np.concatenate((second, b)), np.concatenate((values, c))
+def _first_columns(top: int, left: int, height: int, width: int) -> Array:
+    """Return the first column that each row of a tile is paired with."""
+    # On the diagonal of the triangle a row is paired only with the places after its own.
+    skip = np.empty(height, np.int64)
+    for i in range(height):
+        skip[i] = min(max(top + i + 1 - left, 0), width)
+    return skip
 
 
 @kernel
@@ -178,12 +201,7 @@ def search_tiles(
     cardinalities: Array,
     order: Array,
     tiles: Array,
-    n_log_n: Array,
-    entropies: Array,
-    as_su: bool,
-    unit: float,
-    thresholds: Array,
-    classes: Array,
+    terms: Terms,
 ) -> tuple[Array, Array, Array, Array]:
     """Count tiles of pairs by bit planes; keep and tally those above their thresholds.
 
@@ -199,9 +217,7 @@ def search_tiles(
         Variables by number of states; tiles speak of places in it.
     tiles : (n_tiles, 4) int64
         Rows (top, bottom, left, right): places top to bottom against places left to right.
-    n_log_n : (n_rows + 1,) int64
-        Terms of all counts; the last one is N log N.
-    entropies, as_su, unit, thresholds, classes
+    terms : tuple
         As in `keep_pairs`.
 
     Returns
@@ -221,10 +237,7 @@ def search_tiles(
     count_room = np.empty(most_cells, np.int64)
     packed_room = np.empty(most_packed, np.uint64)
     sum_room = np.empty(most_pairs, np.int64)
-    log_n = n_log_n[len(n_log_n) - 1]
-    first, second, values = _room(most_pairs)
-    tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
-    found = 0
+    tally, found, kept = np.zeros(terms[5].shape[2], np.int64), 0, _room(most_pairs)
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
         rows, columns = order[top:bottom], order[left:right]
@@ -232,10 +245,8 @@ def search_tiles(
         height, width = len(rows), len(columns)
         row_margins = np.empty((height, k_row), np.int64)
         column_margins = np.empty((k_column, width), np.int64)
-        # On the diagonal of the triangle a row is paired only with the places after its own.
-        skip = np.empty(height, np.int64)
+        skip = _first_columns(top, left, height, width)
         for i in range(height):
-            skip[i] = min(max(top + i + 1 - left, 0), width)
             for a in range(k_row):
                 row_margins[i, a] = margins[margin_start[rows[i]] + a]
         for b in range(k_column):
@@ -247,30 +258,9 @@ def search_tiles(
         packed = packed_room[: (k_column - 1) * WORDS_PER_BLOCK * width].reshape(packed_shape)
         sums = sum_room[: height * width].reshape((height, width))
         count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
-        pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums)
-        # Before each tile there is room for all of its pairs, so that `keep_pairs` need not check; it grows
-        # by doubling.
-        if found + height * width > len(values):
-            first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
-        found = keep_pairs(
-            sums,
-            skip,
-            rows,
-            columns,
-            entropies,
-            log_n,
-            as_su,
-            unit,
-            least,
-            thresholds,
-            classes,
-            tally,
-            found,
-            first,
-            second,
-            values,
-        )
-    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
+        pair_sums(counts, row_margins, column_margins, skip, terms[0], sums)
+        found, kept = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
+    return _cut_to_size(kept, found, tally)
 
 
 @kernel
@@ -279,12 +269,7 @@ def search_tiles_by_codes(
     cardinalities: Array,
     order: Array,
     tiles: Array,
-    n_log_n: Array,
-    entropies: Array,
-    as_su: bool,
-    unit: float,
-    thresholds: Array,
-    classes: Array,
+    terms: Terms,
 ) -> tuple[Array, Array, Array, Array]:
     """Do what `search_tiles` does for pairs with many states, counting sample by sample.
 
@@ -299,18 +284,14 @@ def search_tiles_by_codes(
         most_pairs = max(most_pairs, (bottom - top) * (right - left))
     table = np.zeros(most_cells, np.int32)
     cells = np.empty(codes.shape[1] + 1, np.int64)
-    log_n = n_log_n[len(n_log_n) - 1]
-    first, second, values = _room(most_pairs)
-    tally, least = np.zeros(thresholds.shape[2], np.int64), thresholds.min()
-    found = 0
+    tally, found, kept = np.zeros(terms[5].shape[2], np.int64), 0, _room(most_pairs)
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
         rows, columns = order[top:bottom], order[left:right]
         height, width = len(rows), len(columns)
         sums = np.empty((height, width), np.int64)
-        skip = np.empty(height, np.int64)
+        skip = _first_columns(top, left, height, width)
         for i in range(height):
-            skip[i] = min(max(top + i + 1 - left, 0), width)
             for j in range(skip[i], width):
                 x, y = rows[i], columns[j]
                 occurring = occurring_cells(
@@ -318,26 +299,7 @@ def search_tiles_by_codes(
                 )
                 total = 0
                 for c in range(occurring):
-                    total += n_log_n[cells[c]]
+                    total += terms[0][cells[c]]
                 sums[i, j] = total
-        if found + height * width > len(values):
-            first, second, values = _with_more_room(first, second, values, max(found, most_pairs))
-        found = keep_pairs(
-            sums,
-            skip,
-            rows,
-            columns,
-            entropies,
-            log_n,
-            as_su,
-            unit,
-            least,
-            thresholds,
-            classes,
-            tally,
-            found,
-            first,
-            second,
-            values,
-        )
-    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
+        found, kept = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
+    return _cut_to_size(kept, found, tally)

@@ -10,24 +10,102 @@ SU(X, Y)                  2 I(X; Y) / (H(X) + H(Y)), symmetrical uncertainty:
                           0 for independent variables, 1 where each determines the other
 ========================  ====================================================
 
-Sums of n log n are exact in any order (:mod:`f2sl.stats.log_table`), and so are all of these.
+Sums of n log n are kept as 64-bit integers (fixed point), exact whatever their order: states, samples and
+threads may come in any order and the result is the same to the last bit. G2 and log likelihoods are summed
+from the same table of n log n.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.stats import _kernels as sum_kernels
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.log_table import CellSums, LogTable, sums_of_tables
 from f2sl.stats.measures import _kernels
 from f2sl.stats.measures.base import Measure, PairSearch
 from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
 from f2sl.table.column import NUMBER, STATES
+
+MOST_ENTRIES = 1 << 20
+"""Terms n log n are looked up for smaller n, and computed for larger ones, of which there are few."""
+
+LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1))
+"""Logarithms from which those of larger numbers are computed, with additions and multiplications alone: these
+give the same bits in every loop, compiled or not."""
+
+
+class LogTable:
+    """n log n for n from 0 to `n_rows`, in fixed point: entry times `unit` is the value in nats.
+
+    `entries` has those of small n, for the loops that compute what is beyond them; `all_entries` has all, as
+    the loops over tiles need it.
+
+    Examples
+    --------
+    >>> table = LogTable(8)
+    >>> round(float(table.entries[8] * table.unit), 12) == round(8 * math.log(8), 12)
+    True
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        largest = max(1.0, n_rows * math.log(max(n_rows, 2)))
+        # Sums of a table's terms stay below 2 N log N, and three of them are added at most.
+        self.unit = 2.0 ** (math.ceil(math.log2(largest)) - 59)
+        n = np.arange(min(n_rows + 1, MOST_ENTRIES), dtype=np.float64)
+        n[0] = 1.0
+        self.entries: Integers = np.rint(n * np.log(n) / self.unit).astype(np.int64)
+        self.n_rows = n_rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process makes its own, once, rather than receive eight megabytes with each question.
+        return _table_for, (self.n_rows,)
+
+    @cached_property
+    def all_entries(self) -> Integers:
+        """The terms of all n."""
+        if self.n_rows < len(self.entries):
+            return self.entries
+        return self.terms(np.arange(self.n_rows + 1))
+
+    def terms(self, counts: Integers) -> Integers:
+        """Return the terms of some counts."""
+        found = np.empty(len(counts), np.int64)
+        sum_kernels.terms_of(counts, self.entries, LOGARITHMS, self.unit, found)
+        return found
+
+    @property
+    def of_all(self) -> int:
+        """N log N."""
+        return int(self.terms(np.array([self.n_rows]))[0])
+
+
+@lru_cache(maxsize=4)
+def _table_for(n_rows: int) -> LogTable:
+    return LogTable(n_rows)
+
+
+def sums_of_tables(tables: Tables, table: LogTable) -> tuple[Integers, Integers]:
+    """Sum n log n over the cells, and over the groups, of each table, in fixed point."""
+    cells = np.empty(len(tables.queries), np.int64)
+    groups = np.empty(len(tables.queries), np.int64)
+    sum_kernels.table_sums(
+        tables.counts,
+        tables.group_start,
+        tables.first_group,
+        tables.n_groups,
+        table.entries,
+        LOGARITHMS,
+        table.unit,
+        cells,
+        groups,
+    )
+    return cells, groups
 
 
 class SU(Measure):
@@ -135,29 +213,6 @@ class Information:
         both = self.scaled_entropies[pairs.first] + self.scaled_entropies[pairs.second]
         return measured(pairs.values / self.g2_unit, both, unit)
 
-    def mutual_information(self, queries: Queries) -> Floats:
-        """Return I(X; Y | Z) in nats for queries listed as (Z..., X, Y)."""
-        starts, ends = queries.start[:-1], queries.start[1:]
-        formula = CellSums(self.table)
-        parts = [queries, _without(queries, ends - 2), _without(queries, ends - 1)]
-        xyz, yz, xz = (self.engine.evaluate(part, formula)[:, 0] for part in parts)
-        z = np.full(len(queries), float(self.table.of_all))
-        has_z = ends - starts > 2
-        if has_z.any():
-            given = Queries.of(
-                [
-                    queries.variables[a : b - 2].tolist()
-                    for a, b in zip(starts[has_z], ends[has_z], strict=True)
-                ]
-            )
-            z[has_z] = self.engine.evaluate(given, formula)[:, 0]
-        return np.asarray(np.maximum(0.0, (xyz - yz - xz + z) * (self.table.unit / self.engine.n_rows)))
-
-
-def _without(queries: Queries, places: Integers) -> Queries:
-    """Drop one variable of each query: the one that stands at `places` of the flat list."""
-    return Queries(np.delete(queries.variables, places), queries.start - np.arange(len(queries.start)))
-
 
 @dataclass(frozen=True)
 class PairValues:
@@ -191,8 +246,8 @@ class PairsAbove(PairValues):
 
     @property
     def _terms(self) -> tuple[Any, ...]:
-        """What the kernels need beside the tiles."""
-        how = self.unit is None, self.unit or 0.0
+        """What the kernels need beside the tiles; see `keep_pairs` there."""
+        how = self.unit is None, self.unit or 0.0, float(self.thresholds.min())
         return self.table.all_entries, self.scaled_entropies, *how, self.thresholds, self.classes
 
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
@@ -205,20 +260,14 @@ class PairsAbove(PairValues):
             tiles.cardinalities,
             tiles.order,
             tiles.tiles,
-            *self._terms,
+            self._terms,
         )
         return FoundPairs(*found)
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
-        found = _kernels.search_tiles_by_codes(
-            tiles.codes,
-            tiles.cardinalities,
-            tiles.order,
-            tiles.tiles,
-            *self._terms,
-        )
-        return FoundPairs(*found)
+        arrays = tiles.codes, tiles.cardinalities, tiles.order, tiles.tiles
+        return FoundPairs(*_kernels.search_tiles_by_codes(*arrays, self._terms))
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""

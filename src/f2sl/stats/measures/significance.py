@@ -30,9 +30,6 @@ from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
 from f2sl.storage.protocol import FoundPairs
 
-CORRECTIONS = ("fdr", "bonferroni")
-"""Corrections for the number of pairs, by name."""
-
 KEPT_PER_VARIABLE = 50
 """Rank up to which the first walk keeps pairs, for each variable: so many may be found in one walk, and
 chance adds no more than `level` times as many."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl.stats.log_table import LogTable
+from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores import _kernels
 from f2sl.stats.scores.base import MOST_MEMBERS, UNKNOWN
 from f2sl.stats.scores.sets import Ceilings, SetFormula, slack_for, table_sizes, unit_for

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.log_table import LogTable
+from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.storage.protocol import Queries, Tables
 

@@ -13,7 +13,13 @@ that is required. It is asked many questions at once, all with as many variables
 ...         return np.array([spearmanr(data.column(a), data.column(b)).pvalue for a, b in zip(x, y)])
 
 A test that can do better than one p-value after another, or knows before counting which tests would be
-unreliable, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has.
+unreliable, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has, and is a `BindingTest`.
+
+The statistic of a test on contingency tables is a sum over the strata of Z, and follows a chi-squared
+distribution under independence. Degrees of freedom are counted in each stratum from the rows and columns that
+are not empty there. A test is unreliable where there are fewer than 5 samples (or what else is asked for) for
+each cell of the full table, which is N divided by the product of the numbers of states. Such tables are never
+counted.
 """
 
 from __future__ import annotations
@@ -27,12 +33,20 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, IndependenceTest, subsets
 from f2sl.stats.registries import Configured
+from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
 
 STRENGTH_DIGITS = 9
 """Strengths are rounded to this many decimal places: what is equal in algebra is equal here, too."""
 
 TINIEST_P = 5e-324
 """The smallest float; a p-value of 0 counts as this, so that strengths are finite."""
+
+SAMPLES_PER_CELL = 5.0
+
+SMALLEST_P = 1e-280
+"""Below it the logarithm of a p-value is taken by a formula of its own."""
+
+FRACTION_TERMS = 40
 
 
 class CITest(Configured):
@@ -72,6 +86,16 @@ class CITest(Configured):
         and `samples_per_cell` how many samples tables need; tests that do not count cells pass over both.
         """
         return ByPValues(self, engine, alpha)
+
+
+class BindingTest(CITest):
+    """Base of the tests that have a `bind` of their own: it gives their p-values, too."""
+
+    requires = "bind"
+
+    def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
+        """Return the p-value of each question; NaN where the test is unreliable."""
+        return self.bind(data).ask(x, y, given).p_value
 
 
 class BoundTest:
@@ -137,3 +161,187 @@ class ByPValues(BoundTest):
         self.n_tests += len(x)
         self.n_unreliable += int(unreliable.sum())
         return Answers(answers, p_values, np.full(len(x), np.nan), strengths)
+
+
+class TableTest(BoundTest):
+    """Independence tests on counted tables.
+
+    Parameters
+    ----------
+    engine : CountingEngine
+        Where tables are counted.
+    alpha : float
+        Level of significance.
+    formula : TableFormula
+        From tables to statistics and degrees of freedom.
+    without_freedom : {"independent", "unreliable"}
+        What a test without degrees of freedom answers: within each stratum one of the two variables does
+        not vary, so that nothing speaks against independence, nor for it.
+    samples_per_cell : float, optional
+        How many samples there must be for each cell of the full table; at least 1, by default 5.
+    """
+
+    engine: CountingEngine
+
+    def __init__(
+        self,
+        engine: CountingEngine,
+        alpha: float,
+        formula: TableFormula,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> None:
+        super().__init__(engine, alpha)
+        self.formula = formula
+        self.without_freedom = without_freedom
+        self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+
+    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
+        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        return self._answers(x, y, given, self._formula_of_answers())[0]
+
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with p-value, statistic and strength.
+
+        Dependence whose strength is `enough` or more may be reported as infinite.
+        """
+        formula = self.formula if enough is None else self._formula_of_strengths(x, y, enough)
+        answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, formula)
+        numbers = np.full((3, len(x)), np.nan)
+        numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
+        return Answers(answers, *numbers)
+
+    def _formula_of_answers(self) -> TableFormula:
+        """Return a formula that serves where nothing but the answers is asked for."""
+        return self.formula
+
+    def _formula_of_strengths(self, x: Integers, y: Integers, enough: Floats) -> TableFormula:
+        """Return a formula that serves where strengths of `enough` or more need not be known."""
+        return self.formula
+
+    def _answers(
+        self, x: Integers, y: Integers, given: Integers, formula: TableFormula
+    ) -> tuple[NDArray[np.int8], NDArray[np.bool_], tuple[Floats, Floats, Floats]]:
+        """Return all answers, which tests were reliable, and the numbers of these as `measure` does."""
+        answers = np.full(len(x), UNRELIABLE, np.int8)
+        reliable = self.reliable(x, y, given)
+        statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable], formula)
+        if self.without_freedom == "unreliable":
+            said = freedom > 0
+            reliable[reliable] = said
+            statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
+        answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
+        self.n_tests += len(x)
+        self.n_unreliable += int(len(x) - reliable.sum())
+        return answers, reliable, (statistic, freedom, p_values)
+
+    def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
+        """Say which tests have enough samples for each cell."""
+        return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
+
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
+        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
+        cardinalities = self.engine.cardinalities
+        return np.asarray(self.engine.n_rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
+
+    def configurations(self, given: Integers) -> Floats:
+        """Return how many configurations each row of conditioning variables has."""
+        return np.asarray(self.engine.cardinalities[given].prod(axis=1, dtype=np.float64))
+
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
+        cardinalities = self.engine.cardinalities
+        [room] = self.max_configurations(np.array([x]), np.array([y]))
+        members = among[(among != x) & (among != y) & (cardinalities[among] <= room)]
+        if np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
+            return
+        for sets in subsets(members, size):
+            yield sets[self.configurations(sets) <= room]
+
+    def measure(
+        self, x: Integers, y: Integers, given: Integers, formula: TableFormula | None = None
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return statistic, degrees of freedom and p-value of each test.
+
+        No table may have more cells than there are samples.
+        """
+        # The same question asked with X and Y exchanged is the same question.
+        queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
+        statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
+        return statistic, freedom, chi_squared_tail(statistic, freedom)
+
+
+class OnTables(BindingTest):
+    """Base of the tests whose statistic is a formula on contingency tables."""
+
+    requires = "formula"
+    bound: type[TableTest] = TableTest
+    """What the test becomes on an engine's counts."""
+
+    def formula(self, engine: CountingEngine) -> TableFormula:
+        """Make the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
+        raise NotImplementedError
+
+    def bind(
+        self,
+        engine: Any,
+        alpha: float = 0.01,
+        *,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> TableTest:
+        """Make the test ready to answer questions about an engine's counts."""
+        counts = engine.counts
+        return self.bound(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
+
+
+def states_of_pairs(tables: Tables) -> tuple[Integers, Integers]:
+    """Return the numbers of states of X and Y, the last two variables of each table; tables must be full."""
+    if not tables.full.all():
+        raise ValueError("a test's table has more cells than there are samples: nothing can be said")
+    width = tables.queries.start[1]
+    k_x = tables.cardinalities[tables.queries.variables[width - 2 :: width]]
+    return k_x, tables.cardinalities[tables.queries.variables[width - 1 :: width]]
+
+
+def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:
+    """Return the p-values of chi-squared statistics; 1 without degrees of freedom.
+
+    Examples
+    --------
+    >>> chi_squared_tail(np.array([3.8415, 0.0]), np.array([1, 0])).round(4).tolist()
+    [0.05, 1.0]
+    """
+    from scipy.special import gammaincc
+
+    p_values = np.ones(len(statistic))
+    tested = freedom > 0
+    p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+    return p_values
+
+
+def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
+    """Return minus the decimal logarithm of p-values, also of those too small for a float.
+
+    Far out in the tail the chi-squared distribution's upper part has a continued fraction that
+    converges in a few steps (Abramowitz and Stegun 1964, 6.5.31).
+
+    Examples
+    --------
+    >>> strengths(np.array([3.84, 4000.0]), np.array([1.0, 1.0]), np.array([0.05004, 0.0])).round(3).tolist()
+    [1.301, 870.488]
+    """
+    from scipy.special import gammaln
+
+    result = np.full(len(p_values), np.inf)
+    seen = p_values > SMALLEST_P
+    result[seen] = -np.log10(p_values[seen])
+    far = ~seen & np.isfinite(statistic)
+    if far.any():
+        x, a = statistic[far] / 2.0, freedom[far] / 2.0
+        # From the inside out: x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...)).
+        fraction = x + 2 * FRACTION_TERMS + 1 - a
+        for i in range(FRACTION_TERMS, 0, -1):
+            fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
+        result[far] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
+    return np.round(result, STRENGTH_DIGITS)

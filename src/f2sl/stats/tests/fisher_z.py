@@ -24,8 +24,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.conditioning import LARGEST, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.tests.base import BoundTest, CITest
-from f2sl.stats.tests.tables import strengths
+from f2sl.stats.tests.base import BindingTest, BoundTest, strengths
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import FoundPairs
 from f2sl.table.column import NUMBER
@@ -36,7 +35,7 @@ MOST_DOUBLINGS = 1000
 """Two to the power of this is still a float."""
 
 
-class FisherZ(CITest):
+class FisherZ(BindingTest):
     """Fisher's z test of real numbers.
 
     Examples
@@ -51,10 +50,6 @@ class FisherZ(CITest):
     """
 
     kinds = (NUMBER,)
-
-    def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
-        """Return the p-value of each question; NaN where the test is unreliable."""
-        return self.bind(data).ask(x, y, given).p_value
 
     def bind(
         self,

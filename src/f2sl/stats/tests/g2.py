@@ -1,7 +1,11 @@
 """The likelihood-ratio test: G2 = 2 N I(X; Y | Z), a sum over the strata of Z.
 
-Where only the answer is asked for, or how strong the weakest dependence is, tests end early
-(:mod:`~f2sl.stats.tests.until_decided`).
+Where only the answer is asked for, tests end as soon as it is certain. No stratum has a negative G2. So when
+part of the sum is already larger than what independence allows with all degrees of freedom that the table
+could have, the variables are dependent, whatever the rest is. Most tests between two variables that nothing
+separates are of that kind, and a few of the largest strata decide them. A learner that looks for the weakest
+dependence of two variables given any of many sets needs the strength, too, but not that of a dependence that
+is stronger than another one found before.
 
 For all pairs of a table, G2 = 2 N I(X; Y) follows the chi-squared distribution under independence, nearly,
 with (states of X - 1) (states of Y - 1) degrees of freedom; states that do not occur do not count. So pairs
@@ -21,16 +25,20 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.log_table import LOGARITHMS, LogTable
-from f2sl.stats.measures.information import Information, PairsAbove
+from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, PairsAbove
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests import _kernels
-from f2sl.stats.tests.tables import OnTables, TableTest, chi_squared_tail, states_of_pairs
-from f2sl.stats.tests.until_decided import UntilDecided
-from f2sl.storage.protocol import CountingEngine, FoundPairs, TableFormula, Tables
+from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
+from f2sl.storage.protocol import CountingEngine, FoundPairs, PlaneTables, Queries, TableFormula, Tables
 
 ROUNDING_UNITS = 1000
 """Sums of n log n are not told from zero below so many of their units."""
+
+EXCESS = 1e-6
+"""Share by which a statistic must exceed its critical value, so that rounding does not decide."""
+
+STRONGEST = 280.0
+"""Strength from which on tests do not end early: p-values this small have no inverse in floats."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,108 @@ class G2Statistic:
         return np.where(statistic < ROUNDING_UNITS * self.table.unit, 0.0, statistic)
 
 
+class UntilDecided:
+    """Formula of a G2 test that computes the whole statistic only where the answer needs it.
+
+    Returns statistic and degrees of freedom as the test's own formula does, or an infinite statistic where
+    part of it was enough: for dependence, and for the strength that `enough` states for a pair of variables.
+
+    It counts for itself, for speed: counting a stratum and adding its term are one loop over bit planes, so
+    that strata after the last one needed are never counted. Engines without bit planes hand it whole tables.
+    """
+
+    def __init__(self, statistic: G2Statistic, engine: CountingEngine, alpha: float) -> None:
+        self._statistic = statistic
+        self._engine = engine
+        self._alpha = alpha
+        # Pairs of variables, as ascending numbers, and the strength that is enough for each. The strengths
+        # have one entry more, which pairs beyond the last one get: here, no pairs, and 0 for all.
+        self._pairs = np.empty(0, np.int64)
+        self._strengths = np.zeros(1)
+
+    def with_strengths(self, x: Integers, y: Integers, enough: Floats) -> UntilDecided:
+        """Return the formula for tests of x and y that need not tell strengths of `enough` or more apart.
+
+        x, y : (m,) int64; enough : (m,) float64. The same pair may come with several strengths: then the
+        largest counts, which is enough for all.
+        """
+        if not enough.any():
+            return self
+        pairs, of_question = np.unique(self._numbers(x, y), return_inverse=True)
+        strengths = np.zeros(len(pairs) + 1)
+        np.maximum.at(strengths, of_question, enough)
+        formula = UntilDecided(self._statistic, self._engine, self._alpha)
+        formula._pairs, formula._strengths, formula._by_size = pairs, strengths, self._by_size
+        return formula
+
+    def _numbers(self, x: Integers, y: Integers) -> Integers:
+        """Return a number for each pair of variables, the same for (x, y) and (y, x)."""
+        return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
+
+    def __reduce__(self) -> tuple[type[G2Statistic], tuple[LogTable]]:
+        """Pickle as the plain formula, because engines on other machines count whole tables."""
+        return type(self._statistic), (self._statistic.table,)
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Compute statistic and degrees of freedom from tables that were counted as a whole."""
+        return self._statistic(tables)
+
+    def of_planes(self, tables: PlaneTables) -> Floats:
+        """Count one stratum after another until part of the statistic is enough."""
+        queries, logarithms = tables.queries, self._statistic.table
+        statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
+        _kernels.tests_until_decided(
+            tables.planes,
+            tables.plane_start,
+            tables.cardinalities,
+            queries.variables,
+            queries.start,
+            self._engine.margin_start,
+            self._by_size,
+            self._enough(queries),
+            logarithms.entries,
+            LOGARITHMS,
+            logarithms.unit,
+            statistic,
+            freedom,
+        )
+        return np.column_stack([self._statistic.without_rounding(statistic), freedom])
+
+    def _enough(self, queries: Queries) -> Floats:
+        """Return half of a critical G2 for each test, in units of the table of n log n, (n_tests,) float64.
+
+        It is that of the most degrees of freedom that the table could have. Strata in which some states do
+        not occur have fewer, which are known only after counting; a smaller G2 would be enough then.
+        """
+        from scipy.special import gammainccinv
+
+        # All queries of a batch have the same number of variables.
+        width = queries.start[1]
+        variables = queries.variables.reshape(-1, width)
+        cardinalities = self._engine.cardinalities[variables]
+        strata = cardinalities[:, :-2].prod(axis=1)
+        most = (cardinalities[:, -2:] - 1).prod(axis=1) * strata
+        # Many tests have the same degrees of freedom and strength, and the inverse is slow: it is computed
+        # once for each combination, which is numbered like the digits of a number.
+        pair = np.searchsorted(self._pairs, self._numbers(*variables[:, -2:].T))
+        kinds, of_query = np.unique(most * len(self._strengths) + pair, return_inverse=True)
+        freedom, pair = np.divmod(kinds, len(self._strengths))
+        strength = self._strengths[pair]
+        levels = np.minimum(self._alpha, 10.0 ** -np.minimum(strength, STRONGEST))
+        half = np.where(strength < STRONGEST, gammainccinv(freedom / 2.0, levels) * (1.0 + EXCESS), np.inf)
+        return np.asarray(half[of_query] / self._statistic.table.unit)
+
+    @cached_property
+    def _by_size(self) -> Integers:
+        """States of each variable, those with most samples first: these strata contribute most to G2.
+
+        Aligned with the engine's margins: those of v begin at ``margin_start[v]``.
+        """
+        engine = self._engine
+        owner = np.repeat(np.arange(len(engine.cardinalities)), engine.cardinalities)
+        return np.lexsort((-engine.margins, owner)) - engine.margin_start[owner]
+
+
 class G2Test(TableTest):
     """G2 tests on counted tables, or on bit planes until they are decided."""
 
@@ -83,7 +193,7 @@ class G2(OnTables):
     Examples
     --------
     >>> from f2sl.reading import open_table
-    >>> from f2sl.storage.engine import open_engine
+    >>> from f2sl.storage.protocol import open_engine
     >>> table = open_table({"a": [0, 0, 0, 1, 1, 1] * 9, "b": [0, 0, 0, 1, 1, 1] * 9})
     >>> with open_engine(table) as engine:
     ...     G2().p_values(engine, np.array([0]), np.array([1]), np.empty((1, 0), int)) < 1e-16

@@ -9,7 +9,7 @@ import numpy as np
 
 from f2sl._arrays import Floats
 from f2sl.stats.tests import _kernels
-from f2sl.stats.tests.tables import OnTables, states_of_pairs
+from f2sl.stats.tests.base import OnTables, states_of_pairs
 from f2sl.storage.protocol import CountingEngine, Tables
 
 

@@ -11,9 +11,10 @@ Either way only queries and results pass through this process.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import count
 from threading import Lock
 from typing import Any
@@ -25,16 +26,10 @@ from f2sl._arrays import Floats, Integers
 from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
 from f2sl.storage.dask.runtime import Held
 from f2sl.storage.dask.table import DaskTable, reduced
-from f2sl.storage.memory.engine import (
-    CELLS_PER_PIECE,
-    MOST_PLANES,
-    MemoryEngine,
-    choose_for_pair,
-    merge_pairs,
-)
+from f2sl.storage.memory.engine import CELLS_PER_PIECE, MOST_PLANES, MemoryEngine, choose_for_pair
 from f2sl.storage.memory.table import Block
-from f2sl.storage.protocol import CountsOnly, FoundPairs, PairFormula, Queries, TableFormula
-from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
+from f2sl.storage.protocol import Advance, CountsOnly, FoundPairs, PairFormula, Queries, TableFormula
+from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
 
 ROWS_PER_VARIABLE = 1000
 """Data with more rows for each variable are tall."""
@@ -72,18 +67,8 @@ class ClusterEngine(CountsOnly):
         self._cluster = table.cluster
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
-        self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
         facts = TableFacts(table.places, self.cardinalities, self.n_rows)
         self._facts = Held(self._cluster, lambda: self._cluster.put(facts))
-
-    @cached_property
-    def margins(self) -> Integers:
-        """The counts of all variables' states, one variable after another."""
-        return np.concatenate([np.empty(0, np.int64), *self._table.margins])
-
-    def column(self, variable: int) -> NDArray[Any]:
-        """Return the codes of one variable."""
-        return self._table.column(variable)
 
     def close(self) -> None:
         """Let the cluster forget what was sent beside the table, which stays."""
@@ -105,37 +90,19 @@ class ClusterEngine(CountsOnly):
         """Hand over some queries; gives the future of what the formula makes of their tables."""
         raise NotImplementedError
 
-    def search_pairs(
-        self,
-        formula: PairFormula,
-        variables: Integers | None = None,
-        target: int | None = None,
-        advance: Callable[[float], None] | None = None,
-    ) -> FoundPairs:
-        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
-        if variables is None:
-            variables = np.arange(self.n_variables)
-        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
-        total = triangle.work
-        order = triangle.order
+    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
+        order, total = triangle.order, triangle.work
         shared = Held(self._cluster, lambda: self._cluster.put((order, formula)))
-        done: list[float] = []
+        shares: deque[float] = deque()  # of the pieces that were handed over and have not come back
 
         def pieces() -> Iterator[Piece]:
             for piece in triangle.pieces(self._share(total)):
-                done.append(piece.work / total)
+                shares.append(piece.work / total)
                 yield piece
 
-        found: list[FoundPairs] = []
         for part in self._cluster.map(partial(self._begin_pairs, shared), pieces()):
-            found.append(part)
-            if advance is not None:
-                advance(done[len(found) - 1])
-        return merge_pairs(found)
-
-    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        """Choose how to count a pair, and say what that costs."""
-        raise NotImplementedError
+            advance(shares.popleft())
+            yield part
 
     def _share(self, total: float) -> float:
         """How much of the work one piece is."""

@@ -6,8 +6,7 @@ samples, whichever is cheapest for its numbers of states and samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +17,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._threads import Threads
 from f2sl.storage.memory import _kernels
 from f2sl.storage.protocol import (
+    Advance,
     CodedRows,
     CodeTiles,
     CountsOnly,
@@ -28,16 +28,9 @@ from f2sl.storage.protocol import (
     Queries,
     TableFormula,
     Tables,
+    merge_pairs,
 )
-from f2sl.storage.tiles import (
-    BY_CODES,
-    BY_PLANES,
-    BY_TABLES,
-    Piece,
-    cut_triangle,
-    pairs_of,
-    plane_columns,
-)
+from f2sl.storage.tiles import BY_CODES, BY_PLANES, BY_TABLES, Piece, Triangle, pairs_of, plane_columns
 
 MOST_PLANES = 64
 """Variables with more states have no bit planes: they would take more memory than they save time."""
@@ -96,8 +89,7 @@ class MemoryEngine(CountsOnly):
         self._n_words = (self.n_rows + 63) // 64
         self._plane_start: Integers = np.where(has_planes, starts[:-1], -1)
         self._planes = np.zeros((int(starts[-1]), self._n_words), np.uint64)
-        self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
-        self.margins: Integers = np.zeros(int(self.margin_start[-1]), np.int64)
+        self.margins = np.zeros(int(self.margin_start[-1]), np.int64)
         self._fill()
 
     def _fill(self) -> None:
@@ -215,28 +207,18 @@ class MemoryEngine(CountsOnly):
 
     # Pairs
 
-    def search_pairs(
-        self,
-        formula: PairFormula,
-        variables: Integers | None = None,
-        target: int | None = None,
-        advance: Callable[[float], None] | None = None,
-    ) -> FoundPairs:
-        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
-        if variables is None:
-            variables = np.arange(len(self.cardinalities))
-        triangle = cut_triangle(variables, self.cardinalities, partial(choose_for_pair, self.n_rows), target)
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        return choose_for_pair(self.n_rows, k_row, k_column)
+
+    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
         total = triangle.work
 
         def search(piece: Piece) -> tuple[float, FoundPairs]:
             return piece.work, self.search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
-        found: list[FoundPairs] = []
         for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
-            found.append(part)
-            if advance is not None:
-                advance(work / total)
-        return merge_pairs(found)
+            advance(work / total)
+            yield part
 
     def _share(self, total: float) -> float:
         """Choose how many nanoseconds of some work a thread takes on at a time."""
@@ -256,7 +238,7 @@ class MemoryEngine(CountsOnly):
             for pairs in (pairs_of(order, t) for t in tiles)
             for i in range(0, len(pairs), size)
         )
-        return merge_pairs([formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches])
+        return merge_pairs(formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches)
 
     def count_tile(self, order: Integers, tile: Integers) -> Integers:
         """Count the pairs of one tile by bit planes, as `_kernels.count_pairs` does."""
@@ -283,11 +265,3 @@ def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]
         if planes + PAIR_CELL * cells <= codes:
             return BY_PLANES, planes + PAIR_CELL * cells
     return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * n_rows)
-
-
-def merge_pairs(found: list[FoundPairs]) -> FoundPairs:
-    """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
-    joined = FoundPairs.joined(found)
-    low, high = np.minimum(joined.first, joined.second), np.maximum(joined.first, joined.second)
-    order = np.argsort(low * (high.max(initial=0) + 1) + high)
-    return FoundPairs(low[order], high[order], joined.values[order], joined.tally)

@@ -8,13 +8,10 @@ cut into parts, each of which takes a pass over the blocks.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from threading import Lock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._threads import Threads
@@ -29,18 +26,15 @@ from f2sl.storage.blocks import (
     too_large,
     way_of_pair,
 )
-from f2sl.storage.memory.engine import merge_pairs
-from f2sl.storage.protocol import CountsOnly, FoundPairs, PairFormula, Queries, TableFormula, Tables
+from f2sl.storage.protocol import Advance, CountsOnly, FoundPairs, PairFormula, Queries, TableFormula, Tables
 from f2sl.storage.stream.table import StreamTable
-from f2sl.storage.tiles import BY_PLANES, Piece, cut_triangle, pairs_of
+from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
 
 SHARE_FOR_TABLES = 0.5
 """Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
 
 COPIES_AT_LEAST = 4
 """How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
-
-Advance = Callable[[float], None] | None
 
 
 class StreamEngine(CountsOnly):
@@ -59,16 +53,10 @@ class StreamEngine(CountsOnly):
         self._table = table
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
-        self.margin_start: Integers = np.concatenate([[0], np.cumsum(self.cardinalities)])
-        self.margins: Integers = np.concatenate([np.empty(0, np.int64), *table.margins])
         self.threads = Threads(n_jobs)
         # Each thread has its block's tables beside the sums, and the formula takes about as much once more.
         at_once = 8 * (self.threads.n_threads + 3)
         self._most_cells = max(1, int(SHARE_FOR_TABLES * table.memory / at_once))
-
-    def column(self, variable: int) -> NDArray[Any]:
-        """Return the codes of one variable."""
-        return self._table.column(variable)
 
     def close(self) -> None:
         """End the engine's threads."""
@@ -81,23 +69,14 @@ class StreamEngine(CountsOnly):
         results = (formula(self.count(part)) for part in self._cut(queries))
         return np.concatenate([result.reshape(-1, width) for result in results])
 
-    def search_pairs(
-        self,
-        formula: PairFormula,
-        variables: Integers | None = None,
-        target: int | None = None,
-        advance: Callable[[float], None] | None = None,
-    ) -> FoundPairs:
-        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
-        if variables is None:
-            variables = np.arange(self.n_variables)
-        triangle = cut_triangle(variables, self.cardinalities, partial(way_of_pair, self.n_rows), target)
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        return way_of_pair(self.n_rows, k_row, k_column)
+
+    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
         total = triangle.work
-        found: list[FoundPairs] = []
         for piece in triangle.pieces(self._most_cells):
             tables = self._count_pairs(triangle.order, piece, advance, piece.work / total)
-            found.extend(formula.of_tables(part) for part in tables)
-        return merge_pairs(found)
+            yield from map(formula.of_tables, tables)
 
     def _count_pairs(self, order: Integers, piece: Piece, advance: Advance, share: float) -> Iterator[Tables]:
         """Count the pairs of some tiles, by bit planes or like other tables."""
@@ -114,7 +93,7 @@ class StreamEngine(CountsOnly):
         loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
         return cut(queries, loads, self._most_cells)
 
-    def count(self, queries: Queries, advance: Advance = None, share: float = 1.0) -> Tables:
+    def count(self, queries: Queries, advance: Advance = lambda share: None, share: float = 1.0) -> Tables:
         """Count the tables of a batch in one pass over the blocks; they must fit into memory.
 
         `advance` is told of finished blocks, which make up `share` of the whole.
@@ -145,9 +124,8 @@ class StreamEngine(CountsOnly):
                 except IndexError:  # another thread has taken the last
                     return
                 sums.add(batch.count(self._table.read(block, batch.used)))
-                if advance is not None:
-                    with turn:
-                        advance(step)
+                with turn:
+                    advance(step)
 
         try:
             for _ in self.threads.map(work, range(n_threads)):
