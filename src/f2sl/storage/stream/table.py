@@ -104,8 +104,7 @@ class BlockFile:
 
     def read(self, block: int, variables: Sequence[int] | Integers) -> Block:
         """Read some variables' rows of a block; several threads may."""
-        if self._file.closed:
-            raise closed_table()
+        self.check_open()
         first = block * self.rows_per_block
         n_rows = min(self.rows_per_block, self.n_rows - first)
         found = np.empty((len(variables), n_rows), self.dtype)
@@ -121,6 +120,11 @@ class BlockFile:
                         raise FileError(f"{tempfile.gettempdir()}: a temporary file has lost its end")
                     content = content[n_read:]
         return found
+
+    def check_open(self) -> None:
+        """Refuse to go on with a table that was closed."""
+        if self._file.closed:
+            raise closed_table()
 
     def close(self) -> None:
         """Give the space back."""
@@ -233,6 +237,8 @@ class StreamTable(Table):
         """Open the engine that counts a table of states."""
         from f2sl.storage.stream.engine import StreamEngine
 
+        for file in self._files:
+            file.check_open()
         return StreamEngine(self, n_jobs)
 
     def close(self) -> None:
