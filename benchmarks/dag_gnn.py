@@ -30,7 +30,7 @@ def main() -> None:
     for epochs in options.epochs:
         distances = []
         for seed in range(options.networks):
-            network = f2sl.random_network(VARIABLES, EDGES, kind="gaussian", seed=seed)
+            network = f2sl.random_network(VARIABLES, EDGES, kind="number", seed=seed)
             model = f2sl.DAGGNN(epochs=epochs).fit(network.sample(ROWS, seed=seed))
             found = f2sl.compare(network.graph, model.graph_)
             distances.append(found.shd)

@@ -31,7 +31,7 @@ DELTAS = (0.0025, 0.01, 0.0225, 0.05, 0.1)
 
 def linear_data(variables: int, edges: int, rows: int, seed: int) -> tuple[Any, DAG]:
     """Draw a network and rows of it."""
-    network = f2sl.random_network(variables, edges, kind="gaussian", seed=seed)
+    network = f2sl.random_network(variables, edges, kind="number", seed=seed)
     return network.sample(rows, seed=seed), network.graph
 
 

@@ -47,7 +47,7 @@ def uniform(variables: int, edges: int, seed: int) -> f2sl.GaussianNetwork:
 
 
 def hubs(variables: int, edges: int, seed: int) -> f2sl.GaussianNetwork:
-    return f2sl.random_network(variables, edges, kind="gaussian", seed=seed)
+    return f2sl.random_network(variables, edges, kind="number", seed=seed)
 
 
 FAMILIES: dict[str, Callable[[int, int, int], f2sl.GaussianNetwork]] = {"uniform": uniform, "hubs": hubs}

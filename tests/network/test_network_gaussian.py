@@ -65,7 +65,7 @@ class TestMoments:
         assert_allclose(network.covariance(), expected)
 
     def test_covariance_by_inversion(self):
-        net = f2sl.random_network(variables=12, edges=20, kind="gaussian", seed=4)
+        net = f2sl.random_network(variables=12, edges=20, kind="number", seed=4)
         inverse = np.linalg.inv(np.eye(12) - net.weights())
         assert_allclose(net.covariance(), inverse.T @ inverse, atol=1e-9)
 
@@ -80,7 +80,7 @@ class TestMoments:
         assert not (network.sample(10, seed=1) == network.sample(10, seed=2)).any().any()
 
     def test_rows_are_the_same_on_every_machine(self):
-        net = f2sl.random_network(variables=30, edges=40, kind="gaussian", seed=1)
+        net = f2sl.random_network(variables=30, edges=40, kind="number", seed=1)
         values = net.sample_table(1000, seed=1).numbers.astype("<f8")
         assert hashlib.sha256(values.tobytes()).hexdigest() == ROWS
 
@@ -127,7 +127,7 @@ class TestFiles:
         loaded = f2sl.GaussianNetwork.load(path)
         assert loaded == network
         assert loaded.name == "three"
-        random = f2sl.random_network(variables=30, edges=40, kind="gaussian", seed=2)
+        random = f2sl.random_network(variables=30, edges=40, kind="number", seed=2)
         random.save(path)
         assert f2sl.GaussianNetwork.load(path) == random
 
@@ -155,7 +155,7 @@ class TestFiles:
 class TestRandom:
     def test_what_was_asked_for(self):
         net = f2sl.random_network(
-            variables=40, edges=60, max_in_degree=3, kind="gaussian", weights=(0.5, 2.0), noise=0.5, seed=9
+            variables=40, edges=60, max_in_degree=3, kind="number", weights=(0.5, 2.0), noise=0.5, seed=9
         )
         assert net.graph.n_edges == 60
         assert max(len(net.graph.parents(node)) for node in net.variables) <= 3
@@ -167,19 +167,19 @@ class TestRandom:
 
     def test_same_structure_as_the_discrete_one(self):
         discrete = f2sl.random_network(variables=30, edges=40, seed=5)
-        assert f2sl.random_network(variables=30, edges=40, seed=5, kind="gaussian").graph == discrete.graph
+        assert f2sl.random_network(variables=30, edges=40, seed=5, kind="number").graph == discrete.graph
 
     @pytest.mark.parametrize(
         ("options", "words"),
         [
             ({"kind": "linear"}, ["kind", "'gaussian'"]),
-            ({"kind": "gaussian", "states": (2, 3)}, ["states"]),
-            ({"kind": "gaussian", "strength": 0.5}, ["strength"]),
+            ({"kind": "number", "states": (2, 3)}, ["states"]),
+            ({"kind": "number", "strength": 0.5}, ["strength"]),
             ({"weights": (1, 2)}, ["weights"]),
             ({"noise": 2.0}, ["noise"]),
-            ({"kind": "gaussian", "weights": (2.0, 0.5)}, ["most of weights"]),
-            ({"kind": "gaussian", "weights": 1.0}, ["weights", "pair"]),
-            ({"kind": "gaussian", "noise": 0}, ["noise"]),
+            ({"kind": "number", "weights": (2.0, 0.5)}, ["most of weights"]),
+            ({"kind": "number", "weights": 1.0}, ["weights", "pair"]),
+            ({"kind": "number", "noise": 0}, ["noise"]),
         ],
     )
     def test_refusals(self, options, words):

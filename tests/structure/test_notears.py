@@ -27,7 +27,7 @@ def constraint(request):
 
 @pytest.fixture(scope="module")
 def network():
-    return f2sl.random_network(variables=8, edges=9, max_in_degree=3, kind="gaussian", seed=3)
+    return f2sl.random_network(variables=8, edges=9, max_in_degree=3, kind="number", seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ class TestScale:
         assert np.isnan(model.varsortability_)
 
     def test_random_networks_are_sortable_and_standardised_data_are_not(self):
-        net = f2sl.random_network(variables=20, edges=40, kind="gaussian", seed=1)
+        net = f2sl.random_network(variables=20, edges=40, kind="number", seed=1)
         rows = net.sample(1000, seed=1)
         assert f2sl.varsortability(rows, net.graph) > 0.85
         assert f2sl.varsortability(rows / rows.std(), net.graph) == pytest.approx(0.5, abs=1e-6)

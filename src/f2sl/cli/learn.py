@@ -77,7 +77,7 @@ def learn(
         typer.Option(
             "--truth",
             metavar="FILE or NETWORK",
-            help="Compare what was learned with the graph in this file, a .bif too, or of a bundled network.",
+            help="Compare with the graph in this file (a network too: .bif, .json), or of a bundled network.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

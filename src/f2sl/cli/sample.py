@@ -25,7 +25,10 @@ EXAMPLES = examples(
 
 def sample(
     network: Annotated[
-        str, typer.Argument(metavar="NETWORK", help="A bundled name (see f2sl networks) or a .bif file.")
+        str,
+        typer.Argument(
+            metavar="NETWORK", help="A bundled name (see f2sl networks), or a .bif or .json file."
+        ),
     ],
     rows: Annotated[int, typer.Option(help="How many rows.")] = 1000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same rows on every machine.")] = 0,

@@ -1,22 +1,27 @@
 """Bayesian networks with their probabilities: truth to sample data from.
 
 ==================== =========================================================================
-``bayesian_network`` the class: a DAG with a table for each variable; ``checks`` what it is made of
-``sampling``         rows, the same from the same seed on every machine
-``fitting``          tables from data
-``likelihood``       how probable data are; ``counts`` how often states occur together in them
-``files``            BIF files, by ``bif_tokens``, ``bif_parser``, ``bif_reader`` and ``bif_writer``
-``gaussian``         the class for real variables; ``normal`` its deviates, ``gaussian_files`` JSON
+``bayesian_network`` the class: a DAG with a table or an equation for each variable; ``checks`` what
+                     these are made of
+``gaussian``         the class for numbers alone
+``sampling``         rows, the same from the same seed on every machine; ``normal`` their deviates
+``fitting``          tables and equations from data
+``likelihood``       how probable data are; ``counts`` what data have of a variable and its parents
+``files``            BIF files, by ``bif_tokens``, ``bif_parser``, ``bif_reader`` and ``bif_writer``, and
+                     JSON, by ``json_file``
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
 ``random``           networks drawn at random, by the choices of ``draws``; ``random_tables`` and
-                     ``random_coefficients`` what their edges mean
+                     ``random_equations`` what their edges mean
 ``tiling``           large networks from copies of a small one, by the same
+``observing``        networks of which some variables are observed as numbers
 ==================== =========================================================================
 """
 
 from f2sl.network.bayesian_network import BayesianNetwork as BayesianNetwork
 from f2sl.network.bundled import NETWORKS as NETWORKS
 from f2sl.network.bundled import load_network as load_network
+from f2sl.network.checks import Equation as Equation
 from f2sl.network.gaussian import GaussianNetwork as GaussianNetwork
+from f2sl.network.observing import observed_as_numbers as observed_as_numbers
 from f2sl.network.random import random_network as random_network
 from f2sl.network.tiling import tile as tile

@@ -77,14 +77,19 @@ class NetworkSize:
 
 
 def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
-    """Load a bundled network by its name, or read one from a BIF file.
+    """Load a bundled network by its name, or read one from a BIF or JSON file.
 
     Parameters
     ----------
     name_or_path : str or path
         A bundled name such as ``"alarm"`` (``"gene-like"`` is a random network that stands in for the F2SL
         paper's Gene), or a path. A string without ``/`` that does not end in ``.bif``,
-        ``.bif.gz`` or ``.bif.xz`` is taken for a name.
+        ``.bif.gz``, ``.bif.xz`` or ``.json`` is taken for a name.
+
+    Returns
+    -------
+    BayesianNetwork
+        A :class:`GaussianNetwork` if none of its variables has states.
 
     Raises
     ------
@@ -106,7 +111,7 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     if isinstance(given, str) and given in REPOSITORY:
         return read_network(_folder() / f"{given}.bif.gz")
     if isinstance(given, str) and suffix_of(given) is None and not set(given) & {"/", os.sep}:
-        raise OptionError(f"{unknown_name('network', given, NETWORKS)}, or the path of a .bif file")
+        raise OptionError(f"{unknown_name('network', given, NETWORKS)}, or the path of a .bif or .json file")
     return read_network(given)
 
 

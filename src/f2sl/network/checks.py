@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,29 @@ MOST_CELLS = 1 << 22
 """The most cells of one table: 32 megabytes. A line of text can ask for more than any memory."""
 MOST_PARENTS = 31
 """The most parents of one variable: what every NumPy has axes for."""
+
+
+class Equation(NamedTuple):
+    """How a number depends on its parents: arrays with an axis for each parent that has states.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 2.0}).equations["a"].variances.tolist()
+    2.0
+    """
+
+    intercepts: FloatArray
+    """What is added."""
+    coefficients: FloatArray
+    """What the parents that are numbers are multiplied by; the last axis has one for each of them."""
+    variances: FloatArray
+    """Those of the noise."""
+
+    def by_configuration(self) -> Equation:
+        """Return the same with one axis for all configurations, numbered as those of tables are."""
+        q, m = self.intercepts.size, self.coefficients.shape[-1]
+        return Equation(self.intercepts.ravel(), self.coefficients.reshape(q, m), self.variances.ravel())
 
 
 def check_dag(graph: object) -> None:
@@ -55,12 +78,26 @@ def check_nodes(kind: str, given: Any, graph: DAG) -> None:
             raise DataError(f"{kind}: {shown(node)} is no node of the graph")
 
 
-def check_covers(kind: str, given: Any, graph: DAG) -> None:
-    """Make sure that `given` has something for each node of the graph, and for nothing else."""
+def check_covers(kind: str, given: Any, graph: DAG, numbers: Mapping[str, Any] | None = None) -> None:
+    """Make sure that `given` has something for each node of the graph but `numbers`, and for nothing else."""
     check_nodes(kind, given, graph)
     for node in graph.nodes:
-        if node not in given:
+        is_number = numbers is not None and node in numbers
+        if is_number and node in given:
+            raise DataError(f"{kind}: {shown(node)} has an equation, so that it is a number")
+        if not is_number and node not in given:
             raise DataError(f"{kind}: variable {shown(node)} is missing")
+
+
+def check_edges(graph: DAG, numbers: Container[str]) -> None:
+    """Refuse numbers as parents of states, all of them at once."""
+    wrong = [(a, b) for a, b in graph.directed_edges if a in numbers and b not in numbers]
+    if wrong:
+        told = shown_list([f"{a} -> {b}" for a, b in wrong])
+        raise DataError(
+            f"edges from numbers to states: {told}; a network has probabilities of states given states "
+            "alone: turn these edges round, or cut the numbers into states with bins=5, say"
+        )
 
 
 def checked_states(node: str, given: object) -> tuple[str, ...]:
@@ -105,6 +142,34 @@ def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, 
         raise DataError(f"probabilities of {shown(node)} sum to {worst:.6g}, not to 1")
     table.setflags(write=False)
     return table
+
+
+def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: int) -> Equation:
+    """Return the equation of a number, whose arrays nobody can write to any more.
+
+    `shape` are the numbers of states of the parents that have any. What is given once, without these axes, is
+    the same in all configurations.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable) or len(parts := tuple(given)) != 3:
+        raise DataError(f"the equation of {shown(node)} must be intercepts, coefficients and variances")
+    check_size(node, (*shape, n_numbers + 2))
+    arrays = []
+    for what, part, own in zip(Equation._fields, parts, ((), (n_numbers,), ()), strict=True):
+        try:
+            array = np.array(part, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(f"the {what} of {shown(node)} are not numbers") from None
+        wanted = (*shape, *own)
+        if array.shape not in (wanted, own):
+            raise DataError(f"the {what} of {shown(node)} have the shape {array.shape}, not {wanted}")
+        if not np.isfinite(array).all():
+            raise DataError(f"the {what} of {shown(node)} are not finite")
+        if what == "variances" and not (array > 0).all():
+            raise DataError(f"the variances of {shown(node)} must be above 0, not {array.min():g}")
+        array = np.array(np.broadcast_to(array, wanted))
+        array.setflags(write=False)
+        arrays.append(array)
+    return Equation(*arrays)
 
 
 def _in_order(kind: str, node: str, given: object) -> tuple[Any, ...]:

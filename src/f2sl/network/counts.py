@@ -1,4 +1,4 @@
-"""How often the states of a family, a variable with its parents, occur together in a table.
+"""What a table has of a family, a variable with its parents: how often states occur together, and numbers.
 
 Cells are numbered as the entries of a probability table are: the last variable's state changes fastest.
 """
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError, shown, unknown_name
+from f2sl.reading.kinds import AUTO
 from f2sl.reading.open import open_for
-from f2sl.table import STATES, Table
-
-Integers = NDArray[np.int64]
+from f2sl.table import NUMBER, STATES, Table
 
 TRUTH_VALUES = ("true", "false")
 """What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
@@ -40,47 +40,76 @@ def cell_numbers(
 
 
 @contextmanager
-def states_of(data: Any) -> Iterator[Table]:
-    """Open a table of states, as the parameters of a network need it, for a ``with`` block.
+def table_of(data: Any, kinds: str | Mapping[str, str]) -> Iterator[Table]:
+    """Open a table with columns of these kinds, as a network needs it, for a ``with`` block.
 
     One that was open before stays so.
     """
-    table = open_for((STATES,), "a Bayesian network", data, min_variables=1)
+    if isinstance(data, Table):  # it has its kinds
+        kinds = AUTO
+    table = open_for((STATES, NUMBER), "a Bayesian network", data, min_variables=1, kinds=kinds)
     with nullcontext() if table is data else table:
         yield table
 
 
-class FamilyCounts:
-    """Counts families in a table, in terms of a network's states.
+class Families:
+    """The rows of a table, in terms of a network's variables and their states.
 
     Parameters
     ----------
     table : Table
         The samples.
+    variables : sequence of str
+        The names of the network's variables, which are numbered in this order.
     states : mapping of str to tuple of str
-        The states of each variable of the network. Variables are numbered in this order.
+        The states of each variable that has any.
 
     Raises
     ------
     DataError
-        If the table has other variables, or states that are none of the network's.
+        If the table has other variables, of other kinds, or states that are none of the network's.
 
     Examples
     --------
-    >>> with states_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]}) as table:
-    ...     FamilyCounts(table, {"a": ("y", "x"), "b": ("u", "v")}).count([0, 1]).tolist()
+    >>> with table_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]}, "states") as table:
+    ...     families = Families(table, ["a", "b"], {"a": ("y", "x"), "b": ("u", "v")})
+    >>> families.count([0, 1]).tolist()
     [[1, 1], [1, 0]]
+    >>> families.configurations([0]).tolist()
+    [1, 0, 0]
     """
 
-    def __init__(self, table: Table, states: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, table: Table, variables: Sequence[str], states: Mapping[str, tuple[str, ...]]) -> None:
         self._codes = [table.column(i) for i in range(table.n_variables)]
         self._sizes = table.cardinalities.tolist()
-        self._columns = columns_of(table, tuple(states))
-        self._shape = [len(listed) for listed in states.values()]
+        self._columns = columns_of(table, variables)
+        for name, column in zip(variables, self._columns, strict=True):
+            if (table.kinds[column] == STATES) != (name in states):
+                raise DataError(f"{table.told([column])}, and not what this variable of the network has")
+        self._shape = [len(states.get(name, ())) for name in variables]
         self._numbers = [
-            _numbers(name, table.states[column], listed)
-            for column, (name, listed) in zip(self._columns, states.items(), strict=True)
+            _numbers(name, table.states[column], states.get(name, ()))
+            for column, name in zip(self._columns, variables, strict=True)
         ]
+
+    def split(self, variables: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return the variables that have states, and those that are numbers."""
+        return [v for v in variables if self._shape[v]], [v for v in variables if not self._shape[v]]
+
+    def shape(self, variables: Sequence[int]) -> tuple[int, ...]:
+        """Return the numbers of states of some variables."""
+        return tuple(self._shape[v] for v in variables)
+
+    def configurations(self, variables: Sequence[int]) -> Integers:
+        """Number the configuration of some variables with states in each row."""
+        number = np.zeros(len(self._codes[0]), np.int64)
+        for v in variables:
+            number = number * self._shape[v] + self._numbers[v][self._codes[self._columns[v]]]
+        return number
+
+    def values(self, variable: int) -> Floats:
+        """Return the numbers of a variable."""
+        return np.asarray(self._codes[self._columns[variable]])
 
     def count(self, family: Sequence[int]) -> Integers:
         """Return the counts of some variables, an axis for each."""

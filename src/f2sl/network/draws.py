@@ -12,6 +12,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl.network.normal import normal_deviates
+
 Item = TypeVar("Item")
 
 
@@ -41,6 +43,10 @@ class Draws:
         """Draw numbers from 0 (included) to 1 (not included), multiples of 2^-53."""
         raw = self._generator.random_raw(int(np.prod(shape)))
         return np.asarray((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(shape)
+
+    def normals(self, n: int) -> NDArray[np.float64]:
+        """Draw standard normal deviates."""
+        return normal_deviates(np.asarray(self._generator.random_raw(n)))
 
     def shuffled(self, items: Sequence[Item]) -> list[Item]:
         """Return the items in a random order (Fisher and Yates)."""

@@ -1,4 +1,4 @@
-"""Networks in files: BIF, plain or packed."""
+"""Networks in files: JSON, or BIF, plain or packed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from f2sl.graph.formats.common import FormatError, decoded
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bif_reader import read_bif
 from f2sl.network.bif_writer import write_bif
+from f2sl.network.json_file import read_json, write_json
 from f2sl.network.random import REMARKS
 
 
@@ -28,10 +29,12 @@ def _gzipped(content: bytes) -> bytes:
     return packed.getvalue()
 
 
+JSON = ".json"
 _PACK: dict[str, Callable[[bytes], bytes]] = {
     ".bif": lambda content: content,
     ".bif.gz": _gzipped,
     ".bif.xz": lambda content: lzma.compress(content, preset=9),
+    JSON: lambda content: content,
 }
 _UNPACK: dict[bytes, Callable[[BinaryIO], gzip.GzipFile | lzma.LZMAFile]] = {
     b"\x1f\x8b": gzip.open,
@@ -50,7 +53,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str | None:
 
     Examples
     --------
-    >>> suffix_of("alarm.BIF.gz"), suffix_of("alarm.json")
+    >>> suffix_of("alarm.BIF.gz"), suffix_of("alarm.csv")
     ('.bif.gz', None)
     """
     name = Path(path).name.lower()
@@ -58,7 +61,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
-    """Read a network from a BIF file, packed or not (its first bytes tell).
+    """Read a network from a file: JSON by its suffix, or BIF, packed or not (its first bytes tell).
 
     Raises
     ------
@@ -66,13 +69,15 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
         If the file cannot be read or understood; names the file and the line.
     """
     try:
-        content = _unpacked(Path(path).read_bytes())
+        content = Path(path).read_bytes()
+        if suffix_of(path) == JSON:
+            return read_json(content)
+        return read_bif(decoded(_unpacked(content)))
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        return read_bif(decoded(content))
     except FormatError as error:
-        raise FileError(f"{path}, line {error.line}: {error}") from None
+        where = f"{path}, line {error.line}" if error.line else f"{path}"
+        raise FileError(f"{where}: {error}") from None
 
 
 def _unpacked(content: bytes) -> bytes:
@@ -87,18 +92,20 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def save_network(network: BayesianNetwork, path: str | os.PathLike[str], header: Iterable[str] = ()) -> None:
-    """Write a network as BIF, as its suffix says plain or packed, whole or not at all."""
+    """Write a network as its suffix says, as JSON or as BIF, plain or packed, whole or not at all."""
     suffix = suffix_of(path)
     if suffix is None:
-        raise FileError(f"cannot write {path}: networks are written as BIF; known: {', '.join(SUFFIXES)}")
+        raise FileError(f"cannot write {path}: networks are written as {', '.join(SUFFIXES)}")
+    if suffix != JSON and network.equations:
+        raise FileError(f"cannot write {path}: BIF knows no numbers; write .json")
     remarks = [REMARKS[network.name]] if network.name in REMARKS else []
-    text = "".join(write_bif(network, [*header, *remarks]))
+    text = write_json(network) if suffix == JSON else "".join(write_bif(network, [*header, *remarks]))
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
         raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
-    if suffix != ".bif" and len(content) > MOST_UNPACKED:
+    if suffix not in (".bif", JSON) and len(content) > MOST_UNPACKED:
         problem = f"{len(content):,} bytes are too many to read back from a packed file"
         raise FileError(f"cannot write {path}: {problem}; write .bif")
     write_atomically(path, _PACK[suffix](content))

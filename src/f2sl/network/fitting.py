@@ -3,43 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from f2sl._arrays import Floats, Integers
 from f2sl._options import not_negative
 from f2sl.graph import DAG
-from f2sl.network.checks import FloatArray, check_dag, check_nodes, check_size, checked_states
-from f2sl.network.counts import FamilyCounts, columns_of, states_of
+from f2sl.network.checks import Equation, check_dag, check_edges, check_nodes, check_size, checked_states
+from f2sl.network.counts import Families, columns_of, table_of
+from f2sl.table import STATES
+
+LEAST_VARIANCE = 1e-12
+"""The least variance of noise, as a share of the variable's own: a copy of its parents has none at all."""
+COLLINEAR = 1e-10
+"""Directions in which the parents vary less than by this share of the most do not count."""
+
+Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation]]
 
 
 def fit(
-    graph: DAG, data: Any, equivalent_sample_size: float, states: Mapping[str, Sequence[Any]]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, FloatArray]]:
-    """Estimate the tables of `graph` from `data`; return states and tables (see ``BayesianNetwork.fit``)."""
+    graph: DAG, data: Any, equivalent_sample_size: float, states: Mapping[str, Sequence[Any]], kinds: str
+) -> Fitted:
+    """Estimate parameters (see ``BayesianNetwork.fit``); return states, tables and equations."""
     check_dag(graph)
     check_nodes("states", states, graph)
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
-    families = {name: (*graph.parents(name), name) for name in graph.nodes}
-    number = {name: i for i, name in enumerate(graph.nodes)}
-    with states_of(data) as table:
+    names = graph.nodes
+    number = {name: i for i, name in enumerate(names)}
+    with table_of(data, STATES if states and len(states) == len(names) else kinds) as table:
         listed = {
             name: checked_states(name, states.get(name, table.states[column]))
-            for name, column in zip(graph.nodes, columns_of(table, graph.nodes), strict=True)
+            for name, column in zip(names, columns_of(table, names), strict=True)
+            if table.kinds[column] == STATES
         }
-        for name, family in families.items():
-            check_size(name, [len(listed[member]) for member in family])
-        counts = FamilyCounts(table, listed)
-        tables = {
-            name: _estimate(counts.count([number[member] for member in family]), ess)
-            for name, family in families.items()
-        }
-    return listed, tables
+        check_edges(graph, [name for name in names if name not in listed])
+        families = Families(table, names, listed)
+        tables, equations = {}, {}
+        for child, name in enumerate(names):
+            parents = [number[parent] for parent in graph.parents(name)]
+            of_states, of_numbers = families.split(parents)
+            shape = families.shape(of_states)
+            if name in listed:
+                check_size(name, (*shape, len(listed[name])))
+                tables[name] = _table(families.count([*parents, child]), ess)
+            else:
+                check_size(name, (*shape, len(of_numbers) + 2))
+                values = np.array([families.values(v) for v in (*of_numbers, child)])
+                parts = _equation(values, families.configurations(of_states), prod(shape), ess)
+                equations[name] = Equation(*(part.reshape((*shape, *part.shape[1:])) for part in parts))
+    return listed, tables, equations
 
 
-def _estimate(counts: NDArray[np.int64], ess: float) -> FloatArray:
+def _table(counts: Integers, ess: float) -> Floats:
     """Posterior means of all distributions under Dirichlet priors of the weight `ess` together."""
     weights = counts + ess / counts.size
     sums = weights.sum(axis=-1, keepdims=True)
     return np.asarray(np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), 1.0 / counts.shape[-1]))
+
+
+def _equation(values: Floats, row: Integers, q: int, ess: float) -> Equation:
+    """Regress the last of `values` on the others in each of q configurations; `row` has those of the rows."""
+    n = values.shape[1]
+    # Moments of standardised columns, beside a column of ones, lose no digits to the size of a mean.
+    means, scales = values.mean(axis=1), values.std(axis=1)
+    columns = np.vstack([np.ones(n), (values - means[:, None]) / scales[:, None]])
+    met, group = np.unique(row, return_inverse=True)
+    moments = np.empty((len(met) + 1, len(columns), len(columns)))
+    for i, first in enumerate(columns):
+        for j, second in enumerate(columns[: i + 1]):
+            products = np.bincount(group, first * second, minlength=len(met))
+            moments[:-1, i, j] = moments[:-1, j, i] = products
+    # The last is for all rows together: the prior, and what configurations that do not occur get.
+    moments[-1] = moments[:-1].sum(axis=0)
+    own_rows = moments[:, 0, 0].copy()
+    moments[:-1] += ess / q * moments[-1] / n
+    weights = moments[:, 0, 0]
+    mean = moments[:, 0, 1:] / weights[:, None]
+    covariance = moments[:, 1:, 1:] / weights[:, None, None] - mean[:, :, None] * mean[:, None, :]
+    with_child = covariance[:, :-1, -1]
+    inverse = np.linalg.pinv(covariance[:, :-1, :-1], rcond=COLLINEAR, hermitian=True)
+    coefficients = (inverse @ with_child[:, :, None])[:, :, 0]
+    intercepts = mean[:, -1] - (coefficients * mean[:, :-1]).sum(axis=1)
+    variances = covariance[:, -1, -1] - (coefficients * with_child).sum(axis=1)
+    coefficients = coefficients * scales[-1] / scales[:-1]
+    intercepts = means[-1] + scales[-1] * intercepts - coefficients @ means[:-1]
+    variances = scales[-1] ** 2 * np.maximum(variances, LEAST_VARIANCE)
+    source = np.full(q, len(met))
+    enough = (own_rows[:-1] > len(values)) | (ess > 0)
+    source[met[enough]] = np.flatnonzero(enough)
+    return Equation(intercepts[source], coefficients[source], variances[source])

@@ -7,15 +7,19 @@ than late ones, as hubs do in networks of genes. No edge is taken back: near the
 those drawn first can leave no place for the last ones, and the network is refused though another order would
 have made it. (A chain of 300 variables with one parent and one child each is one graph among very many.)
 
-What the edges mean is drawn by :mod:`f2sl.network.random_tables` for discrete variables, and by
-:mod:`f2sl.network.random_coefficients` for Gaussian ones.
+In a mixed network it is drawn first which variables are numbers, whatever their places in the order; a number
+as a parent of states is drawn again.
 
-Nothing but whole numbers, additions, products and quotients is used, so that a seed gives the same network on
-every machine.
+What the edges mean is drawn by :mod:`f2sl.network.random_tables` for states, and by
+:mod:`f2sl.network.random_equations` for numbers.
+
+Nothing but whole numbers, additions, products, quotients and square roots is used, so that a seed gives the
+same network on every machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Literal, overload
 
 from f2sl._options import choice, positive, whole
@@ -24,13 +28,16 @@ from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.draws import Draws
 from f2sl.network.gaussian import GaussianNetwork
-from f2sl.network.random_coefficients import draw_coefficients
+from f2sl.network.random_equations import draw_coefficients, draw_equations
 from f2sl.network.random_tables import draw_tables
+from f2sl.table import NUMBER, STATES
 from f2sl.table.names import generated_names
 
-KINDS = ("discrete", "gaussian")
-STATES, STRENGTH = (3, 5), 0.8
+MIXED = "mixed"
+KINDS = (STATES, NUMBER, MIXED)
+STATE_RANGE, STRENGTH = (3, 5), 0.8
 WEIGHTS, NOISE = (0.5, 2.0), 1.0
+SHARE_NUMBERS, VARYING = 0.5, 0.5
 STAND_IN = "gene-like"
 """The name of the network that the defaults give; it stands in for the F2SL paper's Gene."""
 REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
@@ -45,7 +52,7 @@ def random_network(
     states: tuple[int, int] | None = ...,
     seed: int = ...,
     *,
-    kind: Literal["discrete"] = ...,
+    kind: Literal["states"] = ...,
     max_out_degree: int = ...,
     strength: float | None = ...,
     name: str = ...,
@@ -59,12 +66,31 @@ def random_network(
     max_in_degree: int = ...,
     *,
     seed: int = ...,
-    kind: Literal["gaussian"],
+    kind: Literal["number"],
     max_out_degree: int = ...,
     weights: tuple[float, float] | None = ...,
     noise: float | None = ...,
     name: str = ...,
 ) -> GaussianNetwork: ...
+
+
+@overload
+def random_network(
+    variables: int = ...,
+    edges: int = ...,
+    max_in_degree: int = ...,
+    states: tuple[int, int] | None = ...,
+    seed: int = ...,
+    *,
+    kind: Literal["mixed"],
+    max_out_degree: int = ...,
+    strength: float | None = ...,
+    weights: tuple[float, float] | None = ...,
+    noise: float | None = ...,
+    share_numbers: float | None = ...,
+    varying: float | None = ...,
+    name: str = ...,
+) -> BayesianNetwork: ...
 
 
 def random_network(
@@ -74,36 +100,44 @@ def random_network(
     states: tuple[int, int] | None = None,
     seed: int = 7,
     *,
-    kind: str = "discrete",
+    kind: str = STATES,
     max_out_degree: int = 10,
     strength: float | None = None,
     weights: tuple[float, float] | None = None,
     noise: float | None = None,
+    share_numbers: float | None = None,
+    varying: float | None = None,
     name: str = "random",
-) -> BayesianNetwork | GaussianNetwork:
+) -> BayesianNetwork:
     """Draw a network; the defaults are those of ``gene-like``, which stands in for the F2SL paper's Gene.
 
     Parameters
     ----------
-    kind : {"discrete", "gaussian"}
-        Variables with states and probability tables, or real ones with linear equations.
+    kind : {"states", "number", "mixed"}
+        Variables with states and probability tables, real numbers with linear equations, or both.
     variables, edges : int
         How many of them.
     max_in_degree, max_out_degree : int
         The most parents and the most children of a variable.
     states : (int, int), optional
-        Of discrete networks: the least and the most states of a variable, by default 3 and 5; each number
+        Of states: the least and the most states of a variable, by default 3 and 5; each number
         between them is as likely.
     seed : int
         The same seed gives the same network on every machine.
     strength : float, optional
-        Of discrete networks: how much the configuration of its parents tells of a variable, between 0 and 1.
+        Of states: how much the configuration of its parents tells of a variable, between 0 and 1.
         With the default, 0.8, FCBF finds parents and children with an F1 near 0.97 from 500 rows.
     weights : (float, float), optional
-        Of Gaussian networks: the least and the most that a coefficient may be without its sign, by default
-        0.5 and 2.0; the sign is random.
+        Of numbers: the least and the most that a coefficient may be without its sign, by default 0.5 and 2.0;
+        the sign is random.
     noise : float, optional
-        Of Gaussian networks: the variance of each variable's noise, by default 1.0.
+        Of numbers: the variance of each variable's noise, by default 1.0. In a mixed network the equations
+        are meant so for parents of variance 1, and then scaled to give every number variance 1 as well.
+    share_numbers : float, optional
+        Of mixed networks: the share of the variables that are numbers, by default 0.5.
+    varying : float, optional
+        Of mixed networks: of the numbers that have parents of both kinds, the share whose coefficients differ
+        between the states of a parent, by default 0.5. Intercepts always do.
     name : str
         What to call the network.
 
@@ -115,7 +149,7 @@ def random_network(
     Raises
     ------
     OptionError
-        If an option has a value that it cannot have or belongs to the other kind, or not all edges found a
+        If an option has a value that it cannot have or belongs to another kind, or not all edges found a
         place: as many as the degrees just allow seldom do, since they are drawn one by one and none is taken
         back.
 
@@ -124,19 +158,27 @@ def random_network(
     >>> net = random_network(variables=20, edges=25, max_in_degree=3, states=(2, 3), seed=1)
     >>> net.graph
     DAG(20 nodes, 25 directed and 0 undirected edges)
-    >>> random_network(variables=20, edges=40, kind="gaussian", seed=1)
-    GaussianNetwork(20 variables, 40 edges)
+    >>> random_network(variables=20, edges=40, kind="number", seed=1)
+    GaussianNetwork(20 variables, 40 edges, 80 parameters)
+    >>> random_network(variables=20, edges=20, kind="mixed", share_numbers=0.25, seed=1).kinds.count("number")
+    5
     """
-    discrete = choice("kind", kind, KINDS) == "discrete"
-    foreign = {"weights": weights, "noise": noise} if discrete else {"states": states, "strength": strength}
-    for option, value in foreign.items():
-        if value is not None:
-            raise OptionError(f"{option} is an option of networks of the other kind, not of kind={kind!r}")
+    choice("kind", kind, KINDS)
+    own = {"states": STATES, "strength": STATES, "weights": NUMBER, "noise": NUMBER}
+    given = {"states": states, "strength": strength, "weights": weights, "noise": noise}
+    given |= {"share_numbers": share_numbers, "varying": varying}
+    for option, value in given.items():
+        if value is not None and kind not in (own.get(option), MIXED):
+            raise OptionError(f"{option} is no option of networks of kind={kind!r}")
     n = whole("variables", variables, least=1)
     most_in = whole("max_in_degree", max_in_degree)
     most_out = whole("max_out_degree", max_out_degree)
     draws = Draws(whole("seed", seed))
-    parents = _structure(n, whole("edges", edges), most_in, most_out, draws)
+    numbers: Set[int] = set(range(n)) if kind == NUMBER else set()
+    if kind == MIXED:
+        share = positive("share_numbers", SHARE_NUMBERS if share_numbers is None else share_numbers, 0, 1)
+        numbers = set(draws.shuffled(range(n))[: int(share * n + 0.5)])
+    parents = _structure(n, whole("edges", edges), most_in, most_out, numbers, draws)
     names = generated_names(n)
     # Position in the topological order -> number of the name.
     place = draws.shuffled(range(n))
@@ -145,19 +187,36 @@ def random_network(
         names[place[child]]: [names[p] for p in sorted(place[q] for q in parents[child])]
         for child in range(n)
     }
-    graph = DAG(names, [(parent, child) for child in names for parent in families[child]])
-    if discrete:
-        levels, tables = draw_tables(
-            families, states or STATES, STRENGTH if strength is None else strength, draws
-        )
-        return BayesianNetwork(graph, levels, tables, parents=families, name=name)
-    coefficients = draw_coefficients(families, weights or WEIGHTS, draws)
+    graph = DAG(names, _edges(names, families))
+    weights = weights or WEIGHTS
     variance = positive("noise", NOISE if noise is None else noise, least=1e-9, most=1e9)
-    return GaussianNetwork(graph, coefficients, dict.fromkeys(names, variance), name=name)
+    if kind == NUMBER:
+        coefficients = draw_coefficients(families, weights, draws)
+        return GaussianNetwork(graph, coefficients, dict.fromkeys(names, variance), name=name)
+    with_states = {
+        names[place[child]]: families[names[place[child]]] for child in range(n) if child not in numbers
+    }
+    strength = STRENGTH if strength is None else strength
+    levels, tables = draw_tables(with_states, states or STATE_RANGE, strength, draws)
+    if kind == STATES:
+        return BayesianNetwork(graph, levels, tables, parents=families, name=name)
+    varying = positive("varying", VARYING if varying is None else varying, 0, 1)
+    of_states = None
+    if levels:
+        part = DAG(list(levels), _edges(levels, families))
+        of_states = BayesianNetwork(part, levels, tables, parents=with_states)
+    equations = draw_equations(families, of_states, weights, variance, varying, draws)
+    return BayesianNetwork(graph, levels, tables, equations=equations, parents=families, name=name)
 
 
-def _structure(n: int, edges: int, most_in: int, most_out: int, draws: Draws) -> list[list[int]]:
-    """Draw the parents of each variable, by place in a topological order."""
+def _edges(children: Iterable[str], families: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    return [(parent, child) for child in children for parent in families[child]]
+
+
+def _structure(
+    n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
+) -> list[list[int]]:
+    """Draw the parents of each variable, by place in a topological order; `numbers` are none of states."""
     room = sum(min(place, most_in) for place in range(n))
     room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"
@@ -171,6 +230,8 @@ def _structure(n: int, edges: int, most_in: int, most_out: int, draws: Draws) ->
             break
         child = 1 + draws.below(n - 1)
         parent = draws.below(child)
+        if parent in numbers and child not in numbers:
+            continue
         if len(parents[child]) < most_in and children[parent] < most_out and parent not in parents[child]:
             parents[child].append(parent)
             children[parent] += 1

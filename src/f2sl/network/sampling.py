@@ -7,7 +7,9 @@ The same seed gives the same rows everywhere, because nothing is used that machi
 variable has a PCG64 generator of its own, seeded with the seed and the variable's number, whose raw 64-bit
 output NumPy guarantees; its upper 53 bits, as a multiple of 2^-53, are a uniform number. The state is the
 number of cumulative probabilities that are not above it; those come from additions in a fixed order and one
-division, which IEEE arithmetic defines to the last bit. No logarithm, no exponential is taken.
+division, which IEEE arithmetic defines to the last bit. No logarithm, no exponential is taken. The noise of a
+number is the normal deviate of the same 53 bits (:mod:`f2sl.network.normal`); the terms of its equation are
+added one by one.
 
 A generator for each variable also means that a sample is the beginning of every larger one with its seed.
 """
@@ -17,16 +19,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from f2sl._options import whole
 from f2sl.network.counts import cell_numbers
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import code_type
+from f2sl.network.normal import normal_deviates
+from f2sl.storage.memory.table import Block, MemoryTable
+from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, places_of
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
-    from f2sl.network.checks import FloatArray
+    from f2sl.network.checks import Equation, FloatArray
 
 BLOCK = 1 << 16
 """Rows drawn at a time: what a processor's cache holds."""
@@ -40,25 +42,31 @@ def sample(network: BayesianNetwork, rows: int, seed: int = 0) -> Any:
     except ImportError:
         return to_arrow(table)
     columns = {
-        name: pd.Categorical.from_codes(codes, categories=list(states))
-        for name, states, codes in zip(table.names, table.states, table.codes, strict=True)
+        column.name: table.column(i)
+        if column.kind == NUMBER
+        else pd.Categorical.from_codes(table.column(i), categories=list(column.states))
+        for i, column in enumerate(table.columns)
     }
     return pd.DataFrame(columns)
 
 
 def to_arrow(table: MemoryTable) -> Any:
-    """Make a PyArrow table of dictionaries, with all declared states."""
+    """Make a PyArrow table, columns of states of dictionaries with all declared states."""
     import pyarrow as pa
 
     columns = [
-        pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(states, pa.string()))
-        for states, codes in zip(table.states, table.codes, strict=True)
+        pa.array(table.column(i))
+        if column.kind == NUMBER
+        else pa.DictionaryArray.from_arrays(
+            pa.array(table.column(i).astype(np.int32)), pa.array(column.states, pa.string())
+        )
+        for i, column in enumerate(table.columns)
     ]
     return pa.table(columns, names=list(table.names))
 
 
 def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTable:
-    """Draw rows as a table of codes, what learners work on.
+    """Draw rows as a table of codes and numbers, what learners work on.
 
     Examples
     --------
@@ -67,34 +75,63 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     Table(8 columns of states, 1,000 rows, in memory)
     """
     rows, seed = whole("rows", rows, least=1), whole("seed", seed)
-    names, states = network.variables, tuple(network.states.values())
-    sizes = [len(listed) for listed in states]
-    codes = np.empty((len(names), rows), code_type(max(sizes)))
-    generators = [np.random.PCG64([seed, i]) for i in range(len(names))]
-    steps = [
-        _Step(child, parents, sizes, network._distributions(names[child]))
-        for child, parents in network._families
-    ]
+    states, kinds, places = network.states, network.kinds, places_of(network.kinds)
+    sizes = [len(listed) for listed in states.values()]
+    codes = np.empty((len(sizes), rows), code_type(max(sizes, default=0)))
+    numbers = np.empty((len(kinds) - len(sizes), rows))
+    steps: list[_StateStep | _NumberStep] = []
+    generators = []
+    for child, parents in network._families:
+        name, place = network.variables[child], int(places[child])
+        of_states, of_numbers = ([int(places[p]) for p in parents if kinds[p] == kind] for kind in KINDS)
+        if kinds[child] == STATES:
+            steps.append(_StateStep(place, of_states, sizes, network._distributions(name)))
+        else:
+            steps.append(_NumberStep(place, of_states, of_numbers, sizes, network.equations[name]))
+        generators.append(np.random.PCG64([seed, child]))
     for first in range(0, rows, BLOCK):
-        block = codes[:, first : first + BLOCK]
-        for step in steps:
-            step.draw(block, generators[step.child])
-    return MemoryTable.of_codes(names, states, codes)
+        block = Block(codes[:, first : first + BLOCK], numbers[:, first : first + BLOCK])
+        for step, generator in zip(steps, generators, strict=True):
+            step.draw(block, generator)
+    columns = [Column(*pair, states.get(pair[0], ())) for pair in zip(network.variables, kinds, strict=True)]
+    return MemoryTable(tuple(columns), codes, numbers)
 
 
-class _Step:
-    """Draws one variable, given its parents."""
+class _NumberStep:
+    """Draws one variable that is a number, given its parents; places are rows of codes and of numbers."""
 
-    def __init__(self, child: int, parents: list[int], sizes: list[int], distributions: FloatArray) -> None:
-        self.child = child
+    def __init__(
+        self, place: int, of_states: list[int], of_numbers: list[int], sizes: list[int], equation: Equation
+    ) -> None:
+        self.place = place
+        self.of_states, self.of_numbers = of_states, of_numbers
+        self.sizes = sizes
+        self.intercepts, self.coefficients, variances = equation.by_configuration()
+        self.scales = np.sqrt(variances)
+
+    def draw(self, block: Block, generator: np.random.PCG64) -> None:
+        codes, numbers = block
+        noise = normal_deviates(np.asarray(generator.random_raw(numbers.shape[1])))
+        row = cell_numbers(codes, self.of_states, self.sizes) if self.of_states else np.intp(0)
+        total = self.scales[row] * noise + self.intercepts[row]
+        for k, parent in enumerate(self.of_numbers):
+            total = total + self.coefficients[row, k] * numbers[parent]
+        numbers[self.place] = total
+
+
+class _StateStep:
+    """Draws one variable that has states, given its parents; places are rows of codes."""
+
+    def __init__(self, place: int, parents: list[int], sizes: list[int], distributions: FloatArray) -> None:
+        self.place = place
         self.parents = parents
         self.sizes = sizes
-        self.bits = (sizes[child] - 1).bit_length()
+        self.bits = (sizes[place] - 1).bit_length()
         self.cumulative = _cumulative(distributions, 1 << self.bits)
 
-    def draw(self, codes: NDArray[Any], generator: np.random.PCG64) -> None:
-        rows = codes.shape[1]
-        uniform = (generator.random_raw(rows) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    def draw(self, block: Block, generator: np.random.PCG64) -> None:
+        codes = block.codes
+        uniform = (generator.random_raw(codes.shape[1]) >> np.uint64(11)).astype(np.float64) * 2.0**-53
         configuration = cell_numbers(codes, self.parents, self.sizes)
         # A binary search in all rows at once: `place` ends where the row's first larger value stands.
         width = 1 << self.bits
@@ -103,7 +140,7 @@ class _Step:
         for bit in reversed(range(self.bits)):
             step = 1 << bit
             place += step * (self.cumulative[place + (step - 1)] <= uniform)
-        codes[self.child] = place - start
+        codes[self.place] = place - start
 
 
 def _cumulative(rows: FloatArray, width: int) -> FloatArray:

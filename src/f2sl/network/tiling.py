@@ -74,8 +74,8 @@ def tile(
     >>> alarm10.graph.n_nodes, alarm10.graph.n_edges  # 12 roots in each of 9 copies
     (370, 568)
     """
-    if not isinstance(network, BayesianNetwork):
-        raise OptionError(f"tile needs a BayesianNetwork, not {shown(network)}; see load_network()")
+    if not isinstance(network, BayesianNetwork) or network.equations:
+        raise OptionError(f"tile needs a BayesianNetwork of states, not {shown(network)}; see load_network()")
     copies, links = whole("copies", copies, least=1), whole("links", links)
     strength = positive("strength", strength, least=0, most=1)
     draws = Draws(whole("seed", seed), copies)

@@ -64,7 +64,7 @@ class NOTEARS(ByWeights):
     Examples
     --------
     >>> import f2sl
-    >>> network = f2sl.random_network(variables=5, edges=5, kind="gaussian", seed=1)
+    >>> network = f2sl.random_network(variables=5, edges=5, kind="number", seed=1)
     >>> model = f2sl.NOTEARS().fit(network.sample(1000, seed=1))
     >>> model.graph_ == network.graph
     True

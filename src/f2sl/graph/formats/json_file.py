@@ -5,19 +5,21 @@
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, which
 run along the edges and hold null where an edge has no weight.
+
+Of a network, in the format of :mod:`f2sl.network.json_file`, the graph is read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from f2sl.errors import GraphError
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_kind, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
 
-FORMAT, VERSION = "f2sl-graph", 1
+FORMAT, NETWORK, VERSION = "f2sl-graph", "f2sl-network", 1
 
 
 def write(graph: PDAG) -> Iterator[str]:
@@ -65,20 +67,42 @@ def read(content: bytes) -> PDAG:
     >>> read(b'{"format": "f2sl-graph", "version": 1, "nodes": ["a", "b"], "directed": [["a", "b"]]}')
     DAG(2 nodes, 1 directed and 0 undirected edges)
     """
+    given = parsed(content, (FORMAT, NETWORK))
+    if given["format"] == NETWORK:
+        families = families_of(given)
+        edges = [(parent, name) for name, parents in families for parent in parents]
+        return as_kind(PDAG([name for name, _ in families], edges), "DAG")
+    nodes = _list_of(given, "nodes")
+    directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
+    weights = _weights(given.get("weights"), directed, undirected)
+    return as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
+
+
+def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
+    """Return what a file of f2sl's own holds, if it is in one of these formats."""
     try:
         given = json.loads(decoded(content), parse_constant=_refuse)
     except json.JSONDecodeError as error:
         raise FormatError(f"not JSON: {error.msg}", error.lineno) from None
     except RecursionError:
-        raise FormatError("not a graph: the JSON is nested too deeply") from None
-    if not isinstance(given, dict) or given.get("format") != FORMAT:
-        raise FormatError(f'not a graph of f2sl: there is no "format": "{FORMAT}"')
+        raise FormatError("the JSON is nested too deeply") from None
+    if not isinstance(given, dict) or given.get("format") not in formats:
+        what = formats[0].removeprefix("f2sl-")
+        raise FormatError(f'not a {what} of f2sl: there is no "format": "{formats[0]}"')
     if given.get("version") != VERSION:
         raise FormatError(f"version {given.get('version')!r} of the format is not known; known is {VERSION}")
-    nodes = _list_of(given, "nodes")
-    directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
-    weights = _weights(given.get("weights"), directed, undirected)
-    return as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
+    return given
+
+
+def families_of(network: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return the name and the parents of each variable of a network."""
+    found = []
+    for number, entry in enumerate(_list_of(network, "variables"), start=1):
+        name, parents = (entry.get("name"), entry.get("parents")) if isinstance(entry, dict) else (None, None)
+        if not isinstance(parents, list) or not all(isinstance(one, str) for one in [name, *parents]):
+            raise FormatError(f'variable {number} needs a "name" and a list of names, its "parents"')
+        found.append((str(name), parents))
+    return found
 
 
 def _refuse(constant: str) -> NoReturn:
