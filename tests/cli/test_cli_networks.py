@@ -95,6 +95,25 @@ def test_a_network_of_the_users_own(tmp_path, capsys):
     assert json.loads(told)["comparison"]["true_edges"] == 6
 
 
+@pytest.mark.parametrize("kind", ["number", "mixed"])
+def test_networks_with_numbers_are_sampled_and_compared_with(kind, tmp_path, capsys):
+    network = package.random_network(12, 12, 2, kind=kind, seed=3, name=kind)
+    csv, json_file, out = (str(tmp_path / name) for name in ("t.csv", "net.json", "learned.json"))
+    network.save(json_file)
+    assert main(["sample", json_file, "--rows", "400", "--seed", "2", "--out", csv]) == 0
+    assert capsys.readouterr().out == f"wrote {csv}: 400 rows, 12 variables\n"
+    drawn, read = sample_table(network, 400, 2), package.open_table(csv)
+    assert read.kinds == network.kinds
+    assert (read.numbers == drawn.numbers).all()
+    bins = [] if kind == "number" else ["--bins", "3"]
+    assert main(["learn", csv, *bins, "--truth", json_file, "--out", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"]["true_edges"] == 12
+    assert main(["compare", out, json_file, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["true_edges"] == 12
+    assert main(["sample", out, "--out", csv]) == 2  # a graph without probabilities
+    assert "learned.json: not a network of f2sl" in capsys.readouterr().err
+
+
 def test_truth_may_still_be_a_graph_file(tmp_path, capsys):
     csv, graph = str(tmp_path / "asia.csv"), tmp_path / "truth.dot"
     package.load_network("asia").graph.save(graph)
