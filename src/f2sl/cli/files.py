@@ -43,7 +43,7 @@ def check_distinct(path: Path, others: Iterable[Path]) -> None:
 
 
 def load_any_graph(truth: Path) -> PDAG:
-    """Load the graph to compare with: from a graph file, from a BIF file, or of a bundled network."""
+    """Load the graph to compare with: from the file of a graph or a network, or of a bundled network."""
     from f2sl.graph import load_graph
     from f2sl.graph.io import is_known
 

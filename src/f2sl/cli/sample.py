@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
     "f2sl sample my.bif --rows 100000 --out my.parquet",
+    "f2sl sample mixed.json --out mixed.csv",
 )
 
 
