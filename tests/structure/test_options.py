@@ -159,6 +159,11 @@ class TestHandingOut:
         own = {"pc": "mmpc", "symmetry": "or", "pc_options": {"alpha": 0.1}}
         assert handed[:3] == (own, {"missing": "drop"}, ["k"])
 
+    def test_an_option_by_its_own_name_goes_before_that_in_a_dictionary(self):
+        options = {"pc": "mrmr", "pc_options": {"k": 2, "measure": "su"}, "k": 3}
+        handed = hand_out(STRUCTURE, "local-to-global", options)
+        assert handed.learner == {"pc": "mrmr", "pc_options": {"k": 3, "measure": "su"}}
+
     def test_the_learner_of_neighbours_gets_its_own(self):
         asia = f2sl.load_example("asia")
         model = f2sl.learn(asia, "local-to-global", pc="mrmr", k=2, measure="su")
