@@ -81,6 +81,9 @@ class TestQuestions:
         parents, children = np.array(ARCS).T
         assert known.allows(parents, children).tolist() == [arc not in never for arc in ARCS]
         assert known.requires(parents, children).tolist() == [arc in required for arc in ARCS]
+        if known:
+            matrix = known.matrix()
+            assert [bool(matrix[arc]) for arc in ARCS] == [arc not in never for arc in ARCS]
         links = [not {(a, b), (b, a)} <= never for a, b in ARCS]
         assert known.allows_link(parents, children).tolist() == links
         for v in range(N):

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import f2sl
 from f2sl import _extensions
-from f2sl._options import CATALOGUE, READING_OPTIONS, option
+from f2sl._options import CATALOGUE, READING_OPTIONS, option, whole
 from f2sl.api import hand_out
 from f2sl.cli.app import main
 from f2sl.errors import F2SLWarning, OptionError
@@ -146,6 +146,13 @@ def test_an_option_that_there_is_not(call, told):
     with pytest.raises(OptionError) as caught:
         call({"a": [0, 1], "b": [0, 1]})
     assert str(caught.value).startswith(told)
+
+
+def test_the_ends_of_a_range_belong_to_it():
+    assert [whole("k", value, least=1, most=3) for value in (1, 2, 3)] == [1, 2, 3]
+    for value in (0, 4):
+        with pytest.raises(OptionError, match=f"k must be a whole number from 1 to 3, not {value}"):
+            whole("k", value, least=1, most=3)
 
 
 def test_the_options_of_reading_are_those_of_open_table():
