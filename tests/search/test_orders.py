@@ -141,7 +141,9 @@ def test_a_collider_by_hand():
 
 def test_of_places_that_gain_as_much_the_nearest_is_taken():
     """Before 1 as well as before 0, variable 2 can be the parent of 1."""
-    sets = ParentSets(*(np.array(part) for part in ([0, 1, 3, 4], [0, 0, 1, 1, 1], [2], [0.0, 5.0, 0.0, 0.0])))
+    sets = ParentSets(
+        *(np.array(part) for part in ([0, 1, 3, 4], [0, 0, 1, 1, 1], [2], [0.0, 5.0, 0.0, 0.0]))
+    )
     near = flat([[2], [2], [0, 1]])
     known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, *near, *sets.holding(*near))
     state = _kernels.State(np.arange(3), np.arange(3), np.empty(3, np.int64))

@@ -178,6 +178,10 @@ class TestHandingOut:
         assert model.local_learner_.get_params() == {"k": 2, "measure": "su"}
         assert all(len(near) == 2 for near in model.pc_.values())
 
+    def test_sets_come_in_the_order_of_the_columns(self):
+        columns = {"c": [0, 1] * 9, "a": [0, 1] * 9, "b": [0, 0, 1] * 6}
+        assert list(f2sl.learn_pc(columns)) == list(f2sl.learn_mb(columns)) == ["c", "a", "b"]
+
     def test_reading_goes_to_the_table(self):
         numbers = np.random.default_rng(0).normal(size=(200, 3))
         model = f2sl.learn(numbers, bins=2, binning="width", names=["x", "y", "z"], alpha=0.05)
