@@ -7,9 +7,10 @@ from hypothesis import given
 import f2sl
 import naive_score_local
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
-from f2sl.local import by_score, growing
+from f2sl.local import _kernels, by_score, growing
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.local.growing import Grower
+from f2sl.search.exact import family_rules
 from marks import compiled_only
 from score_tools import OPTIONS, naive_best, tables
 from tables import make_engine
@@ -120,6 +121,31 @@ def test_more_neighbours_than_a_word_has_bits():
     with pytest.warns(F2SLWarning, match="hill climbing"):
         found = f2sl.learn_mb(table, "hub", "sll")
     assert found.keys() == table.keys() - {"hub"}
+
+
+def test_who_is_linked_to_a_target_is_no_spouse():
+    """0 -> 1, 0 -> 2 <- 1 and 3 -> 2: both 1 and 3 are parents of a child of 0, and 1 is linked to it."""
+    assert _kernels.sees(np.array([0, 0b0001, 0b1011, 0]), 0) == (0b0110, 0b1000)
+
+
+def test_a_settled_neighbour_is_no_new_spouse():
+    """Of 0, 1 and 2 any one is the child of both others; 1 and 2 are settled neighbours of 0, 3 is tried."""
+    lattice = np.array([[10 * (mask & 0b111 == 0b111) for mask in range(16)]])
+    parents, tried = np.zeros((1, 4), np.int64), np.zeros(1, np.int64)
+    of_search = (np.array([value]) for value in (0b110, 0, False, True))
+    _kernels.try_in_turn(
+        lattice,
+        np.array([0, 1]),
+        np.array([0]),
+        np.array([3]),
+        *of_search,
+        -1,
+        family_rules(4),
+        parents,
+        tried,
+    )
+    assert tried.tolist() == [1]
+    assert parents[0, 0] == -1  # nothing has changed
 
 
 def test_a_spouse_is_as_strong_as_its_strongest_link_to_a_common_child():

@@ -182,6 +182,11 @@ class TestHandingOut:
         columns = {"c": [0, 1] * 9, "a": [0, 1] * 9, "b": [0, 0, 1] * 6}
         assert list(f2sl.learn_pc(columns)) == list(f2sl.learn_mb(columns)) == ["c", "a", "b"]
 
+    def test_symmetry_is_for_the_join_alone(self):
+        """Sets that were made symmetric before would leave nothing to the OR rule."""
+        model = f2sl.LocalToGlobal(pc="mmpc", symmetry="or").fit(f2sl.load_example("asia"))
+        assert model.local_learner_.symmetry == "none"
+
     def test_reading_goes_to_the_table(self):
         numbers = np.random.default_rng(0).normal(size=(200, 3))
         model = f2sl.learn(numbers, bins=2, binning="width", names=["x", "y", "z"], alpha=0.05)

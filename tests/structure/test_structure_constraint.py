@@ -16,6 +16,7 @@ from f2sl.graph import DAG
 from f2sl.local import by_tests
 from f2sl.skeleton import from_edges
 from f2sl.structure import gsbn, pc_stable
+from f2sl.structure.base import named_sets
 from f2sl.structure.pc_stable import StableSkeleton, unseparated_colliders
 from graphs import named_dags
 from marks import few_examples
@@ -222,6 +223,11 @@ def test_a_pair_that_nothing_has_separated_makes_no_collider(separating, expecte
     """As where a link is forbidden, and so was never tested."""
     chain = from_edges(3, np.array([[0, 1], [1, 2]]), np.ones(2))
     assert unseparated_colliders(StableSkeleton(chain, separating)).tolist() == expected
+
+
+def test_of_two_sets_that_separate_a_pair_the_first_is_kept():
+    sets = {(0, 1): (2,), (1, 0): (), (2, 1): (0,)}
+    assert named_sets(sets, ("a", "b", "c")) == {("a", "b"): ("c",), ("b", "c"): ("a",)}
 
 
 def test_an_edge_along_a_path_keeps_its_weight():
