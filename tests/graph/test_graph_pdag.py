@@ -117,6 +117,11 @@ def test_malformed_weights_are_refused(weights):
         PDAG(["a", "b"], [("a", "b")], weights=weights)
 
 
+def test_two_weights_of_an_undirected_edge_are_refused():
+    with pytest.raises(GraphError, match="given twice"):
+        PDAG(["a", "b"], [], [("a", "b")], weights={("a", "b"): 1.0, ("b", "a"): 1.0})
+
+
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
@@ -214,6 +219,13 @@ def test_networkx_there_and_back():
     assert back.weights == graph.weights
     assert PDAG.from_networkx(nx.Graph([("a", "b")])).undirected_edges == [("a", "b")]
     assert isinstance(DAG.from_networkx(ASIA.to_networkx()), DAG)
+
+
+@pytest.mark.parametrize("weighted", [("a", "b"), ("b", "a")])
+def test_one_of_two_arcs_may_have_the_weight_of_both(weighted):
+    arcs = nx.DiGraph([("a", "b"), ("b", "a")])
+    arcs.edges[weighted]["weight"] = 2.0
+    assert PDAG.from_networkx(arcs).weights == {("a", "b"): 2.0}
 
 
 def test_networkx_graphs_that_are_refused():

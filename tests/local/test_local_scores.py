@@ -1,5 +1,7 @@
 """The local learners by score, like the naive algorithms that try all DAGs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,12 +9,13 @@ from hypothesis import given
 import f2sl
 import naive_score_local
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
-from f2sl.local import by_score, growing
+from f2sl.local import _kernels, by_score, growing, sll
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.local.growing import Grower
+from f2sl.search.exact import family_rules
 from marks import compiled_only
 from score_tools import OPTIONS, naive_best, tables
-from tables import make_engine
+from tables import make_engine, related_codes
 
 pytestmark = pytest.mark.kernels
 
@@ -120,6 +123,46 @@ def test_more_neighbours_than_a_word_has_bits():
     with pytest.warns(F2SLWarning, match="hill climbing"):
         found = f2sl.learn_mb(table, "hub", "sll")
     assert found.keys() == table.keys() - {"hub"}
+
+
+def test_who_is_linked_to_a_target_is_no_spouse():
+    """0 -> 1, 0 -> 2 <- 1 and 3 -> 2: both 1 and 3 are parents of a child of 0, and 1 is linked to it."""
+    assert _kernels.sees(np.array([0, 0b0001, 0b1011, 0]), 0) == (0b0110, 0b1000)
+
+
+def test_gains_that_differ_by_rounding_alone_are_equal(monkeypatch):
+    run = by_score.Run(learner_of("sll-pc"), make_engine(related_codes(0, 20, 4)))
+    gains = np.array([5 << 20, (5 << 20) + 3, 9 << 20])
+    monkeypatch.setattr(run.grower, "gain", lambda target, others: gains)
+    assert run.others(0).tolist() == [3, 1, 2]
+
+
+def test_a_spouse_of_sll_is_as_strong_as_either_end_says():
+    spouses = {0: growing.Around(spouses={3: 5.0}), 3: growing.Around(spouses={0: 2.0})}
+    run = SimpleNamespace(
+        spouses=spouses, found={}, spouses_around=spouses.get, around=lambda target: growing.Around()
+    )
+    assert (sll.blanket(run, 0), sll.blanket(run, 3)) == ({3: 5.0}, {0: 5.0})
+
+
+def test_a_settled_neighbour_is_no_new_spouse():
+    """Of 0, 1 and 2 any one is the child of both others; 1 and 2 are settled neighbours of 0, 3 is tried."""
+    lattice = np.array([[10 * (mask & 0b111 == 0b111) for mask in range(16)]])
+    parents, tried = np.zeros((1, 4), np.int64), np.zeros(1, np.int64)
+    of_search = (np.array([value]) for value in (0b110, 0, False, True))
+    _kernels.try_in_turn(
+        lattice,
+        np.array([0, 1]),
+        np.array([0]),
+        np.array([3]),
+        *of_search,
+        -1,
+        family_rules(4),
+        parents,
+        tried,
+    )
+    assert tried.tolist() == [1]
+    assert parents[0, 0] == -1  # nothing has changed
 
 
 def test_a_spouse_is_as_strong_as_its_strongest_link_to_a_common_child():

@@ -11,7 +11,8 @@ import f2sl
 import naive_local
 from f2sl.errors import OptionError
 from f2sl.local import bamb, lockstep, subset_search
-from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.local.base import LOCAL, MARKOV_BLANKET, Neighbourhood
+from f2sl.stats.answers import DEPENDENT, Answers
 from marks import compiled_only, few_examples
 from naive_local import asker
 from oracle import RandomAnswers
@@ -126,6 +127,37 @@ def test_a_member_is_as_strong_as_its_weakest_dependence(learner, seed, n, k):
         weakest = found[0] if learner in PC else found
         members, strengths = (part.tolist() for part in sets.of(v))
         assert dict(zip(members, strengths, strict=True)) == {m: weakest[m] for m in members}
+
+
+def test_a_spouse_is_as_strong_as_any_common_child_shows():
+    """0 and 3 have the children 1 and 2: given 1 they depend on each other more surely than given 2."""
+    near = {0: [1, 2], 1: [0, 3], 2: [0, 3], 3: [1, 2]}
+    known = {v: Neighbourhood(np.array(members), np.ones(2)) for v, members in near.items()}
+    known[0].separating_sets[3] = ()
+    search = MARKOV_BLANKET.create("mmmb", {})._blanket(None, 0, known)
+    assert [question.given.tolist() for question in next(search)] == [[[1]], [[2]]]
+    with pytest.raises(StopIteration) as end:
+        search.send(
+            [Answers(*(np.array([part]) for part in (DEPENDENT, 0.0, 9.0, sure))) for sure in (5.0, 2.0)]
+        )
+    found = end.value.value
+    assert dict(zip(found.members.tolist(), found.strengths.tolist(), strict=True)) == {
+        1: 1.0,
+        2: 1.0,
+        3: 5.0,
+    }
+
+
+@pytest.mark.parametrize("learner", ["mmpc", "hiton-pc", "pcmb"])
+def test_sets_too_large_for_a_reliable_test_are_not_asked_about(learner):
+    """Of 100 rows of two-state variables, tests given two others are reliable, and given three are not."""
+    rng = np.random.default_rng(0)
+    hub = rng.integers(0, 2, 100)
+    codes = [hub, *(np.where(rng.random(100) < 0.1, 1 - hub, hub) for _ in range(5))]
+    registry = LOCAL if learner in LOCAL else MARKOV_BLANKET
+    found = registry.create(learner, {"max_cond_vars": None}).learn_all(make_engine(codes))
+    assert len(found.of(0)[0]) >= 3
+    assert found.n_unreliable == 0
 
 
 def test_a_spouse_of_bamb_is_as_strong_as_any_member_makes_it():

@@ -55,6 +55,15 @@ def test_a_network_never_changes():
     assert network.states["a"] == ("x", "y")
 
 
+def test_nobody_can_write_to_a_table_through_another_array():
+    own = np.array([0.25, 0.75])
+    view = own[:]
+    view.setflags(write=False)
+    network = BayesianNetwork(f2sl.DAG(["a"]), {"a": ["x", "y"]}, {"a": view})
+    own[:] = 0.5
+    assert network.tables["a"].tolist() == [0.25, 0.75]
+
+
 def test_equality():
     network = BayesianNetwork(GRAPH, STATES, TABLES)
     assert network == BayesianNetwork(GRAPH, STATES, TABLES, name="other")
@@ -198,6 +207,7 @@ def test_random_networks_of_the_extremes():
         ({"variables": 0}, "variables must be a whole number of at least 1"),
         ({"variables": 5, "edges": 11}, "edges must be at most 10 for 5 variables"),
         ({"variables": 5, "edges": 9, "max_in_degree": 1}, "edges must be at most 4"),
+        ({"variables": 3, "edges": 3, "max_out_degree": 1}, "edges must be at most 2"),
         (
             {"variables": 30, "edges": 29, "max_in_degree": 1, "max_out_degree": 1},
             r"only \d+ of 29 edges found a place by chance among 30 variables .*; ask for fewer edges",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.base import Neighbourhood, Neighbourhoods, flatten, mutual
 from f2sl.skeleton import from_edges, join
 
 
@@ -40,6 +40,8 @@ def test_who_did_not_finish_has_no_say():
     assert join(sets, "and").edges.tolist() == [[0, 1], [1, 2], [2, 3]]
     all_finished = replace(sets, finished=np.ones(4, np.bool_))
     assert join(all_finished, "and").edges.tolist() == []
+    assert mutual(sets).members.tolist() == [1, 1, 3]
+    assert mutual(all_finished).members.tolist() == []
 
 
 def test_by_hand():

@@ -80,6 +80,12 @@ def test_sets_beyond_the_limit_are_not_tried():
     assert as_tuples(found_by_oracle(5, arrows, 0).triples) == [(0, 2, 1), (0, 3, 1)]
 
 
+def test_two_ways_are_separated_by_both_together():
+    """0 -> 1 -> 3 and 0 -> 2 -> 3: all neighbours of 0 are between it and 3, and separate them."""
+    found = found_by_oracle(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
+    assert dict(found.separating_sets) == {(0, 3): (1, 2), (1, 2): (0,)}
+
+
 @given(numbered_dags())
 def test_the_oracle_gives_the_unshielded_colliders(dag):
     n, arrows = dag

@@ -100,6 +100,13 @@ def test_the_largest_floats_do_not_overflow():
     assert "inf" not in "".join(labels)
 
 
+def test_a_cut_that_rounding_moves_to_the_largest_value_stays():
+    """No float lies between the two, and the middle is rounded to the upper one."""
+    two = 1 + 2.0**-52, 1 + 2.0**-51
+    assert sum(two) / 2 == two[1]
+    assert cut(two, 2, "width")[0].tolist() == [0, 1]
+
+
 def test_a_constant_column_has_one_state():
     for kind in ("quantile", "width"):
         assert as_table({"a": [2.5, 2.5], "b": [0, 1]}, bins=4, binning=kind).states[0] == ("[2.5, 2.5]",)

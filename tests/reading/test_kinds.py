@@ -120,6 +120,10 @@ class TestRefusals:
         )
         refused(lambda: check_learnable(numbers, ("states",), "sll"), "'b', 'a' hold real numbers, and sll")
 
+    def test_kinds_by_name_go_before_what_a_learner_takes(self):
+        data = {"a": [0, 1, 1], "b": [0.5, 1.5, 0.1], "c": [0.2, 0.5, 3.5]}
+        refused(lambda: f2sl.learn(data, "tc", kinds={"a": "states"}), "column 'a' holds states, and TC")
+
     def test_a_table_made_by_hand(self):
         refused(lambda: MemoryTable.of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
         refused(lambda: MemoryTable.of_numbers(("a", "a"), np.zeros((2, 2))), "differ")

@@ -418,6 +418,23 @@ def test_the_guess_is_of_the_right_size(tmp_path, kind):
     assert 0.5 < file.format.bytes_in_memory(file) / 160_000 < 2
 
 
+@pytest.mark.parametrize("columns", [1, 3])
+def test_the_guess_of_a_text_goes_by_its_cells(tmp_path, columns):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",".join("abc"[:columns])] * 10))
+    [file] = data_files(path)
+    assert file.format.bytes_in_memory(file) == 10 * columns * 8
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_a_file_without_rows_beside_one_with_some(tmp_path, engine):
+    paths = tmp_path / "1.csv", tmp_path / "2.csv"
+    for path, rows in zip(paths, (FRAME, FRAME[:0]), strict=True):
+        rows.to_csv(path, index=False)
+    with pytest.raises(DataError, match=r"2\.csv: the file has a header and no rows"):
+        open_table(list(paths), engine=engine)
+
+
 def test_types_of_arrow_are_taken_for_what_they_are(tmp_path):
     frame = pd.DataFrame({"a": np.zeros(9_000, np.int8), "b": ["x", "y", "z"] * 3_000})
     frame["c"] = frame["b"].astype("category")

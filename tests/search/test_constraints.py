@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl.constraints import Constraints
 from f2sl.orient.v_structures import orient_by_independence
-from f2sl.search.admissible import Admissible
+from f2sl.search.admissible import PENALTY, Admissible
 from f2sl.search.continuous import dagma, notears
 from f2sl.search.exact import best_networks, count_lattice
 from f2sl.search.hill_climbing import hill_climb
@@ -81,6 +81,9 @@ class TestQuestions:
         parents, children = np.array(ARCS).T
         assert known.allows(parents, children).tolist() == [arc not in never for arc in ARCS]
         assert known.requires(parents, children).tolist() == [arc in required for arc in ARCS]
+        if known:
+            matrix = known.matrix()
+            assert [bool(matrix[arc]) for arc in ARCS] == [arc not in never for arc in ARCS]
         links = [not {(a, b), (b, a)} <= never for a, b in ARCS]
         assert known.allows_link(parents, children).tolist() == links
         for v in range(N):
@@ -145,6 +148,16 @@ class TestSearches:
             assert keeps(graph, *drawn) and acyclic(graph)
             best = max(score_of(families, other) for other in small)
         assert found.score == pytest.approx(best, abs=1e-6)
+
+    def test_each_required_parent_that_is_missing_has_its_price(self):
+        class Alike:
+            def score_all(self, children, parents):
+                return np.full(len(children), -3.0)
+
+        rules = Constraints.of(5, required=[(0, 4), (1, 4)])
+        children, parents = np.array([4, 4, 4, 2]), np.array([[0, 1], [1, 2], [2, 3], [0, 1]])
+        scores = Admissible(Alike(), constraints=rules).score_all(children, parents)
+        assert scores.tolist() == [-3.0, -3.0 - PENALTY, -3.0 - 2 * PENALTY, -3.0]
 
     def test_too_many_parents_and_forbidden_ones_score_minus_infinity(self):
         with make_engine(related_codes(1, 60, N, 3)) as engine:

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive_orders
+from f2sl.search.orders import _kernels, search_orders
 from f2sl.search.orders import parent_sets as of_parents
-from f2sl.search.orders import search_orders
 from f2sl.search.orders.parent_sets import ParentSets, parent_sets
 from f2sl.stats.choose import make_score
 from tables import make_engine, related_codes
@@ -137,6 +137,18 @@ def test_a_collider_by_hand():
     found = search_orders(sets, start, candidates, [np.array([2, 1, 0])], kicks=0)
     assert found.arrows.tolist() == [[0, 2], [1, 2]]
     assert found.score == -11.0
+
+
+def test_of_places_that_gain_as_much_the_nearest_is_taken():
+    """Before 1 as well as before 0, variable 2 can be the parent of 1."""
+    sets = ParentSets(
+        *(np.array(part) for part in ([0, 1, 3, 4], [0, 0, 1, 1, 1], [2], [0.0, 5.0, 0.0, 0.0]))
+    )
+    near = flat([[2], [2], [0, 1]])
+    known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, *near, *sets.holding(*near))
+    state = _kernels.State(np.arange(3), np.arange(3), np.empty(3, np.int64))
+    _kernels.choose_all(state, known)
+    assert _kernels.best_place(2, np.array([0, 1]), state, known, 1e-9) == 1
 
 
 def test_a_set_that_a_subset_equals_is_left_out():

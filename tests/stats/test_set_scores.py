@@ -187,6 +187,11 @@ def test_ceilings_hold_for_all_families_with_more_parents(score, seed, n_rows, w
     ceilings = scores.ceilings(np.arange(5))
     masks = np.arange(32)
     ceilings.learn(masks, scores.subsets(np.arange(5), masks)[1])
+    for mask in range(1, 32):
+        members = [v for v in range(5) if mask >> v & 1]
+        cells = math.prod(cardinalities[v] for v in members)
+        occupied = len(naive.contingency(codes, members))
+        assert ceilings.sizes[mask] == (occupied if score == "bdeu" else cells)
     for v in range(5):
         others = [u for u in range(5) if u != v]
         for parents in (p for size in range(5) for p in combinations(others, size)):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import f2sl
@@ -38,6 +38,7 @@ def groups_of(tables, t):
     return [tables.counts[a:b].tolist() for a, b in pairwise(edges)]
 
 
+@example(0, 6, 4, 1)  # (0, 1) has as many cells as there are rows, and is full
 @given(st.integers(0, 100), st.integers(1, 150), block_sizes, st.sampled_from([1, 3]))
 def test_tables_are_those_of_a_dictionary(seed, n_rows, rows_per_block, n_jobs):
     cardinalities = [2, 3, 1, 4, 2, 70]
@@ -179,8 +180,10 @@ def test_a_training_that_needs_all_rows_says_so():
 
 
 def test_correlations_that_do_not_fit():
+    """Five matrices of 5 by 5 numbers of 8 bytes take 1,000 bytes."""
+    assert Moments.of_table(StreamTable.of_table(related_numbers(0), 50, memory=1000)).n_variables == 5
     with pytest.raises(DataError, match="correlations"):
-        f2sl.F2SLc().fit(StreamTable.of_table(related_numbers(0), 50, memory=100))
+        f2sl.F2SLc().fit(StreamTable.of_table(related_numbers(0), 50, memory=999))
 
 
 def test_a_table_that_was_closed_says_so():

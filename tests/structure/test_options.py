@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import f2sl
 from f2sl import _extensions
-from f2sl._options import CATALOGUE, READING_OPTIONS, option
+from f2sl._options import CATALOGUE, READING_OPTIONS, option, whole
 from f2sl.api import hand_out
 from f2sl.cli.app import main
 from f2sl.errors import F2SLWarning, OptionError
@@ -148,6 +148,13 @@ def test_an_option_that_there_is_not(call, told):
     assert str(caught.value).startswith(told)
 
 
+def test_the_ends_of_a_range_belong_to_it():
+    assert [whole("k", value, least=1, most=3) for value in (1, 2, 3)] == [1, 2, 3]
+    for value in (0, 4):
+        with pytest.raises(OptionError, match=f"k must be a whole number from 1 to 3, not {value}"):
+            whole("k", value, least=1, most=3)
+
+
 def test_the_options_of_reading_are_those_of_open_table():
     assert [*READING_OPTIONS, "n_jobs"] == list(f2sl.open_table.__kwdefaults__)
 
@@ -159,12 +166,26 @@ class TestHandingOut:
         own = {"pc": "mmpc", "symmetry": "or", "pc_options": {"alpha": 0.1}}
         assert handed[:3] == (own, {"missing": "drop"}, ["k"])
 
+    def test_an_option_by_its_own_name_goes_before_that_in_a_dictionary(self):
+        options = {"pc": "mrmr", "pc_options": {"k": 2, "measure": "su"}, "k": 3}
+        handed = hand_out(STRUCTURE, "local-to-global", options)
+        assert handed.learner == {"pc": "mrmr", "pc_options": {"k": 3, "measure": "su"}}
+
     def test_the_learner_of_neighbours_gets_its_own(self):
         asia = f2sl.load_example("asia")
         model = f2sl.learn(asia, "local-to-global", pc="mrmr", k=2, measure="su")
         assert model.pc_options == {"k": 2, "measure": "su"}
         assert model.local_learner_.get_params() == {"k": 2, "measure": "su"}
         assert all(len(near) == 2 for near in model.pc_.values())
+
+    def test_sets_come_in_the_order_of_the_columns(self):
+        columns = {"c": [0, 1] * 9, "a": [0, 1] * 9, "b": [0, 0, 1] * 6}
+        assert list(f2sl.learn_pc(columns)) == list(f2sl.learn_mb(columns)) == ["c", "a", "b"]
+
+    def test_symmetry_is_for_the_join_alone(self):
+        """Sets that were made symmetric before would leave nothing to the OR rule."""
+        model = f2sl.LocalToGlobal(pc="mmpc", symmetry="or").fit(f2sl.load_example("asia"))
+        assert model.local_learner_.symmetry == "none"
 
     def test_reading_goes_to_the_table(self):
         numbers = np.random.default_rng(0).normal(size=(200, 3))

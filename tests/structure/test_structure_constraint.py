@@ -16,6 +16,7 @@ from f2sl.graph import DAG
 from f2sl.local import by_tests
 from f2sl.skeleton import from_edges
 from f2sl.structure import gsbn, pc_stable
+from f2sl.structure.base import named_sets
 from f2sl.structure.pc_stable import StableSkeleton, unseparated_colliders
 from graphs import named_dags
 from marks import few_examples
@@ -222,3 +223,23 @@ def test_a_pair_that_nothing_has_separated_makes_no_collider(separating, expecte
     """As where a link is forbidden, and so was never tested."""
     chain = from_edges(3, np.array([[0, 1], [1, 2]]), np.ones(2))
     assert unseparated_colliders(StableSkeleton(chain, separating)).tolist() == expected
+
+
+def test_of_two_sets_that_separate_a_pair_the_first_is_kept():
+    sets = {(0, 1): (2,), (1, 0): (), (2, 1): (0,)}
+    assert named_sets(sets, ("a", "b", "c")) == {("a", "b"): ("c",), ("b", "c"): ("a",)}
+
+
+def test_an_edge_along_a_path_keeps_its_weight():
+    """a - d is beside the way a -> b -> c -> d, whichever end of it is named first."""
+    arrows = {("a", "b"): 0.1, ("b", "c"): 0.2, ("c", "d"): 0.3}
+    for nodes in ("abcd", "dcba"):
+        graph = f2sl.PDAG(list(nodes), list(arrows), [("a", "d")], weights={**arrows, ("a", "d"): 0.4})
+        assert gsbn.along_paths(graph).weights == {**arrows, ("a", "d"): 0.4}
+
+
+def test_a_link_of_pc_stable_that_could_not_be_tested_has_no_weight_to_speak_of():
+    """12 rows are too few for 16 cells, so that nothing separates the two."""
+    model = f2sl.PCStable().fit({"a": [0, 1, 2, 3] * 3, "b": [0, 1, 2, 3] * 3})
+    assert model.n_unreliable_ == 1
+    assert model.graph_.weights == model.skeleton_.weights == {("a", "b"): 0.0}

@@ -16,8 +16,10 @@ from f2sl.cli.app import main
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.graph import load_graph
 from f2sl.local import by_score
-from f2sl.local.growing import Grower
+from f2sl.local.growing import Around, Grower
+from f2sl.skeleton import from_edges
 from f2sl.structure import ggsl
+from f2sl.structure.by_best_networks import v_structures_of_spouses
 from marks import compiled_only, posix_only
 from score_tools import OPTIONS, naive_best, tables
 from tables import make_table
@@ -102,6 +104,14 @@ def test_ggsl_goes_on_with_the_strongest_neighbour(monkeypatch):
     monkeypatch.setattr(ggsl, "search_what_is_open", listening)
     f2sl.GGSL(start="c").fit({"a": weak, "b": strong, "c": hub})
     assert turns == [2, 1, 0]
+
+
+@pytest.mark.parametrize(("more", "expected"), [([], [[0, 1, 2]]), ([[0, 2]], [])])
+def test_spouses_with_a_link_make_no_v_structure(more, expected):
+    """As where that link is required."""
+    skeleton = from_edges(3, np.array(sorted([[0, 1], [1, 2], *more])), np.ones(2 + len(more)))
+    found = {0: Around(spouses={2: 1.0}, children={2: (1,)})}
+    assert v_structures_of_spouses(found, skeleton).tolist() == expected
 
 
 @pytest.mark.parametrize(("decided", "kept"), [((0, 1), [0]), ((1, 0), [1]), (None, [])])
