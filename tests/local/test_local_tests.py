@@ -150,13 +150,13 @@ def test_a_spouse_is_as_strong_as_any_common_child_shows():
 
 @pytest.mark.parametrize("learner", ["mmpc", "hiton-pc", "pcmb"])
 def test_sets_too_large_for_a_reliable_test_are_not_asked_about(learner):
-    """Of 100 rows of two-state variables, tests given two others are reliable, and given three are not."""
+    """Of 150 rows of two-state variables, tests given two others are reliable, and given three are not."""
     rng = np.random.default_rng(0)
-    hub = rng.integers(0, 2, 100)
-    codes = [hub, *(np.where(rng.random(100) < 0.1, 1 - hub, hub) for _ in range(5))]
+    hub = rng.integers(0, 2, 150)
+    codes = [hub, *(np.where(rng.random(150) < 0.2, 1 - hub, hub) for _ in range(6))]
     registry = LOCAL if learner in LOCAL else MARKOV_BLANKET
     found = registry.create(learner, {"max_cond_vars": None}).learn_all(make_engine(codes))
-    assert len(found.of(0)[0]) >= 3
+    assert len(found.of(0)[0]) == 5
     assert found.n_unreliable == 0
 
 
