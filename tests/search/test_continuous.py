@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import naive_continuous as naive
+from f2sl.search import continuous
 from f2sl.search.continuous import dagma, least_squares, log_determinant, notears, trace_exponential
 from f2sl.search.threshold import acyclic_part, is_acyclic
 
@@ -76,6 +77,19 @@ def test_gradients(seed, size):
     for function in functions:
         expected = differences(lambda w, function=function: function(w)[0], weights)
         assert_allclose(function(weights)[1], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_multiplier_adds_up(monkeypatch):
+    """Each step adds rho h. Where h has not fallen to a quarter, rho grows tenfold, and it is done again."""
+    asked, found = [], iter([1.0, 0.25, 0.125, 0.0625, 0.0])
+
+    def minimise(self, weights, rho, alpha):
+        asked.append((rho, alpha))
+        return weights, next(found)
+
+    monkeypatch.setattr(continuous._Lagrangian, "minimise", minimise)
+    notears(np.eye(2), lambda1=0.1, max_iter=9, h_tol=1e-8, rho_max=1e9, watch=lambda *told: None)
+    assert asked == [(1.0, 0.0), (1.0, 1.0), (1.0, 1.25), (10.0, 1.25), (10.0, 1.875)]
 
 
 def test_h_is_zero_without_cycles_and_only_there():
