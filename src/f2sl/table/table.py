@@ -123,6 +123,11 @@ class Table(ABC):
         """The number of states of each column; 0 for numbers."""
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
+    @cached_property
+    def gaps(self) -> Integers:
+        """The number of missing values of each column."""
+        return np.array([column.gaps for column in self.columns], dtype=np.int64)
+
     @property
     def n_variables(self) -> int:
         """The number of columns."""
