@@ -67,7 +67,8 @@ Binning = Annotated[
 Missing = Annotated[
     str,
     typer.Option(
-        help="Missing values: refuse them (error), make them a state (state), or drop their rows (drop).",
+        help="Missing values: answer each question from the rows that have its columns (available), make them "
+        "a state (state), drop their rows (drop), or refuse them (error).",
         rich_help_panel=READING,
     ),
 ]

@@ -37,7 +37,7 @@ class Reading:
     jobs: Jobs = None
     bins: Bins = None
     binning: Binning = "quantile"
-    missing: Missing = "error"
+    missing: Missing = "available"
     kinds: Kinds = "auto"
     engine: Engine = "auto"
     memory: Memory = None

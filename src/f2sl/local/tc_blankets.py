@@ -22,6 +22,7 @@ from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.stats.answers import DEPENDENT
 from f2sl.storage.moments import Moments
+from f2sl.table.table import NEEDS_ALL
 from f2sl.table.names import listing
 
 
@@ -47,6 +48,8 @@ class TCBlankets(LocalLearner):
         from f2sl.stats.tests.fisher_z import z_answers
 
         n = engine.n_variables
+        if engine.any_gaps:
+            raise DataError(f"values are missing, and TC {NEEDS_ALL}")
         freedom = engine.n_rows - n - 1
         if freedom < 1:
             raise DataError(

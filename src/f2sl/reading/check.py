@@ -32,6 +32,7 @@ REASONS = {
         'missing values (None, NaN or null); drop their rows with missing="drop" '
         "(on the command line --missing drop)"
     ),
+    "empty": "no values at all; leave the column out with drop= (on the command line --drop)",
     "infinite": "infinity is no number to learn from; replace it or leave out its rows",
     "labels": (
         "labels are no real numbers; leave the column out, or have the real numbers cut into states with "

@@ -229,7 +229,7 @@ class DigestEncoder(Encoder):
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
         """Keep the least and the greatest number of a column."""
-        self._low[i], self._high[i] = numbers.min(), numbers.max()
+        self._low[i], self._high[i] = np.nanmin(numbers), np.nanmax(numbers)
 
 
 class Coder:

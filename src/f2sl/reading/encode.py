@@ -7,8 +7,8 @@ What is a state:
 - categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in
   the declared order, whether they occur or not.
 
-Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for it, and missing values
-become a state, or cost their row, only if `missing` says so.
+Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for it. Missing values stay
+what they are, unless `missing` makes a state of them, drops their rows, or refuses them.
 
 Columns of integers that come in blocks are numbered a block at a time; all others one by one. What was done
 to them is kept for the table's notes, and what is wrong with them for one error at the end.
@@ -39,6 +39,9 @@ from f2sl.table.names import listing
 
 MISSING_LABEL = "<missing>"
 
+AVAILABLE = "available"
+"""Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
+
 STATE_OF_NUMBERS = 'missing="state" makes missing values a state, and real numbers have none; say "drop"'
 
 Labels = tuple[object, ...]
@@ -52,7 +55,7 @@ class Reading:
     kinds: Kinds = AUTO
     bins: Bins = None
     binning: str = "quantile"
-    missing: str = "error"
+    missing: str = AVAILABLE
     drop: tuple[str, ...] = ()
 
 
@@ -100,11 +103,12 @@ class Encoder:
         self.gap_columns: list[str] = []
         self.missing_columns: list[str] = []
         self.states: list[Labels] = [()] * len(kinds)
+        self.gaps = [0] * len(kinds)
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table, once they are encoded."""
-        return tuple(map(Column, self.source.names, self.kinds, self.states))
+        return tuple(map(Column, self.source.names, self.kinds, self.states, self.gaps))
 
     def run(self) -> MemoryTable:
         """Encode all columns, or raise one error about those that cannot be."""
@@ -196,6 +200,8 @@ class Encoder:
             column = self.read_column(i)
             if keep is not None:
                 column = column.rows(keep)
+            if self.reading.missing == AVAILABLE:
+                self.gaps[i] = column.n_missing
             if self.kinds[i] == NUMBER:
                 self.store_numbers(i, self._numbers(column))
                 return
@@ -204,11 +210,13 @@ class Encoder:
             if column.from_reals:
                 self.gap_columns.append(name)
             codes, labels = self._codes(name, column)
+            if not labels and self.gaps[i]:
+                raise Refused("empty")
         except Refused as refused:
             self.problems.add(refused.reason, name, refused.detail)
             return
         self.states[i] = labels
-        self.store_codes(i, codes[np.newaxis], len(labels))
+        self.store_codes(i, codes[np.newaxis], len(labels) + (self.gaps[i] > 0))
 
     def read_column(self, i: int) -> RawColumn:
         """Read a column as it comes."""
@@ -221,10 +229,13 @@ class Encoder:
         """Take a column for numbers, or refuse it."""
         if column.form == "labels":
             raise Refused("labels")
-        if column.missing is not None:
+        if column.missing is not None and self.reading.missing != AVAILABLE:
             raise Refused("missing numbers", self._share(column))
-        numbers = column.values.astype(np.float64)
-        check_numbers(numbers)
+        numbers = column.numbers()
+        known = numbers[~np.isnan(numbers)]
+        if not len(known):
+            raise Refused("empty")
+        check_numbers(known)
         return numbers
 
     def _codes(self, name: str, column: RawColumn) -> tuple[npt.NDArray[Any], Labels]:
@@ -236,6 +247,10 @@ class Encoder:
             some_codes, labels = self._codes_without_gaps(name, column.rows(~gaps))
             codes = np.full(len(gaps), len(labels), dtype=np.int64)
             codes[~gaps] = some_codes
+            if self.reading.missing == AVAILABLE:
+                if len(labels) == MAX_STATES:
+                    raise Refused("many", f"{len(labels):,}")
+                return codes, labels
             label = MISSING_LABEL
             while label in labels:
                 label += "_"
@@ -282,6 +297,8 @@ class Encoder:
                 )
             else:
                 notes.append(f"{_columns(numbers)} read as real numbers, and the others as states")
+        if any(self.gaps):
+            notes.append(_told_gaps(self.source.names, self.gaps, self.source.n_rows))
         if n_dropped:
             notes.append(f"dropped {n_dropped} of {self.source.n_rows} rows with missing values")
         if self.missing_columns:
@@ -292,6 +309,17 @@ class Encoder:
             bins = "bin" if n == 1 else "bins"
             notes.append(f"{_columns(columns)} cut into {n} {BINNINGS[self.reading.binning]} {bins}")
         return tuple(notes)
+
+
+def _told_gaps(names: Sequence[str], gaps: Sequence[int], n_rows: int) -> str:
+    """Say how many values are missing where, and what becomes of them."""
+    at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
+    told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
+    share = sum(gaps) / (n_rows * len(names))
+    return (
+        f"{sum(gaps):,} values are missing ({share:.1%}), in {'column' if len(at) == 1 else 'columns'} {told}: "
+        "each question is answered from the rows that have all of its columns"
+    )
 
 
 def complete_rows(source: Source) -> Mask | None:

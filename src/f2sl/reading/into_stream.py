@@ -30,7 +30,7 @@ from f2sl.reading.kinds import column_kinds
 from f2sl.reading.values import RawColumn, Refused, some
 from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
-from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, of_kind
+from f2sl.table.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
 from f2sl.table.names import chosen_names
 from f2sl.table.table import Ends
 
@@ -84,25 +84,23 @@ class Prepared:
     @property
     def bytes_of_row(self) -> int:
         """What a row takes once it is written."""
-        most = max((len(column.states) for column in self.columns), default=0)
-        sizes = {STATES: np.dtype(code_type(most)).itemsize, NUMBER: 8}
+        sizes = {STATES: np.dtype(codes_of(self.columns)).itemsize, NUMBER: 8}
         return sum(sizes[column.kind] for column in self.columns)
 
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Give what is to be kept of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
-        most = max((len(column.states) for column in self.columns), default=0)
         for columns, keep, n_rows in _read(batches, self.drop_rows):
             n_kept = n_rows if keep is None else int(keep.sum())
             kept = columns if keep is None else [column.rows(keep) for column in columns]
-            codes = np.empty((len(of_states), n_kept), code_type(most))
+            codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
             numbers = np.empty((len(of_numbers), n_kept))
             for row, i in enumerate(of_states):
                 coder = self.coders[i]
                 assert coder is not None
                 codes[row] = coder.codes(kept[i])
             for row, i in enumerate(of_numbers):
-                numbers[row] = kept[i].values
+                numbers[row] = kept[i].numbers()
             yield Block(codes, numbers)
 
 

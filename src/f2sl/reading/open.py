@@ -13,7 +13,7 @@ from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import check_learnable
-from f2sl.reading.encode import STATE_OF_NUMBERS, Reading, bin_count, encode
+from f2sl.reading.encode import AVAILABLE, STATE_OF_NUMBERS, Reading, bin_count, encode
 from f2sl.reading.frames import open_source
 from f2sl.reading.kinds import AUTO, Bins, check_kinds
 from f2sl.storage.dask.runtime import Cluster
@@ -23,7 +23,7 @@ from f2sl.table.column import HOLDS, KINDS, NUMBER
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
-MISSING = ("error", "state", "drop")
+MISSING = (AVAILABLE, "state", "drop", "error")
 
 _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
 
@@ -35,7 +35,7 @@ def open_table(
     kinds: str | Mapping[str, str] = "auto",
     bins: int | Mapping[str, int] | None = None,
     binning: str = "quantile",
-    missing: str = "error",
+    missing: str = AVAILABLE,
     drop: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool = True,
@@ -66,9 +66,9 @@ def open_table(
         dictionary for the columns it names.
     binning : {"quantile", "width"}
         Intervals with equally many rows, or equally long ones.
-    missing : {"error", "state", "drop"}
-        Refuse missing values, make them a state labelled ``"<missing>"`` of their column,
-        or drop the rows that have any.
+    missing : {"available", "state", "drop", "error"}
+        Answer each question from the rows that have all of its columns, make missing values a state of their
+        column labelled ``"<missing>"``, drop the rows that have any, or refuse them.
     drop : sequence of str
         Columns to leave out.
     delimiter : str, optional

@@ -65,6 +65,13 @@ class RawColumn:
             return 0
         return int(self.missing.sum() if self.weights is None else self.weights[self.missing].sum())
 
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """Return the values as floats, NaN where missing."""
+        numbers = self.values.astype(np.float64)
+        if self.missing is not None:
+            numbers[self.missing] = np.nan
+        return numbers
+
     def rows(self, keep: Mask) -> RawColumn:
         """Return the column with only the rows to `keep`."""
         missing = None if self.missing is None else some(self.missing[keep])

@@ -194,3 +194,31 @@ def eliminate(
             if factor[i, i] > 0.0:
                 total += 2.0 * np.log(factor[i, i])
         log_determinant[t] = total
+
+
+@kernel
+def partial_correlations_of(matrices: Array, tolerance: float, result: Array) -> None:
+    """Compute the partial correlation of the last two variables of each matrix given the others.
+
+    matrices : (m, k, k) float64, correlations, or NaN where there are none; result : (m,) float64, output,
+    NaN as in `partial_correlations`.
+    """
+    k = matrices.shape[1]
+    given = np.arange(k - 2).reshape(1, k - 2)
+    x, y = np.array([k - 2]), np.array([k - 1])
+    for t in range(len(matrices)):
+        if np.isnan(matrices[t, 0, 0]):
+            result[t] = np.nan
+        else:
+            partial_correlations(matrices[t], x, y, given, tolerance, result[t : t + 1])
+
+
+@kernel
+def eliminate_each(
+    matrices: Array, variables: Array, start: Array, tolerance: float, log_determinant: Array, left: Array
+) -> None:
+    """Do what `eliminate` does for one list of variables, in each of some matrices, (m, k, k) float64."""
+    for t in range(len(matrices)):
+        eliminate(
+            matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1]
+        )

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from typing import TYPE_CHECKING
+
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
 from f2sl.storage.moments import DIGITS as MOMENTS_DIGITS
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
+
+if TYPE_CHECKING:
+    from f2sl.storage.available import AvailableMoments
 
 COLLINEAR = 1e-8
 """A variable of which no greater share of the variance is left, given others, is determined by them."""
@@ -43,6 +48,32 @@ def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Inte
     for _ in moments.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
         pass
     return result
+
+
+def available_correlations(
+    moments: AvailableMoments, x: Integers, y: Integers, given: Integers
+) -> tuple[Floats, Floats]:
+    """Correlate as `partial_correlations` does, and count samples: those that have all columns of a question."""
+    if not given.shape[1]:
+        return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
+    asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])
+    questions, of_question = np.unique(asked, axis=0, return_inverse=True)
+    result, n_rows = np.empty(len(questions)), np.empty(len(questions))
+    for first in range(0, len(questions), QUESTIONS_PER_PIECE):
+        part = slice(first, first + QUESTIONS_PER_PIECE)
+        found = moments.of_questions(questions[part])
+        _kernels.partial_correlations_of(found.correlations, COLLINEAR, result[part])
+        n_rows[part] = found.n_rows
+    at = of_question.reshape(-1)
+    return result[at], n_rows[at]
+
+
+def eliminated_each(matrices: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """Eliminate all but the last variable from each matrix; returns what `eliminated` does."""
+    log_determinant, left = np.empty(len(matrices)), np.empty(len(matrices))
+    everyone, start = np.arange(matrices.shape[1]), np.array([0, matrices.shape[1]])
+    _kernels.eliminate_each(matrices, everyone, start, tolerance, log_determinant, left)
+    return log_determinant, left
 
 
 def eliminated(matrix: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:

@@ -60,6 +60,7 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     if not isinstance(graph, DAG):
         raise GraphError(f"varsortability is measured along a DAG, not a {type(graph).__name__}")
     table = data if isinstance(data, Table) else _read(data, names)
+    table.refuse_gaps("varsortability")
     numbers = table.as_numbers()
     for node in graph.nodes:
         if node not in numbers.names:

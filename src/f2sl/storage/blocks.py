@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
 from f2sl.storage.memory.engine import MOST_PLANES, MemoryEngine
-from f2sl.storage.protocol import Queries, Tables
+from f2sl.storage.protocol import Presence, Queries, Tables
 from f2sl.storage.tiles import BY_PLANES, BY_TABLES, pairs_of
 
 LARGEST_KEY = 2.0**62
@@ -103,19 +103,29 @@ class Batch:
     """
 
     queries: Queries
-    cardinalities: Integers
+    presence: Presence
     n_rows: int
     most_cells: int
+
+    @property
+    def cardinalities(self) -> Integers:
+        """Number of states of all variables, and of their presence."""
+        return self.presence.cardinalities
 
     @cached_property
     def used(self) -> Integers:
         """The variables whose codes are needed, ascending."""
+        return np.unique(self.presence.owners[self._asked])
+
+    @cached_property
+    def _asked(self) -> Integers:
+        """What is asked for, ascending: variables, or their presence."""
         return np.unique(self.queries.variables)
 
     @cached_property
     def _local(self) -> Queries:
-        """The queries in terms of places among the variables used."""
-        return Queries(np.searchsorted(self.used, self.queries.variables), self.queries.start)
+        """The queries in terms of places among what is asked for."""
+        return Queries(np.searchsorted(self._asked, self.queries.variables), self.queries.start)
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
@@ -130,14 +140,19 @@ class Batch:
 
     def count(self, codes: NDArray[Any]) -> BlockCounts:
         """Count a block, given by the codes of the variables used."""
+        if self._asked[-1] >= len(self.presence.numbers):
+            codes = self.presence.rows(codes, self.used, self._asked)
         dense = self._local if self.full.all() else self._local.where(self.full)
         full = np.zeros(0, np.int64)
         if len(dense):
-            rows = _Rows(codes, self.cardinalities[self.used])
+            rows = _Rows(codes, self.cardinalities[self._asked])
             full = MemoryEngine(rows, 1, most_full_cells=self.n_rows).count(dense).counts
         occurring = []
         for query, cardinalities in self._others():
-            keys, counts = np.unique(_keys(codes, query, cardinalities), return_counts=True)
+            there = codes
+            if self.presence.any:
+                there = codes[:, (codes[query] < cardinalities[:, None]).all(axis=0)]
+            keys, counts = np.unique(_keys(there, query, cardinalities), return_counts=True)
             occurring.append(Occurring(keys, counts.astype(np.int64), len(query), self.most_cells))
         return BlockCounts(full, tuple(occurring))
 
@@ -147,7 +162,8 @@ class Batch:
             (table.counts, _groups(table.keys, cardinalities))
             for table, (_, cardinalities) in zip(total.occurring, self._others(), strict=True)
         ]
-        return _joined(self.queries, self.cardinalities, self.n_rows, self.full, total.full, others)
+        how = self.full, total.full, others, self.presence.any
+        return _joined(self.queries, self.cardinalities, self.n_rows, *how)
 
 
 @dataclass(frozen=True)
@@ -155,14 +171,23 @@ class TileBatch:
     """All pairs of some tiles of places in `order`, counted by bit planes.
 
     Only the cells of all states but each variable's last are counted; the others follow from `margins`, which
-    are those of all variables and all rows.
+    are those of all variables and all rows. Of tiles of variables with gaps all cells are counted.
     """
 
     order: Integers
     tiles: Integers
-    cardinalities: Integers
+    presence: Presence
     margins: Integers
     n_rows: int
+
+    @property
+    def cardinalities(self) -> Integers:
+        """Number of states of all variables, and of their presence."""
+        return self.presence.cardinalities
+
+    def _whole(self, tile: Integers) -> bool:
+        """Whether all cells of a tile's pairs are counted."""
+        return bool(self.presence.gaps[self.order[tile[[0, 2]]]].any())
 
     @cached_property
     def _places(self) -> Integers:
@@ -185,7 +210,9 @@ class TileBatch:
         """Count a block, given by the codes of the variables used."""
         block = MemoryEngine(_Rows(codes, self.cardinalities[self.used]), 1)
         return BlockCounts(
-            np.concatenate([block.count_tile(self._local, tile).ravel() for tile in self.tiles])
+            np.concatenate(
+                [block.count_tile(self._local, tile, self._whole(tile)).ravel() for tile in self.tiles]
+            )
         )
 
     def tables(self, total: BlockCounts) -> Tables:
@@ -196,21 +223,30 @@ class TileBatch:
             top, bottom, left, right = tile
             some = pairs_of(self.order, tile)
             k_row, k_column = self.cardinalities[self.order[[top, left]]]
-            shape = bottom - top, k_row - 1, k_column - 1, right - left
+            inner_rows, inner_columns = np.array([k_row, k_column]) - (not self._whole(tile))
+            shape = bottom - top, inner_rows, inner_columns, right - left
             sums = total.full[first : first + np.prod(shape)].reshape(shape)
             first += sums.size
             ahead = np.arange(left, right) > np.arange(top, bottom)[:, None]
             whole = np.empty((len(some), k_row, k_column), np.int64)
-            whole[:, :-1, :-1] = sums.transpose(0, 3, 1, 2)[ahead]
-            of_rows = self.margins[start[some[:, :1]] + np.arange(k_row - 1)]
-            whole[:, :-1, -1] = of_rows - whole[:, :-1, :-1].sum(axis=2)
-            of_columns = self.margins[start[some[:, 1:]] + np.arange(k_column)]
-            whole[:, -1, :] = of_columns - whole[:, :-1, :].sum(axis=1)
+            whole[:, :inner_rows, :inner_columns] = sums.transpose(0, 3, 1, 2)[ahead]
+            if inner_rows < k_row:
+                of_rows = self.margins[start[some[:, :1]] + np.arange(k_row - 1)]
+                whole[:, :-1, -1] = of_rows - whole[:, :-1, :-1].sum(axis=2)
+                of_columns = self.margins[start[some[:, 1:]] + np.arange(k_column)]
+                whole[:, -1, :] = of_columns - whole[:, :-1, :].sum(axis=1)
             pairs.append(some)
-            tables.append(whole.ravel())
-        queries = Queries.of_matrix(np.concatenate(pairs))
-        full = np.ones(len(queries), np.bool_)
-        return _joined(queries, self.cardinalities, self.n_rows, full, np.concatenate(tables), [])
+            tables.append(self._with_margins(whole).ravel())
+        queries = self.presence.pair_queries(np.concatenate(pairs))
+        how = np.ones(len(queries), np.bool_), np.concatenate(tables), [], self.presence.any
+        return _joined(queries, self.cardinalities, self.n_rows, *how)
+
+    def _with_margins(self, tables: Integers) -> Integers:
+        """Put their margins behind tables of pairs, as `Presence.pair_queries` asks for, if there are gaps."""
+        if not self.presence.any:
+            return tables
+        flat = tables.reshape(len(tables), -1)
+        return np.concatenate([flat, tables.sum(axis=2), tables.sum(axis=1)], axis=1)
 
 
 def way_of_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
@@ -261,6 +297,7 @@ def _joined(
     full: NDArray[np.bool_],
     dense: Integers,
     others: list[tuple[Integers, Integers]],
+    gaps: bool = False,
 ) -> Tables:
     """Put tables together in the order of the queries: full ones, and others by counts and group borders."""
     last = cardinalities[queries.variables[queries.start[1:] - 1]]
@@ -279,7 +316,8 @@ def _joined(
         for t, (some, borders) in zip(np.flatnonzero(~full), others, strict=True):
             counts[cell_start[t] : cell_start[t + 1]] = some
             group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
-    return Tables(queries, cardinalities, counts, cell_start, group_start, slots[:-1], n_groups, full, n_rows)
+    borders = cell_start, group_start, slots[:-1], n_groups
+    return Tables(queries, cardinalities, counts, *borders, full, n_rows, gaps)
 
 
 def _numbered(cardinalities: Integers) -> bool:
@@ -300,6 +338,8 @@ def _keys(codes: NDArray[Any], query: Integers, cardinalities: Integers) -> NDAr
 
 def _groups(keys: NDArray[Any], cardinalities: Integers) -> Integers:
     """Tell where each group of configurations that differ in the last variable begins, and the last ends."""
+    if not len(keys):
+        return np.zeros(1, np.int64)
     if _numbered(cardinalities):
         changes = np.diff(keys // cardinalities[-1]) != 0
     else:

@@ -42,6 +42,8 @@ DIGITS = 12
 
 EXACT_BITS = 53
 """Whole numbers of so many bits are exact as floats."""
+BY_BLOCKS, BY_GAPS = 5, 16
+"""Matrices of all pairs that are in memory at a time: three are sums of products; with gaps, eight more."""
 VARIABLES_AT_ONCE = 512
 """Rows and columns of the tiles in which the matrix of correlations is computed."""
 NUMBERS_AT_ONCE = 1 << 16
@@ -50,6 +52,10 @@ NUMBERS_AT_ONCE = 1 << 16
 
 AddUp = Callable[[Summand], tuple[NDArray[Any], ...]]
 """Type of functions that apply a function to each block of rows and add up the arrays that it returns."""
+
+
+Halves = tuple[Floats, Floats]
+"""The coarse and the fine halves of numbers."""
 
 
 class CorrelationFormula(Protocol):
@@ -82,6 +88,8 @@ class Moments:
 
     counts = None
     """Questions about counts of states have no answer here."""
+    any_gaps = False
+    """Whether numbers are missing (:class:`~f2sl.storage.available.AvailableMoments`)."""
 
     def __init__(
         self,
@@ -107,11 +115,15 @@ class Moments:
         DataError
             If a column is constant, or the matrix needs more memory than there is.
         """
-        _check_memory(table)
+        _check_memory(table, BY_GAPS if table.gaps.any() else BY_BLOCKS)
         low, high = table.ends
         if (low == high).any():
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")
+        if table.gaps.any():
+            from f2sl.storage.available import AvailableMoments
+
+            return AvailableMoments.of_gaps(table, n_jobs)
         if isinstance(table, MemoryTable):
             numbers = _sums_of_values(table.numbers, low, high)
         else:
@@ -178,12 +190,12 @@ class Moments:
         self.threads.close()
 
 
-def _check_memory(table: Table) -> None:
+def _check_memory(table: Table, matrices: int) -> None:
     """Raise an error for a table whose matrix of correlations does not fit into memory."""
-    # In memory: the matrix, and both halves of all values. By blocks: five matrices,
-    # three of which are the sums of products.
+    # In memory: the matrix, and both halves of all values. By blocks, or with gaps: so many matrices.
     n, streamed = table.n_variables, table.memory is not None
-    needed = 8 * n * (5 * n if streamed else n + 2 * table.n_rows)
+    by_blocks = streamed or matrices == BY_GAPS
+    needed = 8 * n * (matrices * n if by_blocks else n + 2 * table.n_rows)
     available = table.memory if streamed else available_bytes()
     if available is not None and needed > available:
         raise DataError(
@@ -202,7 +214,7 @@ def _coarse_unit(n_rows: int) -> float:
     return float(2.0 ** (_coarse_bits(n_rows) + 1))
 
 
-class _Scaling:
+class Scaling:
     """Turns columns into whole numbers of tiny units, each split into a coarse and a fine half.
 
     Columns are shifted near their means and divided by a power of two between two and four times their
@@ -222,10 +234,15 @@ class _Scaling:
         Smallest and largest value of each column, which must differ.
     add_up : AddUp
         Sums what a function returns for blocks of rows, over all of them. Values come as (n, rows) float64.
+    observed : (n,) int64, optional
+        Number of rows with a value of each column, where some are NaN. These are 0 in both halves.
     """
 
-    def __init__(self, n_rows: int, low: Floats, high: Floats, add_up: AddUp) -> None:
+    def __init__(
+        self, n_rows: int, low: Floats, high: Floats, add_up: AddUp, observed: Integers | None = None
+    ) -> None:
         self.n_rows = n_rows
+        self._observed = observed
         coarse_bits = _coarse_bits(n_rows)
         self.coarse_unit = _coarse_unit(n_rows)
         self._units_per_scale = 2.0**coarse_bits * self.coarse_unit
@@ -251,18 +268,23 @@ class _Scaling:
         return 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
 
     def _rough_sums(self, power: int, values: Floats) -> tuple[Integers]:
-        numbers = self._relative(values) ** power / self._rough_unit
+        numbers = self._known(self._relative(values)) ** power / self._rough_unit
         return (np.rint(numbers).astype(np.int64).sum(axis=1),)
 
     def _rough_means(self, add_up: AddUp, power: int) -> Floats:
         """Compute the mean of a power of each column, to some forty bits; no absolute value exceeds 2."""
         [sums] = add_up(partial(self._rough_sums, power))
-        return np.asarray(sums * (self._rough_unit / self.n_rows))
+        n_rows = self.n_rows if self._observed is None else self._observed
+        return np.asarray(sums * (self._rough_unit / n_rows))
 
-    def halves(self, values: Floats) -> tuple[Floats, Floats]:
+    def _known(self, numbers: Floats) -> Floats:
+        """Replace NaN by 0."""
+        return numbers if self._observed is None else np.nan_to_num(numbers, copy=False, nan=0.0)
+
+    def halves(self, values: Floats) -> Halves:
         """Split some rows' numbers into coarse and fine halves, both whole numbers, (n, rows) float64."""
         # Rounded to the nearest, the fine half is at most half a coarse unit, and signed.
-        units = np.rint(self._relative(values) / self._scale[:, None] * self._units_per_scale)
+        units = self._known(np.rint(self._relative(values) / self._scale[:, None] * self._units_per_scale))
         coarse = np.rint(units / self.coarse_unit)
         return coarse, units - coarse * self.coarse_unit
 
@@ -338,7 +360,7 @@ def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
     step = max(1, NUMBERS_AT_ONCE // n_rows)
     for start in range(0, n, step):
         part = slice(start, start + step)
-        scaling = _Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part]))
+        scaling = Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part]))
         coarse[part], fine[part] = scaling.halves(values[part])
         unit[part] = scaling.unit
     coarse_unit = _coarse_unit(n_rows)
@@ -354,7 +376,7 @@ def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]
 def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
     """Sum up columns block by block."""
     # Three passes over the table: for the means, for the deviations, and for the products.
-    scaling = _Scaling(table.n_rows, low, high, table.add_up)
+    scaling = Scaling(table.n_rows, low, high, table.add_up)
     coarse_sums, fine_sums, *products = table.add_up(partial(_sums_of_block, scaling))
     total = _Products(*products)
     own = _Products(*map(np.diagonal, products))
@@ -369,7 +391,7 @@ def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
     )
 
 
-def _sums_of_block(scaling: _Scaling, values: Floats) -> tuple[Floats, ...]:
+def _sums_of_block(scaling: Scaling, values: Floats) -> tuple[Floats, ...]:
     """Sum up a block: coarse and fine halves, (n,) each, and the three matrices of their products."""
     coarse, fine = scaling.halves(values)
     products = _multiplied(coarse, fine, slice(None), slice(None))

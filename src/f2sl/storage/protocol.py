@@ -62,6 +62,7 @@ class CountsOnly:
 
     moments = None
     cardinalities: Integers
+    n_rows: int
     _table: Any
 
     @cached_property
@@ -88,7 +89,8 @@ class CountsOnly:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(self.n_variables)
-        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target)
+        gaps = self.presence.gaps
+        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target, gaps)
         return merge_pairs(self._search(formula, triangle, advance or (lambda share: None)))
 
     def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
@@ -104,6 +106,16 @@ class CountsOnly:
         """Number of variables."""
         return len(self.cardinalities)
 
+    @cached_property
+    def observed(self) -> Integers:
+        """Number of samples that have each variable."""
+        return np.add.reduceat(self.margins, self.margin_start[:-1]) if self.n_variables else self.margins
+
+    @cached_property
+    def presence(self) -> Presence:
+        """The variables that say which samples have others."""
+        return Presence.of(self.cardinalities, self.observed < self.n_rows)
+
     def close(self) -> None:
         """Give back what counting has taken: threads, or what a cluster was sent."""
         raise NotImplementedError
@@ -118,6 +130,82 @@ class CountsOnly:
     def counts(self) -> Any:
         """What answers questions about counts of states: itself."""
         return self
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Further variables, one for each variable with gaps: it has one state, and the same gaps.
+
+    A question is answered from the samples that have all of its variables. So the presence of a variable, as
+    one more variable of a question, limits it to the samples that have that variable, too, and changes
+    nothing else: two questions can be asked of the same samples.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n,)
+        The number of each variable's presence, from n on; for a variable without gaps -1.
+    owners : ndarray
+        The variable of each number: 0 to n - 1, then those with gaps.
+    cardinalities : ndarray
+        Number of states for each number: that of the variables, then ones.
+
+    Examples
+    --------
+    >>> presence = Presence.of(np.array([2, 3, 4]), np.array([True, False, True]))
+    >>> presence.numbers.tolist(), presence.owners.tolist(), presence.cardinalities.tolist()
+    ([3, -1, 4], [0, 1, 2, 0, 2], [2, 3, 4, 1, 1])
+    """
+
+    numbers: Integers
+    owners: Integers
+    cardinalities: Integers
+
+    @classmethod
+    def of(cls, cardinalities: Integers, gaps: NDArray[np.bool_]) -> Presence:
+        """Number the presence of the variables that have gaps."""
+        n, own = len(gaps), np.flatnonzero(gaps)
+        numbers = np.full(n, -1)
+        numbers[own] = n + np.arange(len(own))
+        owners = np.concatenate([np.arange(n), own])
+        return cls(numbers, owners, np.concatenate([cardinalities, np.ones(len(own), np.int64)]))
+
+    @cached_property
+    def gaps(self) -> NDArray[np.bool_]:
+        """Which numbers have gaps: variables, and the presence of such."""
+        return self.numbers[self.owners] >= 0
+
+    @cached_property
+    def any(self) -> bool:
+        """Whether any variable has gaps."""
+        return len(self.owners) > len(self.numbers)
+
+    def pair_queries(self, pairs: Integers) -> Queries:
+        """Make the queries for the tables of pairs, one a row; with gaps, three for each pair.
+
+        Those are the pair, and each of its variables alone, among the samples that have both.
+
+        Examples
+        --------
+        >>> presence = Presence.of(np.array([2, 3]), np.array([True, False]))
+        >>> queries = presence.pair_queries(np.array([[0, 1]]))
+        >>> queries.variables.tolist(), queries.start.tolist()
+        ([0, 1, 0, 2, 1], [0, 2, 3, 5])
+        """
+        if not self.any:
+            return Queries.of_matrix(pairs)
+        first, second = pairs.T
+        alone = np.stack([self.numbers[second], first, self.numbers[first], second], axis=1)
+        three = np.concatenate([pairs, alone], axis=1).ravel()
+        lengths = (three >= 0).reshape(-1, 2).sum(axis=1)
+        return Queries(three[three >= 0], np.concatenate([[0], np.cumsum(lengths)]))
+
+    def rows(self, codes: NDArray[Any], used: Integers, wanted: Integers) -> NDArray[Any]:
+        """Return the codes of some numbers, given those of the variables `used`, which are ascending."""
+        found = codes[np.searchsorted(used, self.owners[wanted])]
+        own = wanted >= len(self.numbers)
+        if own.any():
+            found[own] = found[own] == self.cardinalities[self.owners[wanted[own]], None]
+        return found
 
 
 class CodedRows(Protocol):
@@ -186,6 +274,7 @@ class Tables:
     group g are ``counts[group_start[g]:group_start[g + 1]]``. Where ``full[t]``, all groups
     and cells are there, in the order of the states, empty ones included (the plain table,
     flat, from ``cell_start[t]`` to ``cell_start[t + 1]``); otherwise only those that occur.
+    `n_rows` are the samples of the data; with `gaps`, tables have those that miss none of their variables.
     """
 
     queries: Queries
@@ -197,6 +286,16 @@ class Tables:
     n_groups: Integers
     full: NDArray[np.bool_]
     n_rows: int
+    gaps: bool = False
+
+    @cached_property
+    def totals(self) -> Integers:
+        """Number of samples in each table: those that have all of its variables."""
+        if not self.gaps:
+            return np.full(len(self.queries), self.n_rows)
+        ends = np.concatenate([[0], np.cumsum(self.counts)])
+        first = self.group_start[self.first_group]
+        return np.asarray(ends[self.group_start[self.first_group + self.n_groups]] - ends[first])
 
 
 @dataclass(frozen=True)
@@ -213,6 +312,7 @@ class PlaneTiles:
     margins: Integers
     margin_start: Integers
     cardinalities: Integers
+    gaps: NDArray[np.bool_]
     order: Integers
     tiles: Integers
 
@@ -223,6 +323,7 @@ class CodeTiles:
 
     codes: NDArray[np.unsignedinteger[Any]]
     cardinalities: Integers
+    gaps: NDArray[np.bool_]
     order: Integers
     tiles: Integers
 
@@ -295,7 +396,10 @@ class PairFormula(Protocol):
         """Do the same for pairs that are counted sample by sample."""
 
     def of_tables(self, tables: Tables) -> FoundPairs:
-        """Keep pairs among tables of two variables, those too large for anything else."""
+        """Keep pairs among tables of two variables, those too large for anything else.
+
+        With gaps there are three tables for each pair, as `Presence.pair_queries` says.
+        """
 
 
 class CountingEngine(Protocol):
@@ -320,6 +424,14 @@ class CountingEngine(Protocol):
     @property
     def cardinalities(self) -> Integers:
         """Number of states of each variable."""
+
+    @property
+    def observed(self) -> Integers:
+        """Number of samples that have each variable."""
+
+    @property
+    def presence(self) -> Presence:
+        """The variables that say which samples have others; queries may ask for them, too."""
 
     def column(self, variable: int) -> NDArray[Any]:
         """Return the codes of one variable as an array in memory."""

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from f2sl._arrays import Integers
+from f2sl._arrays import Integers, Mask
 
 CELLS_PER_TILE = 1 << 16
 """Counts that a tile may hold: half a megabyte, which stays in a core's own cache."""
@@ -131,11 +131,13 @@ def cut_triangle(
     cardinalities: Integers,
     choose: Callable[[int, int], tuple[int, float]],
     target: int | None = None,
+    gaps: Mask | None = None,
 ) -> Triangle:
     """Cut all pairs among `variables`, or of `target` with each of them, into tiles.
 
     Variables with one state are left out: they are related to nothing. `choose` returns for two numbers of
-    states how such a pair is best counted, and how many nanoseconds that takes.
+    states how such a pair is best counted, and how many nanoseconds that takes. Variables with `gaps` have
+    tiles apart from those without: all cells of their pairs are counted, which is like one state more.
 
     Examples
     --------
@@ -146,12 +148,13 @@ def cut_triangle(
     [[[0, 2, 0, 2], [0, 2, 2, 4]], [[2, 4, 2, 4]]]
     """
     order = variables[(cardinalities[variables] > 1) & (variables != target)]
-    order = order[np.argsort(cardinalities[order], kind="stable")]
+    missable = np.zeros(len(cardinalities), np.bool_) if gaps is None else gaps
+    order = order[np.lexsort((missable[order], cardinalities[order]))]
     # A target is put first and makes a range of its own, so that its pairs are the first row of blocks.
     if target is not None:
         order = np.concatenate([[target], order]) if cardinalities[target] > 1 else order[:0]
     states = cardinalities[order]
-    changes = np.diff(states) != 0
+    changes = (np.diff(states) != 0) | (np.diff(missable[order]) != 0)
     if target is not None:
         changes[:1] = True
     borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
@@ -159,7 +162,8 @@ def cut_triangle(
     blocks = []
     for r, rows in enumerate(runs if target is None else runs[:1]):
         for columns in runs[r:]:
-            k_row, k_column = int(states[rows[0]]), int(states[columns[0]])
+            whole = bool(missable[order[[rows[0], columns[0]]]].any())
+            k_row, k_column = (int(states[run[0]]) + whole for run in (rows, columns))
             method, cost = choose(k_row, k_column)
             blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))
     return Triangle(order, tuple(blocks))

@@ -25,17 +25,25 @@ MAX_STATES = 65_536
 
 
 class Column(NamedTuple):
-    """One column of a table; `states` are empty for numbers.
+    """One column of a table; `states` are empty for numbers, and `gaps` counts the rows without a value.
+
+    Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
 
     Examples
     --------
     >>> Column("rain", STATES, ("no", "yes"))
-    Column(name='rain', kind='states', states=('no', 'yes'))
+    Column(name='rain', kind='states', states=('no', 'yes'), gaps=0)
     """
 
     name: str
     kind: str
     states: tuple[object, ...] = ()
+    gaps: int = 0
+
+
+def codes_of(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:
+    """Return the smallest integer type that holds the codes of all columns, with those of missing values."""
+    return code_type(max((len(column.states) + (column.gaps > 0) for column in columns), default=0))
 
 
 def code_type(most_states: int) -> type[np.uint8] | type[np.uint16]:

@@ -26,6 +26,13 @@ MIXED_ADVICE = (
 )
 """What to do about a table with columns of both kinds."""
 
+NEEDS_ALL = (
+    'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
+    'states a state with missing="state" (on the command line --missing drop, --missing state), or use a '
+    "learner by tests or hill climbing, such as f2sl-h"
+)
+"""What to do about missing values where they cannot be left out question by question."""
+
 Ends = tuple[Floats, Floats]
 """The least and the greatest number, or code that occurs, of each column."""
 
@@ -123,6 +130,11 @@ class Table(ABC):
         """The number of states of each column; 0 for numbers."""
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
+    @cached_property
+    def gaps(self) -> Integers:
+        """The number of missing values of each column."""
+        return np.array([column.gaps for column in self.columns], dtype=np.int64)
+
     @property
     def n_variables(self) -> int:
         """The number of columns."""
@@ -153,6 +165,12 @@ class Table(ABC):
         """
         order = sorted(range(self.n_variables), key=self.names.__getitem__)
         return self if order == list(range(self.n_variables)) else self.select(order)
+
+    def refuse_gaps(self, learner: str) -> None:
+        """Refuse a table with missing values, for a learner that needs all values of a row at once."""
+        if self.gaps.any():
+            named = listing([repr(self.names[i]) for i in np.flatnonzero(self.gaps)])
+            raise DataError(f"values are missing in {named}, and {learner} {NEEDS_ALL}")
 
     def as_numbers(self) -> Self:
         """Return the table with the codes of states as numbers, itself if it holds numbers."""

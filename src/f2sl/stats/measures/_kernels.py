@@ -13,7 +13,7 @@ from f2sl._jit import Array, kernel
 from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 Pairs = tuple[Array, Array, Array]
-Terms = tuple[Array, Array, bool, float, float, Array, Array]
+Terms = tuple[Array, Array, bool, float, float, Array, Array, bool]
 """See `keep_pairs`."""
 
 
@@ -75,6 +75,66 @@ def pair_sums(
             rest = column_rest[b]
             for j in range(width):
                 total[j] += n_log_n[rest[j]]
+
+
+@kernel
+def whole_tables(counts: Array, skip: Array, n_log_n: Array, sums: Array) -> None:
+    """Sum n log n over the cells, the margins and the total of each pair's table in a tile.
+
+    counts : (height, k_row, k_column, width) int64, all cells, of the samples that have both variables; skip,
+    n_log_n : as in `pair_sums`; sums : (4, height, width) int64, output: over cells, rows and columns, and
+    the number of samples.
+    """
+    n_rows, k_row, k_column, n_columns = counts.shape
+    row, column = np.empty(n_columns, np.int64), np.empty((k_column, n_columns), np.int64)
+    for i in range(n_rows):
+        first = skip[i]
+        cells, margins, samples = sums[0, i], sums[1, i], sums[3, i]
+        sums[:, i] = 0
+        column[:] = 0
+        for a in range(k_row):
+            row[:] = 0
+            for b in range(k_column):
+                table, of_column = counts[i, a, b], column[b]
+                for j in range(first, n_columns):
+                    n = table[j]
+                    cells[j] += n_log_n[n]
+                    row[j] += n
+                    of_column[j] += n
+            for j in range(first, n_columns):
+                margins[j] += n_log_n[row[j]]
+                samples[j] += row[j]
+        margins = sums[2, i]
+        for b in range(k_column):
+            of_column = column[b]
+            for j in range(first, n_columns):
+                margins[j] += n_log_n[of_column[j]]
+
+
+@kernel
+def whole_table_by_codes(
+    x: Array, y: Array, k_x: int, k_y: int, n_log_n: Array, table: Array, margins: Array
+) -> tuple[int, int, int, int]:
+    """Sum as `whole_tables` does for one pair, sample by sample.
+
+    table, margins : (at least k_x * k_y,) and (at least k_x + k_y,) int32, scratch, zeros on entry and return.
+    """
+    samples, cells, rows, columns = 0, 0, 0, 0
+    for s in range(len(x)):
+        if x[s] < k_x and y[s] < k_y:
+            table[np.int64(x[s]) * k_y + y[s]] += 1
+            margins[x[s]] += 1
+            margins[k_x + np.int64(y[s])] += 1
+            samples += 1
+    # The second walk reads each cell once: after its first sample it is 0, and so is n log n.
+    for s in range(len(x)):
+        if x[s] < k_x and y[s] < k_y:
+            cell, of_y = np.int64(x[s]) * k_y + y[s], k_x + np.int64(y[s])
+            cells += n_log_n[table[cell]]
+            rows += n_log_n[margins[x[s]]]
+            columns += n_log_n[margins[of_y]]
+            table[cell], margins[x[s]], margins[of_y] = 0, 0, 0
+    return cells, rows, columns, samples
 
 
 @kernel
@@ -142,6 +202,8 @@ def keep_pairs(
             Thresholds of a pair by the classes of its variables, ascending along the last axis.
         classes : (n_variables,) int64
             Class of each variable.
+        per_sample : bool
+            Whether `unit` is a share of all samples, and larger where a pair has fewer.
     tally : (steps,) int64
         Number of pairs above each threshold, updated in place.
     found : int
@@ -154,7 +216,7 @@ def keep_pairs(
     tuple
         Number of pairs written so far, with those of this tile; and `kept`, which may have grown.
     """
-    n_log_n, entropies, as_su, unit, least, thresholds, classes = terms
+    n_log_n, entropies, as_su, unit, least, thresholds, classes, _ = terms
     log_n = n_log_n[len(n_log_n) - 1]
     # There is room for all pairs of the tile before the loop, which need not check; it grows by doubling.
     if found + sums.size > len(kept[2]):
@@ -171,6 +233,29 @@ def keep_pairs(
             value = 2.0 * information / max(both, 1) if as_su else information * unit
             if value > least and is_above(value, thresholds[classes[x], classes[ys[j]]], tally):
                 first[found], second[found], values[found] = x, ys[j], value
+                found += 1
+    return found, kept
+
+
+@kernel
+def keep_whole(
+    sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
+) -> tuple[int, Pairs]:
+    """Keep pairs as `keep_pairs` does, from what `whole_tables` sums, (4, height, width) int64."""
+    n_log_n, _, as_su, unit, _, thresholds, classes, per_sample = terms
+    if found + sums[0].size > len(kept[2]):
+        kept = _with_more_room(kept, max(found, sums[0].size))
+    first, second, values = kept
+    for i in range(len(rows)):
+        for j in range(skip[i], len(columns)):
+            samples = sums[3, i, j]
+            both = 2 * n_log_n[samples] - sums[1, i, j] - sums[2, i, j]
+            information = both - (n_log_n[samples] - sums[0, i, j])
+            value = 2.0 * information / max(both, 1) if as_su else information * unit
+            if per_sample:
+                value *= (len(n_log_n) - 1) / max(samples, 1)
+            if is_above(value, thresholds[classes[rows[i]], classes[columns[j]]], tally):
+                first[found], second[found], values[found] = rows[i], columns[j], value
                 found += 1
     return found, kept
 
@@ -199,6 +284,7 @@ def search_tiles(
     margins: Array,
     margin_start: Array,
     cardinalities: Array,
+    gaps: Array,
     order: Array,
     tiles: Array,
     terms: Terms,
@@ -209,14 +295,15 @@ def search_tiles(
 
     Parameters
     ----------
-    planes, plane_start, cardinalities
+    planes, plane_start, cardinalities, gaps
         As in `storage/memory/_kernels.py`.
     margins, margin_start : int64
         Counts of all variables' states; those of v begin at ``margin_start[v]``.
     order : (n,) int64
         Variables by number of states; tiles speak of places in it.
     tiles : (n_tiles, 4) int64
-        Rows (top, bottom, left, right): places top to bottom against places left to right.
+        Rows (top, bottom, left, right): places top to bottom against places left to right. Of the rows of a
+        tile all have gaps or none, and so of its columns.
     terms : tuple
         As in `keep_pairs`.
 
@@ -229,20 +316,24 @@ def search_tiles(
     most_cells, most_packed, most_pairs = 1, 1, 1
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
-        inner_rows, inner_columns = cardinalities[order[top]] - 1, cardinalities[order[left]] - 1
+        inner = int(gaps[order[top]] or gaps[order[left]]) - 1
+        inner_rows, inner_columns = cardinalities[order[top]] + inner, cardinalities[order[left]] + inner
         pairs = (bottom - top) * (right - left)
         most_pairs = max(most_pairs, pairs)
         most_cells = max(most_cells, pairs * inner_rows * inner_columns)
         most_packed = max(most_packed, inner_columns * WORDS_PER_BLOCK * (right - left))
     count_room = np.empty(most_cells, np.int64)
     packed_room = np.empty(most_packed, np.uint64)
-    sum_room = np.empty(most_pairs, np.int64)
+    sum_room = np.empty(4 * most_pairs, np.int64)
     tally, found, kept = np.zeros(terms[5].shape[2], np.int64), 0, _room(most_pairs)
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
         rows, columns = order[top:bottom], order[left:right]
         k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
         height, width = len(rows), len(columns)
+        # With gaps all cells are counted, else the last state's follow from the margins.
+        whole = gaps[rows[0]] or gaps[columns[0]]
+        inner_rows, inner_columns = k_row - 1 + int(whole), k_column - 1 + int(whole)
         row_margins = np.empty((height, k_row), np.int64)
         column_margins = np.empty((k_column, width), np.int64)
         skip = _first_columns(top, left, height, width)
@@ -252,12 +343,17 @@ def search_tiles(
         for b in range(k_column):
             for j in range(width):
                 column_margins[b, j] = margins[margin_start[columns[j]] + b]
-        inner = (height, k_row - 1, k_column - 1, width)
-        counts = count_room[: height * width * (k_row - 1) * (k_column - 1)].reshape(inner)
-        packed_shape = (k_column - 1, WORDS_PER_BLOCK, width)
-        packed = packed_room[: (k_column - 1) * WORDS_PER_BLOCK * width].reshape(packed_shape)
-        sums = sum_room[: height * width].reshape((height, width))
+        shape = (height, inner_rows, inner_columns, width)
+        counts = count_room[: height * width * inner_rows * inner_columns].reshape(shape)
+        packed_shape = (inner_columns, WORDS_PER_BLOCK, width)
+        packed = packed_room[: inner_columns * WORDS_PER_BLOCK * width].reshape(packed_shape)
         count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
+        if whole:
+            four = sum_room[: 4 * height * width].reshape((4, height, width))
+            whole_tables(counts, skip, terms[0], four)
+            found, kept = keep_whole(four, skip, rows, columns, terms, tally, found, kept)
+            continue
+        sums = sum_room[: height * width].reshape((height, width))
         pair_sums(counts, row_margins, column_margins, skip, terms[0], sums)
         found, kept = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
     return _cut_to_size(kept, found, tally)
@@ -267,6 +363,7 @@ def search_tiles(
 def search_tiles_by_codes(
     codes: Array,
     cardinalities: Array,
+    gaps: Array,
     order: Array,
     tiles: Array,
     terms: Terms,
@@ -277,23 +374,32 @@ def search_tiles_by_codes(
     """
     # `table` is all zeros before and after each pair (`occurring_cells`). Its counts are int32, which halves
     # the memory that is written at random.
-    most_cells, most_pairs = 1, 1
+    most_cells, most_pairs, most_states = 1, 1, 1
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
         most_cells = max(most_cells, cardinalities[order[top]] * cardinalities[order[left]])
+        most_states = max(most_states, cardinalities[order[top]] + cardinalities[order[left]])
         most_pairs = max(most_pairs, (bottom - top) * (right - left))
     table = np.zeros(most_cells, np.int32)
+    margins = np.zeros(most_states, np.int32)
     cells = np.empty(codes.shape[1] + 1, np.int64)
     tally, found, kept = np.zeros(terms[5].shape[2], np.int64), 0, _room(most_pairs)
     for t in range(len(tiles)):
         top, bottom, left, right = tiles[t]
         rows, columns = order[top:bottom], order[left:right]
         height, width = len(rows), len(columns)
+        whole = gaps[rows[0]] or gaps[columns[0]]
         sums = np.empty((height, width), np.int64)
+        four = np.empty((4, height if whole else 0, width), np.int64)
         skip = _first_columns(top, left, height, width)
         for i in range(height):
             for j in range(skip[i], width):
                 x, y = rows[i], columns[j]
+                if whole:
+                    four[0, i, j], four[1, i, j], four[2, i, j], four[3, i, j] = whole_table_by_codes(
+                        codes[x], codes[y], cardinalities[x], cardinalities[y], terms[0], table, margins
+                    )
+                    continue
                 occurring = occurring_cells(
                     codes[x], codes[y], cardinalities[x], cardinalities[y], table, cells
                 )
@@ -301,5 +407,8 @@ def search_tiles_by_codes(
                 for c in range(occurring):
                     total += terms[0][cells[c]]
                 sums[i, j] = total
+        if whole:
+            found, kept = keep_whole(four, skip, rows, columns, terms, tally, found, kept)
+            continue
         found, kept = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
     return _cut_to_size(kept, found, tally)

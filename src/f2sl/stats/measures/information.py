@@ -120,10 +120,7 @@ class SU(Measure):
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:
         """Return the value of each pair of variables."""
         information = Information(data.counts)
-        formula = PairValues(information.table, information.scaled_entropies, self._unit(information))
-        return np.asarray(
-            data.counts.evaluate(Queries.of_matrix(np.column_stack([first, second])), formula)[:, 0]
-        )
+        return information.values(np.column_stack([first, second]), self._unit(information))
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
         """Make the search for the pairs whose value exceeds a threshold."""
@@ -133,6 +130,8 @@ class SU(Measure):
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
         """Return the values of significant pairs from their G2, with the bits that `values` would give."""
+        if engine.counts.presence.any:
+            return self.values(engine, pairs.first, pairs.second)
         information = Information(engine.counts)
         return information.from_g2(pairs, self._unit(information))
 
@@ -182,15 +181,15 @@ class Information:
 
     @cached_property
     def scaled_entropies(self) -> Integers:
-        """N H(X) of each variable, in fixed point."""
+        """N H(X) of each variable, in fixed point; N are the samples that have it."""
         terms = self.table.terms(self.engine.margins)
         sums = np.add.reduceat(terms, self.engine.margin_start[:-1])
-        return np.asarray(self.table.of_all - sums)
+        return np.asarray(self.table.terms(self.engine.observed) - sums)
 
     @property
     def entropies(self) -> Floats:
         """H(X) of each variable, in nats."""
-        return np.asarray(self.scaled_entropies * (self.table.unit / self.engine.n_rows))
+        return np.asarray(self.scaled_entropies * (self.table.unit / self.engine.observed))
 
     @property
     def unit(self) -> float:
@@ -201,6 +200,15 @@ class Information:
     def g2_unit(self) -> float:
         """What a unit of N I, in fixed point, is of G2 = 2 N I."""
         return 2.0 * self.table.unit
+
+    def values(self, pairs: Integers, unit: float | None) -> Floats:
+        """Return SU, or information in `unit`, of pairs, one a row."""
+        counts = self.engine
+        formula = PairValues(self.table, self.scaled_entropies, unit)
+        if not counts.presence.any:
+            return np.asarray(counts.evaluate(Queries.of_matrix(pairs), formula)[:, 0])
+        found = counts.evaluate(counts.presence.pair_queries(pairs), SumsAndTotals(self.table), width=2)
+        return formula.of_whole(*found.reshape(-1, 6).T[[0, 2, 4, 1]])
 
     def pairs_above(self, threshold: float, unit: float | None = None) -> PairsAbove:
         """Return a formula that keeps the pairs whose SU, or information in `unit`, exceeds `threshold`."""
@@ -215,6 +223,17 @@ class Information:
 
 
 @dataclass(frozen=True)
+class SumsAndTotals:
+    """Formula for the sum of n log n over a table's cells, in fixed point, and the number of its samples."""
+
+    table: LogTable
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return both for each table."""
+        return np.column_stack([sums_of_tables(tables, self.table)[0], tables.totals]).astype(np.float64)
+
+
+@dataclass(frozen=True)
 class PairValues:
     """Formula for the values of pairs: SU where `unit` is None, else information in that unit."""
 
@@ -222,8 +241,23 @@ class PairValues:
     scaled_entropies: Integers
     unit: float | None
 
+    def of_whole(self, cells: Floats, rows: Floats, columns: Floats, samples: Floats) -> Floats:
+        """Return the values of pairs with gaps, from their own sums of n log n and their samples."""
+        total = self.table.terms(samples.astype(np.int64))
+        both = 2 * total - rows - columns
+        values = measured(both - (total - cells), both, self.unit)
+        return values * (self.table.n_rows / np.maximum(samples, 1)) if self._per_sample else values
+
+    @property
+    def _per_sample(self) -> bool:
+        """Whether the unit is a share of the number of samples."""
+        return self.unit is not None and self.unit < self.table.unit
+
     def __call__(self, tables: Tables) -> Floats:
-        """Return one value for each table of two variables."""
+        """Return one value for each table of two variables; of each three tables, where there are gaps."""
+        if tables.gaps:
+            cells = sums_of_tables(tables, self.table)[0].reshape(-1, 3)
+            return self.of_whole(*cells.T, tables.totals[::3])
         sums, _ = sums_of_tables(tables, self.table)
         first, second = tables.queries.variables.reshape(-1, 2).T
         both = self.scaled_entropies[first] + self.scaled_entropies[second]
@@ -248,7 +282,8 @@ class PairsAbove(PairValues):
     def _terms(self) -> tuple[Any, ...]:
         """What the kernels need beside the tiles; see `keep_pairs` there."""
         how = self.unit is None, self.unit or 0.0, float(self.thresholds.min())
-        return self.table.all_entries, self.scaled_entropies, *how, self.thresholds, self.classes
+        at_last = self.thresholds, self.classes, self._per_sample
+        return self.table.all_entries, self.scaled_entropies, *how, *at_last
 
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
         """Count the pairs of some tiles and keep those above the threshold."""
@@ -258,6 +293,7 @@ class PairsAbove(PairValues):
             tiles.margins,
             tiles.margin_start,
             tiles.cardinalities,
+            tiles.gaps,
             tiles.order,
             tiles.tiles,
             self._terms,
@@ -266,13 +302,14 @@ class PairsAbove(PairValues):
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
-        arrays = tiles.codes, tiles.cardinalities, tiles.order, tiles.tiles
+        arrays = tiles.codes, tiles.cardinalities, tiles.gaps, tiles.order, tiles.tiles
         return FoundPairs(*_kernels.search_tiles_by_codes(*arrays, self._terms))
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""
         values = self(tables)
-        first, second = tables.queries.variables.reshape(-1, 2).T
+        at = tables.queries.start[:-1][:: 3 if tables.gaps else 1]
+        first, second = tables.queries.variables[at], tables.queries.variables[at + 1]
         above = values[:, None] > self.thresholds[self.classes[first], self.classes[second]]
         keep = above[:, -1]
         return FoundPairs(first[keep], second[keep], values[keep], above.sum(axis=0))

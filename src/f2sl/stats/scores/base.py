@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl.stats.registries import Configured
 from f2sl.storage.protocol import Queries
 
@@ -42,6 +43,9 @@ LEAST = -(2**62)
 
 Half the range of an int64, so that the sum of two values that are not below it cannot overflow.
 """
+
+TINIEST_SHARE = 1e-18
+"""Of the samples, smaller than any but none."""
 
 MOST_MEMBERS = 40
 """Largest number of variables of a set, for the choice of the unit: more than any exact search can do."""
@@ -125,6 +129,79 @@ class FamilyScores:
         """Score families of one size: a row of parents, in ascending order, for each child."""
         self._n_at_once += len(children)
         return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
+
+
+class Compared(NamedTuple):
+    """Scores of families and of what is left of them without one parent, on the same samples, (m,) each.
+
+    `share` is that of the samples, of all.
+    """
+
+    score: Floats
+    without: Floats
+    share: Floats
+
+
+class AvailableFamilies:
+    """Scores families where samples miss variables, from the samples that have all of a family.
+
+    Families of one child then have different samples, and their scores differ by which samples these are.
+    So a family is compared with a smaller one on its own samples: with B the parents P but for one, ::
+
+        score(v | P) = score(v | B) + (score of v | P - score of v | B, on the samples of P and v) N / n
+
+    where n of N samples have P and v: both scores are averages for a sample (the node-average likelihood of
+    Bodewes and Scutari 2021), and their difference is free of the chance of which samples there are. Of the
+    sets B the one with the best score is taken; parents without gaps change no samples, and always stay.
+
+    Parameters
+    ----------
+    compare : callable
+        From queries and the place of a parent in each (-1 for none) to :class:`Compared`.
+    gaps : ndarray of bool
+        Which variables samples miss.
+    """
+
+    def __init__(self, compare: Callable[[Queries, Integers], Compared], gaps: Mask) -> None:
+        self._compare = compare
+        self._gaps: list[bool] = gaps.tolist()
+        self._known: dict[tuple[int, ...], float] = {}
+
+    def __call__(self, queries: Queries) -> Floats:
+        """Score families, the parents first; what was scored before is remembered."""
+        variables, known = queries.variables.tolist(), self._known
+        families = [tuple(variables[a:b]) for a, b in pairwise(queries.start.tolist())]
+        # By the number of parents with gaps, each family with the places of these: those of one level need
+        # the level before.
+        levels: list[dict[tuple[int, ...], list[int]]] = [{}]
+        waiting = [family for family in families if family not in known]
+        while waiting:
+            family = waiting.pop()
+            places = [place for place, v in enumerate(family[:-1]) if self._gaps[v]]
+            levels += [{} for _ in range(len(places) + 1 - len(levels))]
+            if family not in levels[len(places)]:
+                levels[len(places)][family] = places
+                waiting += [smaller for i in places if (smaller := _without(family, i)) not in known]
+        for level in filter(None, levels):
+            self._score_level(level)
+        return np.array([known[family] for family in families])
+
+    def _score_level(self, level: dict[tuple[int, ...], list[int]]) -> None:
+        """Score families whose smaller families are known."""
+        left_out, before = np.full(len(level), -1), np.zeros(len(level))
+        for t, (family, places) in enumerate(level.items()):
+            if places:
+                scores = [self._known[_without(family, i)] for i in places]
+                before[t] = max(scores)
+                left_out[t] = places[scores.index(before[t])]
+        found = self._compare(Queries.of(list(level)), left_out)
+        values = before + (found.score - found.without) / np.maximum(found.share, TINIEST_SHARE)
+        values[found.share == 0.0] = -np.inf
+        self._known.update(zip(level, values.tolist(), strict=True))
+
+
+def _without(family: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return family[:place] + family[place + 1 :]
 
 
 def words_of(masks: Sequence[int], n_members: int) -> Integers:

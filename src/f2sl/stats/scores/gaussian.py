@@ -22,13 +22,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.conditioning import COLLINEAR, eliminated
-from f2sl.stats.scores.base import FamilyScores, Score
+from f2sl.stats.conditioning import COLLINEAR, eliminated, eliminated_each
+from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
+from f2sl.storage.available import AvailableMoments
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
 from f2sl.table.column import NUMBER
@@ -40,18 +42,25 @@ PRIOR_VARIANCE = ALPHA_MU * (ALPHA_W_ABOVE_N - 1.0) / (ALPHA_MU + 1.0)
 """t of the papers."""
 
 
+FAMILIES_AT_ONCE = 1 << 14
+"""Families whose moments are in memory at a time, where numbers are missing."""
+
+
 class GaussianScore(Score):
     """Base of the scores of real numbers."""
 
     kinds = (NUMBER,)
     requires = "of_families"
 
-    def matrix(self, moments: Moments) -> Floats:
-        """Return the matrix from which the parents of a family are eliminated, of variables of variance 1."""
+    tolerance = 0.0
+    """A variable of which no greater share of its diagonal entry is left, given others, is passed over."""
+
+    def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
+        """Return what parents are eliminated from, of variables of variance 1; one matrix, or one a family."""
         raise NotImplementedError
 
-    def of_families(self, matrix: Floats, queries: Queries, n_rows: int) -> Floats:
-        """Score families of variables of variance 1, the parents first."""
+    def of_families(self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats) -> Floats:
+        """Score families of variables of variance 1, by what eliminating so many parents gives and leaves."""
         raise NotImplementedError
 
     def families(self, data: Any, children: Integers, parents: Integers) -> Floats:
@@ -61,30 +70,62 @@ class GaussianScore(Score):
     def bind(self, engine: Any) -> FamilyScores:
         """Make the score ready to score families on an engine's correlations."""
         moments: Moments = engine.moments
-        matrix = self.matrix(moments)
+        if isinstance(moments, AvailableMoments):
+            available = AvailableFamilies(partial(self._compared, moments), moments.gaps)
+            return FamilyScores(available, self.edge_log_prior)
+        matrix = self.matrix(moments.correlations, moments.n_rows)
 
         def evaluate(queries: Queries) -> Floats:
             children = queries.variables[queries.start[1:] - 1]
-            values = self.of_families(matrix, queries, moments.n_rows)
+            found = eliminated(matrix, queries, self.tolerance)
+            values = self.of_families(*found, np.diff(queries.start) - 1.0, moments.n_rows)
             return values - 0.5 * moments.n_rows * np.log(moments.variances[children])
 
         return FamilyScores(evaluate, self.edge_log_prior)
+
+    def _compared(self, moments: AvailableMoments, queries: Queries, left_out: Integers) -> Compared:
+        """Score families, and what is left of them without one parent, on the same samples."""
+        found = Compared(*np.zeros((3, len(queries))))
+        sizes = np.diff(queries.start)
+        for size in np.unique(sizes):
+            own = np.flatnonzero(sizes == size)
+            for part in (own[i : i + FAMILIES_AT_ONCE] for i in range(0, len(own), FAMILIES_AT_ONCE)):
+                variables = queries.variables[queries.start[part][:, None] + np.arange(size)]
+                n_rows, correlations, variances = moments.of_questions(variables)
+                enough = np.isfinite(correlations[:, 0, 0])
+                part, n, variances = part[enough], n_rows[enough], variances[enough]
+                own_units = 0.5 * n * np.log(variances[:, -1])
+                found.share[part] = n / moments.n_rows
+                found.score[part] = self._of_matrices(correlations[enough], n) - own_units
+                some = left_out[part] >= 0
+                if some.any():
+                    kept = np.arange(size) != left_out[part[some]][:, None]
+                    at = np.nonzero(kept)[1].reshape(-1, size - 1)
+                    smaller = correlations[enough][some][np.arange(len(at))[:, None, None], at[:, :, None], at[:, None]]
+                    found.without[part[some]] = self._of_matrices(smaller, n[some]) - own_units[some]
+        return found
+
+    def _of_matrices(self, correlations: Floats, n_rows: Floats) -> Floats:
+        """Score families, each with its own correlations and number of samples."""
+        matrices = self.matrix(correlations, n_rows[:, None, None])
+        sizes = np.full(len(matrices), matrices.shape[1] - 1.0)
+        return self.of_families(*eliminated_each(matrices, self.tolerance), sizes, n_rows)
 
 
 @dataclass(frozen=True)
 class GaussianBIC(GaussianScore):
     """Maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter."""
 
-    def matrix(self, moments: Moments) -> Floats:
-        """Return the correlations."""
-        return moments.correlations
+    tolerance = COLLINEAR
 
-    def of_families(self, matrix: Floats, queries: Queries, n_rows: int) -> Floats:
-        """Score families of variables of variance 1, the parents first."""
-        sizes = np.diff(queries.start) - 1.0
-        _, left = eliminated(matrix, queries, COLLINEAR)
+    def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
+        """Return the correlations."""
+        return correlations
+
+    def of_families(self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats) -> Floats:
+        """Score families of variables of variance 1, by what eliminating so many parents leaves."""
         log_likelihood = -0.5 * n_rows * (np.log(2.0 * math.pi * np.maximum(left, COLLINEAR)) + 1.0)
-        scores = log_likelihood - 0.5 * math.log(n_rows) * (sizes + 2.0)
+        scores = log_likelihood - 0.5 * _log(n_rows) * (sizes + 2.0)
         return np.where(sizes < n_rows - 1, scores, -np.inf)
 
 
@@ -92,22 +133,18 @@ class GaussianBIC(GaussianScore):
 class BGe(GaussianScore):
     """Marginal likelihood under a normal-Wishart prior."""
 
-    def matrix(self, moments: Moments) -> Floats:
+    def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
         """Return R of the papers, of variables of variance 1; the means of prior and sample are the same."""
-        matrix = moments.n_rows * moments.correlations
-        matrix[np.diag_indices(len(matrix))] += PRIOR_VARIANCE
-        return np.asarray(matrix)
+        return np.asarray(n_rows * correlations + PRIOR_VARIANCE * np.eye(correlations.shape[-1]))
 
-    def of_families(self, matrix: Floats, queries: Queries, n_rows: int) -> Floats:
-        """Score families of variables of variance 1, the parents first."""
+    def of_families(self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats) -> Floats:
+        """Score families of variables of variance 1, by what eliminating so many parents gives and leaves."""
         from scipy.special import gammaln
 
-        sizes = np.diff(queries.start) - 1.0
-        log_determinant, left = eliminated(matrix, queries, 0.0)
         # The score of a set of l variables is a product over l; of a family, its last factor is left over.
         degrees = ALPHA_W_ABOVE_N + sizes + 1.0
         return np.asarray(
-            0.5 * math.log(ALPHA_MU / (n_rows + ALPHA_MU))
+            0.5 * _log(ALPHA_MU / (n_rows + ALPHA_MU))
             - 0.5 * n_rows * math.log(math.pi)
             + gammaln((n_rows + degrees) / 2.0)
             - gammaln(degrees / 2.0)
@@ -115,3 +152,8 @@ class BGe(GaussianScore):
             - 0.5 * (n_rows + degrees) * np.log(left)
             - 0.5 * log_determinant
         )
+
+
+def _log(number: float | Floats) -> float | Floats:
+    """Return the logarithm; of single numbers that of the math library, the same on all machines."""
+    return np.log(number) if isinstance(number, np.ndarray) else math.log(number)

@@ -7,14 +7,15 @@ states and q the number of configurations (of all parents' states, seen or not).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.measures.information import LogTable
-from f2sl.stats.scores.base import FamilyScores, Score
-from f2sl.storage.protocol import Queries, Tables
+from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
+from f2sl.storage.protocol import CountingEngine, Queries, Tables
 
 
 class TableScore(Score):
@@ -33,6 +34,9 @@ class TableScore(Score):
     def bind(self, engine: Any) -> FamilyScores:
         """Make the score ready to score families on an engine's counts."""
         counts, formula = engine.counts, FamilyFormula(self, LogTable(engine.n_rows))
+        if counts.presence.any:
+            compare = partial(_compared, counts, formula)
+            return FamilyScores(AvailableFamilies(compare, counts.presence.gaps), self.edge_log_prior)
 
         def evaluate(queries: Queries) -> Floats:
             return np.asarray(counts.evaluate(queries, formula)[:, 0])
@@ -50,6 +54,33 @@ class FamilyFormula:
     def __call__(self, tables: Tables) -> Floats:
         """Return one score for each table."""
         return np.asarray(self.score.of_tables(tables, self.logarithms), np.float64)
+
+
+@dataclass(frozen=True)
+class ScoresAndTotals:
+    """Formula for scores and the numbers of samples that they come from."""
+
+    formula: FamilyFormula
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return both for each table."""
+        return np.column_stack([self.formula(tables), tables.totals])
+
+
+def _compared(
+    counts: CountingEngine, formula: FamilyFormula, queries: Queries, left_out: Integers
+) -> Compared:
+    """Score families, and what is left of them without one parent, on the same samples."""
+    score, n = counts.evaluate(queries, ScoresAndTotals(formula), 2).T
+    without = np.zeros(len(queries))
+    some = left_out >= 0
+    if some.any():
+        smaller = queries.where(some)
+        at = smaller.start[:-1] + left_out[some]
+        variables = smaller.variables.copy()
+        variables[at] = counts.presence.numbers[variables[at]]
+        without[some] = counts.evaluate(Queries(variables, smaller.start), formula)[:, 0]
+    return Compared(score, without, n / counts.n_rows)
 
 
 def shapes(tables: Tables) -> tuple[Floats, Floats]:

@@ -136,6 +136,7 @@ def tests_until_decided(
     margin_start: Array,
     by_size: Array,
     enough: Array,
+    least_rows: Array,
     terms: Array,
     logarithms: Array,
     unit: float,
@@ -159,6 +160,9 @@ def tests_until_decided(
         strata contribute most of G2, so most tests end after a few of them.
     enough : (n_tests,) float64
         Half of a G2, in units, above which a test ends.
+    least_rows : (n_tests,) float64
+        Number of samples that a test needs; with fewer its statistic is NaN. Where some miss a variable, only
+        counting tells: a test does not end before it has seen so many.
     statistics, freedom : (n_tests,) float64 and int64
         Output; `freedom` has only the strata that were counted where the statistic is infinite.
     """
@@ -190,8 +194,8 @@ def tests_until_decided(
         # Bits beyond the last sample are set here, but not in `joint`.
         state[:] = 0
         masks[0] = ~np.uint64(0)
-        total, degrees, changed = 0, 0, 0
-        while changed >= 0 and total <= enough[t]:
+        total, degrees, changed, rows = 0, 0, 0, 0
+        while changed >= 0 and (total <= enough[t] or rows < least_rows[t]):
             # masks[level + 1] holds the samples in the current states of condition variables 0 to level. As
             # in `_count_by_planes`, `state` is an odometer, and masks before the digit that changed still
             # hold.
@@ -205,9 +209,10 @@ def tests_until_decided(
                 for w in range(n_words):
                     bits += popcount(masks[depth, w] & joint[cell, w])
                 cells[cell] = bits
-            g2, free, _ = _g2_of_stratum(cells, k_x, k_y, columns, terms, logarithms, unit)
+            g2, free, n_z = _g2_of_stratum(cells, k_x, k_y, columns, terms, logarithms, unit)
             total += g2
             degrees += free
+            rows += n_z
             changed = depth - 1
             while changed >= 0:
                 state[changed] += 1
@@ -216,4 +221,6 @@ def tests_until_decided(
                 state[changed] = 0
                 changed -= 1
         statistics[t] = np.inf if total > enough[t] else 2.0 * total * unit
+        if rows < least_rows[t]:
+            statistics[t] = np.nan
         freedom[t] = degrees

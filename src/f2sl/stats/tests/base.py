@@ -25,6 +25,7 @@ counted.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -192,9 +193,9 @@ class TableTest(BoundTest):
         samples_per_cell: float | None = None,
     ) -> None:
         super().__init__(engine, alpha)
-        self.formula = formula
         self.without_freedom = without_freedom
         self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+        self.formula = EnoughRows(formula, self.samples_per_cell) if engine.presence.any else formula
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
@@ -226,8 +227,10 @@ class TableTest(BoundTest):
         answers = np.full(len(x), UNRELIABLE, np.int8)
         reliable = self.reliable(x, y, given)
         statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable], formula)
+        said = ~np.isnan(statistic)
         if self.without_freedom == "unreliable":
-            said = freedom > 0
+            said &= freedom > 0
+        if not said.all():
             reliable[reliable] = said
             statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
         answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
@@ -236,13 +239,14 @@ class TableTest(BoundTest):
         return answers, reliable, (statistic, freedom, p_values)
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
-        """Say which tests have enough samples for each cell."""
+        """Say which tests have enough samples for each cell, as far as is known before counting."""
         return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:
         """Return how many configurations a conditioning set may have for a reliable test of x and y."""
-        cardinalities = self.engine.cardinalities
-        return np.asarray(self.engine.n_rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
+        cardinalities, observed = self.engine.cardinalities, self.engine.observed
+        rows = np.minimum(observed[x], observed[y])
+        return np.asarray(rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
 
     def configurations(self, given: Integers) -> Floats:
         """Return how many configurations each row of conditioning variables has."""
@@ -269,6 +273,21 @@ class TableTest(BoundTest):
         queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
         statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
         return statistic, freedom, chi_squared_tail(statistic, freedom)
+
+
+@dataclass(frozen=True)
+class EnoughRows:
+    """Formula of a test whose statistic is NaN where a table has too few samples for each cell."""
+
+    formula: TableFormula
+    samples_per_cell: float
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return statistic and degrees of freedom of each table."""
+        found = self.formula(tables)
+        needed = self.samples_per_cell * np.diff(tables.cell_start)  # tables are full
+        found[tables.totals < needed, 0] = np.nan
+        return found
 
 
 class OnTables(BindingTest):

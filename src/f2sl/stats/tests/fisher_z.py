@@ -22,9 +22,10 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
-from f2sl.stats.conditioning import LARGEST, partial_correlations
+from f2sl.stats.conditioning import LARGEST, available_correlations, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BindingTest, BoundTest, strengths
+from f2sl.storage.available import AvailableMoments
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import FoundPairs
 from f2sl.table.column import NUMBER
@@ -74,11 +75,15 @@ class CorrelationTest(BoundTest):
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
         """Answer each question, with p-value, statistic and strength, whatever is `enough`."""
-        freedom = self.engine.n_rows - given.shape[1] - 3
-        if freedom >= LEAST_FREEDOM and len(x):
-            correlations = partial_correlations(self.engine, x, y, given)
-        else:
+        freedom: int | Floats = self.engine.n_rows - given.shape[1] - 3
+        if not (freedom >= LEAST_FREEDOM and len(x)):
             correlations = np.full(len(x), np.nan)
+        elif isinstance(self.engine, AvailableMoments):
+            correlations, rows = available_correlations(self.engine, x, y, given)
+            freedom = rows - given.shape[1] - 3
+            correlations = np.where(freedom >= LEAST_FREEDOM, correlations, np.nan)
+        else:
+            correlations = partial_correlations(self.engine, x, y, given)
         answers = z_answers(correlations, freedom, self.alpha)
         self.n_tests += len(x)
         self.n_unreliable += int((answers.answer == UNRELIABLE).sum())
@@ -99,20 +104,21 @@ class CorrelationTest(BoundTest):
             yield from super().reliable_subsets(x, y, among, size)
 
 
-def z_answers(correlations: Floats, freedom: int, alpha: float) -> Answers:
+def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answers:
     """Answer by partial correlations with so many degrees of freedom; NaN is unreliable."""
     answers = np.full(len(correlations), UNRELIABLE, np.int8)
     numbers = np.full((3, len(correlations)), np.nan)
     reliable = ~np.isnan(correlations)
     if reliable.any():
-        z, p_values = z_tail(correlations[reliable], freedom)
+        free = freedom[reliable] if isinstance(freedom, np.ndarray) else freedom
+        z, p_values = z_tail(correlations[reliable], free)
         answers[reliable] = np.where(p_values > alpha, INDEPENDENT, DEPENDENT)
         # The square of a standard normal number is chi-squared with one degree of freedom.
         numbers[:, reliable] = p_values, z, strengths(z * z, np.ones(len(z)), p_values)
     return Answers(answers, *numbers)
 
 
-def z_tail(correlations: Floats, freedom: int) -> tuple[Floats, Floats]:
+def z_tail(correlations: Floats, freedom: int | Floats) -> tuple[Floats, Floats]:
     """Return Fisher's z of partial correlations with so many degrees of freedom, and the p-values.
 
     Examples
@@ -123,7 +129,7 @@ def z_tail(correlations: Floats, freedom: int) -> tuple[Floats, Floats]:
     """
     from scipy.special import erfc
 
-    z = np.sqrt(max(freedom, 0)) * np.arctanh(np.clip(correlations, -LARGEST, LARGEST))
+    z = np.sqrt(np.maximum(freedom, 0)) * np.arctanh(np.clip(correlations, -LARGEST, LARGEST))
     return z, np.asarray(erfc(np.abs(z) / np.sqrt(2.0)))
 
 
@@ -148,10 +154,12 @@ class CorrelationsAbove:
 class ZOfPairs:
     """Fisher's z test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
-    Without enough samples for the test no pair is significant.
+    Without enough samples for the test no pair is significant. Where numbers are missing, the formula is that
+    of the pair with most samples: it may keep too many, of which p-values decide.
     """
 
     def __init__(self, engine: Moments) -> None:
+        self._engine = engine
         self._freedom = engine.n_rows - 3
 
     def formula(self, levels: Floats) -> CorrelationsAbove:
@@ -165,4 +173,7 @@ class ZOfPairs:
 
     def p_values(self, found: FoundPairs) -> Floats:
         """Return the p-values of what the formula kept; its values are correlations."""
+        if isinstance(self._engine, AvailableMoments):
+            freedom = self._engine.pair_rows[found.first, found.second] - 3
+            return np.where(freedom >= LEAST_FREEDOM, z_tail(found.values, freedom)[1], 1.0)
         return z_tail(found.values, self._freedom)[1]

@@ -18,6 +18,8 @@ rare states, it is smaller, and weak relations are missed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +31,7 @@ from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, P
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests import _kernels
 from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
+from f2sl.storage.blocks import table_sizes
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PlaneTables, Queries, TableFormula, Tables
 
 ROUNDING_UNITS = 1000
@@ -79,8 +82,11 @@ class UntilDecided:
     that strata after the last one needed are never counted. Engines without bit planes hand it whole tables.
     """
 
-    def __init__(self, statistic: G2Statistic, engine: CountingEngine, alpha: float) -> None:
-        self._statistic = statistic
+    def __init__(self, whole: TableFormula, engine: CountingEngine, alpha: float) -> None:
+        self._whole = whole
+        # Where samples may miss variables, the whole formula says how many samples a test needs.
+        self._statistic: G2Statistic = getattr(whole, "formula", whole)
+        self._samples_per_cell: float = getattr(whole, "samples_per_cell", 0.0)
         self._engine = engine
         self._alpha = alpha
         # Pairs of variables, as ascending numbers, and the strength that is enough for each. The strengths
@@ -99,7 +105,7 @@ class UntilDecided:
         pairs, of_question = np.unique(self._numbers(x, y), return_inverse=True)
         strengths = np.zeros(len(pairs) + 1)
         np.maximum.at(strengths, of_question, enough)
-        formula = UntilDecided(self._statistic, self._engine, self._alpha)
+        formula = UntilDecided(self._whole, self._engine, self._alpha)
         formula._pairs, formula._strengths, formula._by_size = pairs, strengths, self._by_size
         return formula
 
@@ -107,13 +113,13 @@ class UntilDecided:
         """Return a number for each pair of variables, the same for (x, y) and (y, x)."""
         return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
 
-    def __reduce__(self) -> tuple[type[G2Statistic], tuple[LogTable]]:
+    def __reduce__(self) -> tuple[Callable[[TableFormula], TableFormula], tuple[TableFormula]]:
         """Pickle as the plain formula, because engines on other machines count whole tables."""
-        return type(self._statistic), (self._statistic.table,)
+        return copy, (self._whole,)
 
     def __call__(self, tables: Tables) -> Floats:
         """Compute statistic and degrees of freedom from tables that were counted as a whole."""
-        return self._statistic(tables)
+        return self._whole(tables)
 
     def of_planes(self, tables: PlaneTables) -> Floats:
         """Count one stratum after another until part of the statistic is enough."""
@@ -128,6 +134,7 @@ class UntilDecided:
             self._engine.margin_start,
             self._by_size,
             self._enough(queries),
+            self._samples_per_cell * table_sizes(queries, tables.cardinalities),
             logarithms.entries,
             LOGARITHMS,
             logarithms.unit,
@@ -173,8 +180,6 @@ class UntilDecided:
 
 class G2Test(TableTest):
     """G2 tests on counted tables, or on bit planes until they are decided."""
-
-    formula: G2Statistic
 
     @cached_property
     def _until_decided(self) -> UntilDecided:

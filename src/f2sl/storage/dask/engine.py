@@ -28,7 +28,15 @@ from f2sl.storage.dask.runtime import Held
 from f2sl.storage.dask.table import DaskTable, reduced
 from f2sl.storage.memory.engine import CELLS_PER_PIECE, MOST_PLANES, MemoryEngine, choose_for_pair
 from f2sl.storage.memory.table import Block
-from f2sl.storage.protocol import Advance, CountsOnly, FoundPairs, PairFormula, Queries, TableFormula
+from f2sl.storage.protocol import (
+    Advance,
+    CountsOnly,
+    FoundPairs,
+    PairFormula,
+    Presence,
+    Queries,
+    TableFormula,
+)
 from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
 
 ROWS_PER_VARIABLE = 1000
@@ -55,7 +63,7 @@ class TableFacts:
     """What workers must know of a table beside its blocks: which row of a block each variable is."""
 
     places: Integers
-    cardinalities: Integers
+    presence: Presence
     n_rows: int
 
 
@@ -67,8 +75,11 @@ class ClusterEngine(CountsOnly):
         self._cluster = table.cluster
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
-        facts = TableFacts(table.places, self.cardinalities, self.n_rows)
-        self._facts = Held(self._cluster, lambda: self._cluster.put(facts))
+        self.observed = table.n_rows - table.gaps
+        self._facts = Held(self._cluster, self._put_facts)
+
+    def _put_facts(self) -> Any:
+        return self._cluster.put(TableFacts(self._table.places, self.presence, self.n_rows))
 
     def close(self) -> None:
         """Let the cluster forget what was sent beside the table, which stays."""
@@ -127,7 +138,7 @@ class RowSplitEngine(ClusterEngine):
         super().close()
 
     def _parts(self, queries: Queries) -> Iterator[Queries]:
-        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
+        loads = np.minimum(table_sizes(queries, self.presence.cardinalities), self.n_rows)
         return cut(queries, loads, CELLS_AT_ONCE)
 
     def _begin_batch(self, formula: Held[Any], queries: Queries) -> Any:
@@ -184,7 +195,7 @@ class TileSplitEngine(ClusterEngine):
         return copies[next(self._turn) % len(copies)]
 
     def _parts(self, queries: Queries) -> Iterator[Queries]:
-        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows) + 1.0
+        loads = np.minimum(table_sizes(queries, self.presence.cardinalities), self.n_rows) + 1.0
         share = float(loads.sum()) / (4 * self._cluster.n_threads)
         return cut(queries, loads, min(CELLS_PER_PIECE, max(LEAST_CELLS, share)))
 
@@ -247,7 +258,7 @@ class WholeTable:
 
 def _join(facts: TableFacts, *blocks: Block) -> WholeTable:
     codes = np.concatenate([block.codes[facts.places] for block in blocks], axis=1)
-    return WholeTable(codes, facts.cardinalities)
+    return WholeTable(codes, facts.presence.cardinalities[: len(codes)])
 
 
 def _apply_to_whole(whole: WholeTable, formula: TableFormula, queries: Queries) -> Floats:
@@ -262,19 +273,20 @@ def _search_tiles(
 
 
 def _batch_of(facts: TableFacts, queries: Queries) -> Batch:
-    return Batch(queries, facts.cardinalities, facts.n_rows, CELLS_AT_ONCE)
+    return Batch(queries, facts.presence, facts.n_rows, CELLS_AT_ONCE)
 
 
 def _batch_of_pairs(facts: TableFacts, asked: tuple[Integers, PairFormula], tiles: Integers) -> Batch:
     order, _ = asked
-    return _batch_of(facts, Queries.of_matrix(np.concatenate([pairs_of(order, tile) for tile in tiles])))
+    pairs = np.concatenate([pairs_of(order, tile) for tile in tiles])
+    return _batch_of(facts, facts.presence.pair_queries(pairs))
 
 
 def _tile_batch(
     facts: TableFacts, margins: Integers, asked: tuple[Integers, PairFormula], tiles: Integers
 ) -> TileBatch:
     order, _ = asked
-    return TileBatch(order, tiles, facts.cardinalities, margins, facts.n_rows)
+    return TileBatch(order, tiles, facts.presence, margins, facts.n_rows)
 
 
 def _count_block(facts: TableFacts, batch: Counted, block: Block) -> BlockCounts:

@@ -181,7 +181,7 @@ def _sums_of_block(asked: tuple[Callable[..., Arrays], Integers, Any], block: Bl
 
 def _margins_of_block(cardinalities: Integers, block: Block, places: Integers, rows: slice) -> Arrays:
     codes = block.codes[places, rows]
-    counts = [np.bincount(row, minlength=k) for row, k in zip(codes, cardinalities, strict=True)]
+    counts = [np.bincount(row, minlength=k)[:k] for row, k in zip(codes, cardinalities, strict=True)]
     return (np.concatenate(counts).astype(np.int64),)
 
 

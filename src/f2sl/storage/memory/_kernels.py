@@ -26,7 +26,10 @@ planes : (n_planes, n_words) uint64
 plane_start : (n_variables,) int64
     Row of each variable's first plane; -1 for variables without planes.
 cardinalities : (n_variables,) int64
-    Number of states of each variable.
+    Number of states of each variable. A sample whose code is that number misses the variable: it has no bit
+    in any plane, and tables of the variable leave it out.
+gaps : (n_variables,) bool
+    Whether some sample misses the variable. Loops over variables without gaps do not look for any.
 """
 
 from __future__ import annotations
@@ -77,7 +80,8 @@ def fill_planes(
         column, first, counts = codes[v], plane_start[v], margins[margin_start[v] :]
         if first < 0:
             for s in range(n_rows):
-                counts[column[s]] += 1
+                if column[s] < cardinalities[v]:
+                    counts[column[s]] += 1
             continue
         # `_compare` fills whole words; the last, incomplete word is filled bit by bit in the loop below.
         done = 0
@@ -86,7 +90,8 @@ def fill_planes(
             for state in range(cardinalities[v]):
                 _compare(column[:done], state, planes[first + state])
         for s in range(done, n_rows):
-            planes[first + column[s], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
+            if column[s] < cardinalities[v]:
+                planes[first + column[s], s >> 6] |= np.uint64(1) << np.uint64(s & 63)
         # Counting bits reads n_rows / 8 bytes per state; counting codes would add to memory for every sample.
         for state in range(cardinalities[v]):
             bits = 0
@@ -232,6 +237,7 @@ def count_tables(
     planes: Array,
     plane_start: Array,
     cardinalities: Array,
+    gaps: Array,
     variables: Array,
     query_start: Array,
     method: Array,
@@ -284,7 +290,8 @@ def count_tables(
     masks = np.empty((longest, planes.shape[1]), np.uint64)
     scratch = np.empty((2, n_rows), np.int64)
     # groups[level, s] is the group of sample s by the first `level` variables of `leading`, the query that
-    # was refined last; n_of_level[level] says how many groups there are. Level 0 is one group of all samples.
+    # was refined last, -1 if it misses one; n_of_level[level] says how many groups there are. Level 0 is one
+    # group of all samples.
     # Levels below len(leading) are valid, and all that two consecutive queries share are used again.
     groups = np.zeros((refined, n_rows), np.int32)
     n_of_level = np.ones(refined, np.int64)
@@ -293,6 +300,7 @@ def count_tables(
     for t in range(n_queries):
         query = variables[query_start[t] : query_start[t + 1]]
         first, slots = cell_start[t], group_start[first_group[t] :]
+        incomplete = _any(gaps, query)
         if method[t] == BY_REFINING:
             known = 0
             while known < min(len(leading), len(query)) - 1 and leading[known] == query[known]:
@@ -300,12 +308,19 @@ def count_tables(
             for level in range(known + 1, len(query)):
                 v = query[level - 1]
                 n_of_level[level] = _refine(
-                    codes[v], cardinalities[v], groups[level - 1], numbers, scratch[0], groups[level]
+                    codes[v],
+                    cardinalities[v],
+                    incomplete,
+                    groups[level - 1],
+                    numbers,
+                    scratch[0],
+                    groups[level],
                 )
             last, above = query[-1], len(query) - 1
             _count_groups(
                 codes[last],
                 cardinalities[last],
+                incomplete,
                 groups[above],
                 n_of_level[above],
                 numbers,
@@ -317,18 +332,27 @@ def count_tables(
             n_groups[t], leading = n_of_level[above], query
             continue
         if method[t] == BY_SORTING:
-            n_groups[t] = _count_by_sorting(codes, cardinalities, query, scratch, first, counts, slots)
+            n_groups[t] = _count_by_sorting(codes, cardinalities, gaps, query, scratch, first, counts, slots)
             continue
         k_last = cardinalities[query[-1]]
         cells = counts[first : cell_start[t + 1]]
         if method[t] == BY_PLANES:
             _count_by_planes(planes, plane_start, cardinalities, query, masks, cells)
         else:
-            _count_by_codes(codes, cardinalities, query, scratch[0], cells)
+            _count_by_codes(codes, cardinalities, gaps, query, scratch[0], cells)
         n_groups[t] = len(cells) // k_last
         for g in range(n_groups[t] + 1):
             slots[g] = first + g * k_last
     return n_groups
+
+
+@kernel
+def _any(gaps: Array, query: Array) -> bool:
+    """Return whether samples miss any variable of a query."""
+    for v in query:
+        if gaps[v]:
+            return True
+    return False
 
 
 @kernel
@@ -382,7 +406,9 @@ def _count_by_planes(
 
 
 @kernel
-def _count_by_codes(codes: Array, cardinalities: Array, query: Array, index: Array, cells: Array) -> None:
+def _count_by_codes(
+    codes: Array, cardinalities: Array, gaps: Array, query: Array, index: Array, cells: Array
+) -> None:
     """Count one table by walking the samples.
 
     index : (n_rows,) int64, scratch; cells : (cells of the full table,) int64, output.
@@ -398,13 +424,31 @@ def _count_by_codes(codes: Array, cardinalities: Array, query: Array, index: Arr
         for s in range(n_rows):
             index[s] = index[s] * k + column[s]
     cells[:] = 0
+    if _any(gaps, query):
+        for v in query:
+            if gaps[v]:
+                k, column = cardinalities[v], codes[v]
+                for s in range(n_rows):
+                    if column[s] == k:
+                        index[s] = -1
+        for s in range(n_rows):
+            if index[s] >= 0:
+                cells[index[s]] += 1
+        return
     for s in range(n_rows):
         cells[index[s]] += 1
 
 
 @kernel
 def _count_by_sorting(
-    codes: Array, cardinalities: Array, query: Array, scratch: Array, first: int, counts: Array, slots: Array
+    codes: Array,
+    cardinalities: Array,
+    gaps: Array,
+    query: Array,
+    scratch: Array,
+    first: int,
+    counts: Array,
+    slots: Array,
 ) -> int:
     """Count only the cells that occur: sort the samples by their states, then measure the runs.
 
@@ -415,17 +459,28 @@ def _count_by_sorting(
     scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`; slots : the table's
     part of `group_start`. Returns the number of groups.
     """
-    n_rows = codes.shape[1]
     order, moved = scratch[0], scratch[1]
+    n_rows = codes.shape[1]
     for s in range(n_rows):
         order[s] = s
+    for v in query:
+        if gaps[v]:  # leave out the samples that miss it
+            column, there = codes[v], 0
+            for s in range(n_rows):
+                order[there] = order[s]
+                there += column[order[s]] < cardinalities[v]
+            n_rows = there
     for position in range(len(query) - 1, -1, -1):
         v = query[position]
         # place[state] is where the next sample in that state goes.
         place = np.zeros(cardinalities[v] + 1, np.int64)
         column = codes[v]
-        for s in range(n_rows):
-            place[np.int64(column[s]) + 1] += 1
+        if n_rows == len(column):
+            for s in range(n_rows):  # in the order of memory, which is faster
+                place[np.int64(column[s]) + 1] += 1
+        else:
+            for s in range(n_rows):
+                place[np.int64(column[order[s]]) + 1] += 1
         for state in range(cardinalities[v]):
             place[state + 1] += place[state]
         for s in range(n_rows):
@@ -462,13 +517,17 @@ def _count_by_sorting(
 
 
 @kernel
-def _refine(column: Array, k: int, coarse: Array, numbers: Array, keys: Array, fine: Array) -> int:
+def _refine(
+    column: Array, k: int, incomplete: bool, coarse: Array, numbers: Array, keys: Array, fine: Array
+) -> int:
     """Split groups of samples by one more variable; return the new number of groups.
 
     Parameters
     ----------
     column : (n_rows,) uint8 or uint16
         Codes of the variable, which has `k` states.
+    incomplete : bool
+        Whether samples may miss this variable, or be in no group (-1) because they miss another.
     coarse, fine : (n_rows,) int32
         Group of each sample before (input) and after (output). Groups are numbered from 0 in the order
         in which they first occur, so the numbers have no gaps and stay below n_rows.
@@ -481,6 +540,9 @@ def _refine(column: Array, k: int, coarse: Array, numbers: Array, keys: Array, f
     """
     n = 0
     for s in range(len(column)):
+        if incomplete and (coarse[s] < 0 or column[s] == k):
+            fine[s] = -1
+            continue
         key = np.int64(coarse[s]) * k + column[s]
         number = numbers[key]
         if number == 0:
@@ -498,6 +560,7 @@ def _refine(column: Array, k: int, coarse: Array, numbers: Array, keys: Array, f
 def _count_groups(
     column: Array,
     k: int,
+    incomplete: bool,
     groups: Array,
     n_groups: int,
     numbers: Array,
@@ -508,7 +571,7 @@ def _count_groups(
 ) -> None:
     """Count the states of the last variable within groups of samples; cells come group by group.
 
-    column, k, numbers : as in `_refine`; groups : (n_rows,) int32, group of each sample;
+    column, k, incomplete, numbers : as in `_refine`; groups : (n_rows,) int32, group of each sample;
     scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`;
     slots : the table's part of `group_start`.
     """
@@ -517,6 +580,8 @@ def _count_groups(
         # So few cells that looking at all of them is cheaper than keeping a list of those that occur. Each
         # is written, and kept if it is not empty: a branch would be mispredicted too often.
         for s in range(n_rows):
+            if incomplete and (groups[s] < 0 or column[s] == k):
+                continue
             numbers[np.int64(groups[s]) * k + column[s]] += 1
         cell, key = first, 0
         for group in range(n_groups):
@@ -534,6 +599,8 @@ def _count_groups(
     keys, cells = scratch[0], scratch[1]
     found = 0
     for s in range(n_rows):
+        if incomplete and (groups[s] < 0 or column[s] == k):
+            continue
         key = np.int64(groups[s]) * k + column[s]
         number = numbers[key]
         if number == 0:

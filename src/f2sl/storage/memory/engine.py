@@ -91,6 +91,8 @@ class MemoryEngine(CountsOnly):
         self._planes = np.zeros((int(starts[-1]), self._n_words), np.uint64)
         self.margins = np.zeros(int(self.margin_start[-1]), np.int64)
         self._fill()
+        if self.presence.any:
+            self._add_presence()
 
     def _fill(self) -> None:
         n = len(self.cardinalities)
@@ -110,6 +112,17 @@ class MemoryEngine(CountsOnly):
         for _ in self.threads.map(fill, range(0, n, step)):
             pass
 
+    def _add_presence(self) -> None:
+        """Add what says which samples have the variables with gaps, as variables with one state and a plane."""
+        presence, n = self.presence, self.n_variables
+        self._codes = presence.rows(self._codes, np.arange(n), np.arange(len(presence.owners)))
+        own = np.packbits(self._codes[n:] == 0, axis=1, bitorder="little")
+        there = np.zeros((len(own), 8 * self._n_words), np.uint8)
+        there[:, : own.shape[1]] = own
+        starts = len(self._planes) + np.arange(len(own))
+        self._plane_start = np.concatenate([self._plane_start, starts])
+        self._planes = np.concatenate([self._planes, there.view("<u8")])
+
     def column(self, variable: int) -> NDArray[Any]:
         """Return the codes of one variable."""
         return np.asarray(self._codes[variable])
@@ -125,7 +138,8 @@ class MemoryEngine(CountsOnly):
         method, cells = self._choose(queries)
         full = (method == _kernels.BY_PLANES) | (method == _kernels.BY_CODES)
         room = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
-        last = self.cardinalities[queries.variables[queries.start[1:] - 1]]
+        cardinalities = self.presence.cardinalities
+        last = cardinalities[queries.variables[queries.start[1:] - 1]]
         groups = np.where(full, room // last, room) + 1
         cell_start = np.concatenate([[0], np.cumsum(room)])
         group_room = np.concatenate([[0], np.cumsum(groups)])
@@ -135,7 +149,8 @@ class MemoryEngine(CountsOnly):
             self._codes,
             self._planes,
             self._plane_start,
-            self.cardinalities,
+            cardinalities,
+            self.presence.gaps,
             queries.variables,
             queries.start,
             method,
@@ -146,7 +161,7 @@ class MemoryEngine(CountsOnly):
         )
         return Tables(
             queries,
-            self.cardinalities,
+            cardinalities,
             counts[:-1],
             cell_start,
             group_start,
@@ -154,11 +169,12 @@ class MemoryEngine(CountsOnly):
             n_groups,
             full,
             self.n_rows,
+            self.presence.any,
         )
 
     def _choose(self, queries: Queries) -> tuple[NDArray[np.int64], Floats]:
         """For each query, the cheapest way to count it, and the cells of its full table."""
-        cardinalities = self.cardinalities[queries.variables]
+        cardinalities = self.presence.cardinalities[queries.variables]
         first = queries.start[:-1]
         cells = np.multiply.reduceat(cardinalities.astype(np.float64), first)
         widest = np.maximum.reduceat(cardinalities, first)
@@ -189,7 +205,7 @@ class MemoryEngine(CountsOnly):
         by_planes = self._choose(queries)[0] == _kernels.BY_PLANES
         result = np.empty((len(queries), width))
         if by_planes.any():
-            arrays = (self._planes, self._plane_start, self.cardinalities)
+            arrays = (self._planes, self._plane_start, self.presence.cardinalities)
             result[by_planes] = of_planes(PlaneTables(*arrays, queries.where(by_planes)))
         if not by_planes.all():
             result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
@@ -228,23 +244,26 @@ class MemoryEngine(CountsOnly):
     def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
         """Apply `formula` to some tiles of places in `order`, here and now, in this thread."""
         if method == BY_PLANES:
-            arrays = (self._planes, self._plane_start, self.margins, self.margin_start, self.cardinalities)
-            return formula.of_tiles(PlaneTiles(*arrays, order, tiles))
+            arrays = (self._planes, self._plane_start, self.margins, self.margin_start)
+            of_variables = self.cardinalities, self.presence.gaps
+            return formula.of_tiles(PlaneTiles(*arrays, *of_variables, order, tiles))
         if method == BY_CODES:
-            return formula.of_code_tiles(CodeTiles(self._codes, self.cardinalities, order, tiles))
+            of_variables = self.cardinalities, self.presence.gaps
+            return formula.of_code_tiles(CodeTiles(self._codes, *of_variables, order, tiles))
         size = max(1, CELLS_PER_PIECE // self.n_rows)
         batches = (
             pairs[i : i + size]
             for pairs in (pairs_of(order, t) for t in tiles)
             for i in range(0, len(pairs), size)
         )
-        return merge_pairs(formula.of_tables(self.count(Queries.of_matrix(pairs))) for pairs in batches)
+        asked = self.presence.pair_queries
+        return merge_pairs(formula.of_tables(self.count(asked(pairs))) for pairs in batches)
 
-    def count_tile(self, order: Integers, tile: Integers) -> Integers:
-        """Count the pairs of one tile by bit planes, as `_kernels.count_pairs` does."""
+    def count_tile(self, order: Integers, tile: Integers, whole: bool) -> Integers:
+        """Count the pairs of one tile by bit planes, as `_kernels.count_pairs` does; `whole`: all cells."""
         top, bottom, left, right = tile.tolist()
         rows, columns = order[top:bottom], order[left:right]
-        inner_rows, inner_columns = self.cardinalities[rows[0]] - 1, self.cardinalities[columns[0]] - 1
+        inner_rows, inner_columns = self.cardinalities[[rows[0], columns[0]]] - (not whole)
         skip = np.clip(np.arange(top, bottom) + 1 - left, 0, right - left)
         packed = np.empty((inner_columns, _kernels.WORDS_PER_BLOCK, len(columns)), np.uint64)
         counts = np.empty((len(rows), inner_rows, inner_columns, len(columns)), np.int64)

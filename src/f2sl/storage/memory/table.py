@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
-from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type, places_of
+from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, codes_of, places_of
 from f2sl.table.table import Arrays, Ends, Summand, Table
 
 if TYPE_CHECKING:
@@ -39,10 +39,11 @@ class MemoryTable(Table):
     columns : tuple of Column
         Name, kind and states of each variable. A state need not occur in the rows.
     codes : ndarray of uint8 or uint16
-        One row for each column of states, in their order: positions in the list of the column's states.
+        One row for each column of states, in their order: positions in the list of the column's states, and
+        the number of states for a missing value.
         Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
     numbers : ndarray of float64
-        One row for each column of numbers, in their order; finite.
+        One row for each column of numbers, in their order; finite, or NaN for a missing value.
     notes : tuple of str
         What a user should know about how the data were read.
 
@@ -112,7 +113,7 @@ class MemoryTable(Table):
         of_states = [self.columns[i] for i in self.of_kind(STATES)]
         cardinalities = np.array([len(column.states) for column in of_states], np.int64)
         if codes.size:
-            wrong = codes.max(axis=1) >= cardinalities
+            wrong = codes.max(axis=1) >= cardinalities + [column.gaps > 0 for column in of_states]
             if codes.dtype.kind == "i":
                 wrong |= codes.min(axis=1) < 0
             if wrong.any():
@@ -122,11 +123,12 @@ class MemoryTable(Table):
         most = int(cardinalities.max(initial=0))
         if most > MAX_STATES:
             raise DataError(f"a variable has {most:,} states; at most {MAX_STATES:,} are possible")
-        finite = np.isfinite(numbers).all(axis=1)
+        of_numbers = [self.columns[i] for i in self.of_kind(NUMBER)]
+        finite = np.isfinite(numbers).sum(axis=1) == [self.n_rows - column.gaps for column in of_numbers]
         if not finite.all():
-            name = self.columns[self.of_kind(NUMBER)[int(finite.argmin())]].name
+            name = of_numbers[int(finite.argmin())].name
             raise DataError(f"variable {name!r} has a value that is not finite")
-        object.__setattr__(self, "codes", np.ascontiguousarray(codes, dtype=code_type(most)))
+        object.__setattr__(self, "codes", np.ascontiguousarray(codes, dtype=codes_of(of_states)))
         object.__setattr__(self, "numbers", numbers)
 
     @property
@@ -145,8 +147,12 @@ class MemoryTable(Table):
         low, high = np.empty(self.n_variables), np.empty(self.n_variables)
         for kind, matrix in ((STATES, self.codes), (NUMBER, self.numbers)):
             own = self.of_kind(kind)
-            if own:
+            if own and not self.gaps[own].any():
                 low[own], high[own] = matrix.min(axis=1), matrix.max(axis=1)
+            elif own:
+                there = matrix < self.cardinalities[own][:, None] if kind == STATES else ~np.isnan(matrix)
+                known = np.where(there, matrix, np.nan)
+                low[own], high[own] = np.nanmin(known, axis=1), np.nanmax(known, axis=1)
         return low, high
 
     def column(self, i: int) -> npt.NDArray[Any]:

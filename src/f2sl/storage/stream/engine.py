@@ -81,16 +81,17 @@ class StreamEngine(CountsOnly):
     def _count_pairs(self, order: Integers, piece: Piece, advance: Advance, share: float) -> Iterator[Tables]:
         """Count the pairs of some tiles, by bit planes or like other tables."""
         if piece.method == BY_PLANES:
-            batch = TileBatch(order, piece.tiles, self.cardinalities, self.margins, self.n_rows)
+            batch = TileBatch(order, piece.tiles, self.presence, self.margins, self.n_rows)
             yield self._go_through(batch, self.threads.n_threads, advance, share)
             return
         pairs = np.concatenate([pairs_of(order, tile) for tile in piece.tiles])
-        for queries in self._cut(Queries.of_matrix(pairs)):
-            yield self.count(queries, advance, share * len(queries) / len(pairs))
+        for part in self._cut(Queries.of_matrix(pairs)):
+            queries = self.presence.pair_queries(part.variables.reshape(-1, 2))
+            yield self.count(queries, advance, share * len(part) / len(pairs))
 
     def _cut(self, queries: Queries) -> Iterator[Queries]:
         """Cut a batch into parts that fit into memory."""
-        loads = np.minimum(table_sizes(queries, self.cardinalities), self.n_rows)
+        loads = np.minimum(table_sizes(queries, self.presence.cardinalities), self.n_rows)
         return cut(queries, loads, self._most_cells)
 
     def count(self, queries: Queries, advance: Advance = lambda share: None, share: float = 1.0) -> Tables:
@@ -98,12 +99,12 @@ class StreamEngine(CountsOnly):
 
         `advance` is told of finished blocks, which make up `share` of the whole.
         """
-        batch = Batch(queries, self.cardinalities, self.n_rows, self._most_cells)
+        batch = Batch(queries, self.presence, self.n_rows, self._most_cells)
         return self._go_through(batch, self._threads_for(batch), advance, share)
 
     def _threads_for(self, batch: Batch) -> int:
         """How many threads may have tables of a batch at a time: one if a single table fills the room."""
-        cells = table_sizes(batch.queries, self.cardinalities)[batch.full].sum()
+        cells = table_sizes(batch.queries, batch.cardinalities)[batch.full].sum()
         if cells <= self._most_cells:
             return self.threads.n_threads
         if COPIES_AT_LEAST * 8 * cells > self._table.memory:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import FileError
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import NUMBER, STATES, Column, code_type, of_kind, places_of
+from f2sl.table.column import NUMBER, STATES, Column, codes_of, of_kind, places_of
 from f2sl.table.table import Arrays, Ends, Summand, Table, closed_table
 
 if TYPE_CHECKING:
@@ -254,8 +254,7 @@ class BlockWriter:
         self._columns = columns
         self._of_states = of_kind(columns, STATES)
         self._margins = [np.zeros(len(column.states), np.int64) for column in columns]
-        most = max((len(column.states) for column in columns), default=0)
-        held = (self._of_states, code_type(most)), (of_kind(columns, NUMBER), np.float64)
+        held = (self._of_states, codes_of(columns)), (of_kind(columns, NUMBER), np.float64)
         self._files = [
             BlockFile(len(own), np.dtype(dtype), rows_per_block) if own else None for own, dtype in held
         ]
@@ -263,7 +262,8 @@ class BlockWriter:
     def append(self, codes: Block, numbers: Block) -> None:
         """Add rows of the table: a matrix for the columns of each kind, with a row for each column."""
         for i, row in zip(self._of_states, codes, strict=True):
-            self._margins[i] += np.bincount(row, minlength=len(self._margins[i]))
+            own = self._margins[i]
+            own += np.bincount(row, minlength=len(own))[: len(own)]  # without missing values
         for file, rows in zip(self._files, (codes, numbers), strict=True):
             if file is not None:
                 file.append(rows)

@@ -1,0 +1,139 @@
+"""Moments of numbers of which some are missing: each question has the samples that have all of its columns.
+
+Correlations of pairs are computed once, each from the samples that have both columns. They are no matrix of
+correlations of any samples, so that nothing is derived from them: a question about more columns, such as a
+partial correlation, goes back to the samples (:meth:`AvailableMoments.of_questions`). As without gaps all
+sums are those of whole numbers, hence the same in any order and over any blocks of rows.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers, Mask
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.storage.moments import DIGITS, Moments, Scaling
+from f2sl.table.table import Arrays, Table
+
+LEAST_ROWS = 2
+"""Fewer samples have no correlation."""
+
+
+class OfQuestions(NamedTuple):
+    """Number of samples, correlations, (m, k, k), and variances, (m, k), of the columns of each question.
+
+    Where fewer than two samples have all columns, or one does not vary among these, correlations are NaN.
+    """
+
+    n_rows: Floats
+    correlations: Floats
+    variances: Floats
+
+
+class AvailableMoments(Moments):
+    """Variances and correlations of columns with missing values.
+
+    Attributes
+    ----------
+    pair_rows : ndarray of shape (n, n)
+        Number of samples that have both columns of a pair.
+
+    Examples
+    --------
+    >>> from f2sl.reading import open_table
+    >>> table = open_table({"a": [0.5, 1.5, 2.5, None], "b": [1.0, 1.0, 4.0, 7.5]})
+    >>> moments = AvailableMoments.of_gaps(table)
+    >>> moments.correlations.round(6).tolist(), moments.pair_rows.tolist()
+    ([[1.0, 0.866025], [0.866025, 1.0]], [[3.0, 3.0], [3.0, 4.0]])
+    """
+
+    any_gaps = True
+    gaps: Mask
+    pair_rows: Floats
+    _scaling: Scaling
+    _columns: tuple[Floats, Floats, Mask] | None = None
+
+    @classmethod
+    def of_gaps(cls, table: Table, n_jobs: int | None = None) -> AvailableMoments:
+        """Compute the moments of a table with missing values."""
+        low, high = table.ends
+        scaling = Scaling(table.n_rows, low, high, table.add_up, table.n_rows - table.gaps)
+        n_rows, *sums = table.add_up(partial(_sums_of_pairs, scaling))
+        coarse, fine, *squares_and_products = sums
+        unit = scaling.coarse_unit
+        first = coarse * unit + fine  # of the row's column, over the samples that have the other
+        squares, products = (
+            (a * unit + b) * unit + c for a, b, c in (squares_and_products[:3], squares_and_products[3:])
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares -= first * first / n_rows
+            found = (products - first * first.T / n_rows) / np.sqrt(squares * squares.T)
+        # Pairs without samples, or in which one column does not vary, are not seen to be related.
+        found = np.clip(np.round(np.where(np.isfinite(found), found, 0.0), DIGITS), -1.0, 1.0)
+        np.fill_diagonal(found, 1.0)
+        variances = np.diagonal(squares) / np.diagonal(n_rows) * scaling.unit**2
+        moments = cls(table.n_rows, variances, found, n_jobs, table.names)
+        moments._table, moments._scaling, moments.pair_rows = table, scaling, n_rows
+        moments.gaps = table.gaps > 0
+        if isinstance(table, MemoryTable):
+            moments._columns = *scaling.halves(table.numbers), np.isnan(table.numbers)
+        return moments
+
+    def of_questions(self, variables: Integers) -> OfQuestions:
+        """Compute the moments of each row of columns, from the samples that have all of them."""
+        assert self._table is not None
+        if self._columns is not None:
+            n_rows, sums, products = _sums_of_questions(variables, *self._columns)
+        else:
+            asked = partial(_questions_of_block, self._scaling, variables)
+            n_rows, sums, products = self._table.add_up(asked)
+        unit = self._scaling.coarse_unit
+        first = sums[:, 0] * unit + sums[:, 1]
+        both = (products[:, 0] * unit + products[:, 1]) * unit + products[:, 2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            both -= first[:, :, None] * first[:, None, :] / n_rows[:, None, None]
+            squares = np.einsum("tii->ti", both)
+            found = both / np.sqrt(squares[:, :, None] * squares[:, None, :])
+            variances = squares / n_rows[:, None] * self._scaling.unit[variables] ** 2
+        found = np.clip(np.round(found, DIGITS), -1.0, 1.0)
+        known = (n_rows >= LEAST_ROWS) & (squares > 0.0).all(axis=1)
+        found[~known] = np.nan
+        return OfQuestions(n_rows, found, variances)
+
+
+def _sums_of_pairs(scaling: Scaling, values: Floats) -> Arrays:
+    """Sum up a block for all pairs, (n, n) each.
+
+    Samples; coarse and fine halves, then their squares, of the first column over the samples that have the
+    second; products of both.
+    """
+    there = (~np.isnan(values)).astype(np.float64)
+    coarse, fine = scaling.halves(values)
+    # Squares are of whole numbers, and sums of some of them no larger than those of all: exact.
+    of_first = (coarse, fine, coarse * coarse, 2.0 * coarse * fine, fine * fine)
+    mixed = coarse @ fine.T
+    products = coarse @ coarse.T, mixed + mixed.T, fine @ fine.T
+    return there @ there.T, *(part @ there.T for part in of_first), *products
+
+
+def _questions_of_block(scaling: Scaling, variables: Integers, values: Floats) -> Arrays:
+    """Sum up a block for some questions, which have columns of their own."""
+    used, places = np.unique(variables, return_inverse=True)
+    coarse, fine = scaling.halves(values)
+    return _sums_of_questions(
+        places.reshape(variables.shape), coarse[used], fine[used], np.isnan(values[used])
+    )
+
+
+def _sums_of_questions(
+    variables: Integers, coarse: Floats, fine: Floats, missing: Mask
+) -> tuple[Floats, Floats, Floats]:
+    from f2sl.storage import _kernels
+
+    m, k = variables.shape
+    found = np.empty(m), np.empty((m, 2, k)), np.empty((m, 3, k, k))
+    _kernels.complete_sums(coarse, fine, missing, np.ascontiguousarray(variables), *found)
+    return found
