@@ -46,6 +46,7 @@ def states_of(data: Any) -> Iterator[Table]:
     One that was open before stays so.
     """
     table = open_for((STATES,), "a Bayesian network", data, min_variables=1)
+    table.refuse_gaps("a Bayesian network")
     with nullcontext() if table is data else table:
         yield table
 

@@ -209,6 +209,7 @@ class GaussianNetwork:
             One column of numbers for each variable, in any order; see :func:`f2sl.open_table`.
         """
         table = open_for((NUMBER,), "a Gaussian network", data, min_variables=1)
+        table.refuse_gaps("a Gaussian network")
         with nullcontext() if table is data else table:
             for name in self.variables:
                 if name not in table.names:
