@@ -119,7 +119,7 @@ class UntilDecided:
 
     def __call__(self, tables: Tables) -> Floats:
         """Compute statistic and degrees of freedom from tables that were counted as a whole."""
-        return self._whole(tables)
+        return np.asarray(self._whole(tables))
 
     def of_planes(self, tables: PlaneTables) -> Floats:
         """Count one stratum after another until part of the statistic is enough."""
