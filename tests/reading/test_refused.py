@@ -44,7 +44,7 @@ def test_whole_floats_are_named_with_both_ways_out(make):
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_missing_values_are_counted_with_the_ways_out(make):
-    message = refusal(make({"a": ["x", None, None], "b": [1, 2, 3], "c": [None, 1, 2]}))
+    message = refusal(make({"a": ["x", None, None], "b": [1, 2, 3], "c": [None, 1, 2]}), missing="error")
     assert "'a' (2 of 3 rows), 'c' (1 of 3 rows)" in message
     for way in ('missing="state"', 'missing="drop"', "--missing state"):
         assert way in message
@@ -68,7 +68,8 @@ def test_all_troubles_are_told_at_once():
             "inf": [0.5, np.inf],
             "list": [[1], [2]],
             "complex": np.array([1j, 2]),
-        }
+        },
+        missing="error",
     )
     for name in ("real", "gap", "day", "mix", "inf", "list", "complex"):
         assert repr(name) in message
@@ -143,7 +144,7 @@ def test_names_beside_an_open_table():
 def test_unknown_way_with_missing_values():
     message = refusal({"a": [1]}, OptionError, missing="drops")
     assert "'drops'" in message
-    assert "error, state, drop" in message
+    assert "available, state, drop, error" in message
 
 
 class TestNames:
@@ -228,7 +229,7 @@ class TestOtherThings:
 
     def test_nan_and_infinity_in_arrays(self):
         for bins in (None, 2):
-            assert "NaN" in refusal(np.array([[0.5, np.nan], [0.1, 0.2]]), bins=bins)
+            assert "NaN" in refusal(np.array([[0.5, np.nan], [0.1, 0.2]]), bins=bins, missing="error")
             assert "infinity" in refusal(np.array([[0.5, np.inf], [0.1, 0.2]]), bins=bins)
 
     def test_lazy_frames(self):

@@ -52,7 +52,8 @@ def in_blocks(path, rows=3, memory=10**8, delimiter=None, header=True, **reading
 
 def content(table):
     """All that there is to know of a table of either kind."""
-    return table.columns, [table.column(i).tolist() for i in range(table.n_variables)], table.notes
+    rows = [[None if it != it else it for it in table.column(i).tolist()] for i in range(table.n_variables)]
+    return table.columns, rows, table.notes  # a missing number is NaN, which differs from itself
 
 
 def in_memory(path, delimiter=None, header=True, drop=(), **reading):
@@ -119,7 +120,7 @@ VALUES = {
     columns=st.lists(st.sampled_from(sorted(VALUES)), min_size=2, max_size=4),
     rows=st.integers(1, 5),
     n=st.integers(1, 25),
-    missing=st.sampled_from(["error", "state", "drop"]),
+    missing=st.sampled_from(["error", "state", "drop", "available"]),
     bins=st.sampled_from([None, None, 2, {"c0": 3}]),
     kinds=st.sampled_from(["auto", "states", "number", {"c0": "number"}, {"c1": "states"}]),
     data=st.data(),

@@ -67,8 +67,8 @@ Binning = Annotated[
 Missing = Annotated[
     str,
     typer.Option(
-        help="Missing values: answer each question from the rows that have its columns (available), make them "
-        "a state (state), drop their rows (drop), or refuse them (error).",
+        help="Missing values: answer each question from the rows that have its columns (available), make "
+        "them a state (state), drop their rows (drop), or refuse them (error).",
         rich_help_panel=READING,
     ),
 ]

@@ -48,6 +48,7 @@ def table_of(data: Any, kinds: str | Mapping[str, str]) -> Iterator[Table]:
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
     table = open_for((STATES, NUMBER), "a Bayesian network", data, min_variables=1, kinds=kinds)
+    table.refuse_gaps("a Bayesian network")
     with nullcontext() if table is data else table:
         yield table
 

@@ -7,8 +7,8 @@ What is a state:
 - categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in
   the declared order, whether they occur or not.
 
-Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for it. Missing values stay
-what they are, unless `missing` makes a state of them, drops their rows, or refuses them.
+Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for it. Missing values
+stay what they are, unless `missing` makes a state of them, drops their rows, or refuses them.
 
 Columns of integers that come in blocks are numbered a block at a time; all others one by one. What was done
 to them is kept for the table's notes, and what is wrong with them for one error at the end.
@@ -317,7 +317,7 @@ def _told_gaps(names: Sequence[str], gaps: Sequence[int], n_rows: int) -> str:
     told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
     share = sum(gaps) / (n_rows * len(names))
     return (
-        f"{sum(gaps):,} values are missing ({share:.1%}), in {'column' if len(at) == 1 else 'columns'} {told}: "
+        f"{sum(gaps):,} values are missing ({share:.1%}), in column{'s' * (len(at) > 1)} {told}: "
         "each question is answered from the rows that have all of its columns"
     )
 

@@ -6,9 +6,9 @@ determine, but for `COLLINEAR` of its variance, adds nothing to a condition.
 
 from __future__ import annotations
 
-import numpy as np
-
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
@@ -53,7 +53,7 @@ def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Inte
 def available_correlations(
     moments: AvailableMoments, x: Integers, y: Integers, given: Integers
 ) -> tuple[Floats, Floats]:
-    """Correlate as `partial_correlations` does, and count samples: those that have all columns of a question."""
+    """Correlate as `partial_correlations` does, and count the samples that have all columns of a question."""
     if not given.shape[1]:
         return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
     asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])

@@ -238,11 +238,11 @@ class TileBatch:
             pairs.append(some)
             tables.append(self._with_margins(whole).ravel())
         queries = self.presence.pair_queries(np.concatenate(pairs))
-        how = np.ones(len(queries), np.bool_), np.concatenate(tables), [], self.presence.any
-        return _joined(queries, self.cardinalities, self.n_rows, *how)
+        full, counts = np.ones(len(queries), np.bool_), np.concatenate(tables)
+        return _joined(queries, self.cardinalities, self.n_rows, full, counts, [], self.presence.any)
 
     def _with_margins(self, tables: Integers) -> Integers:
-        """Put their margins behind tables of pairs, as `Presence.pair_queries` asks for, if there are gaps."""
+        """Put their margins behind tables of pairs, if there are gaps, as `Presence.pair_queries` asks."""
         if not self.presence.any:
             return tables
         flat = tables.reshape(len(tables), -1)
@@ -316,8 +316,8 @@ def _joined(
         for t, (some, borders) in zip(np.flatnonzero(~full), others, strict=True):
             counts[cell_start[t] : cell_start[t + 1]] = some
             group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
-    borders = cell_start, group_start, slots[:-1], n_groups
-    return Tables(queries, cardinalities, counts, *borders, full, n_rows, gaps)
+    starts = cell_start, group_start, slots[:-1]
+    return Tables(queries, cardinalities, counts, *starts, n_groups, full, n_rows, gaps)
 
 
 def _numbered(cardinalities: Integers) -> bool:

@@ -117,7 +117,7 @@ def whole_table_by_codes(
 ) -> tuple[int, int, int, int]:
     """Sum as `whole_tables` does for one pair, sample by sample.
 
-    table, margins : (at least k_x * k_y,) and (at least k_x + k_y,) int32, scratch, zeros on entry and return.
+    table, margins : (at least k_x * k_y,) and (at least k_x + k_y,) int32, scratch, zeros before and after.
     """
     samples, cells, rows, columns = 0, 0, 0, 0
     for s in range(len(x)):

@@ -40,6 +40,10 @@ LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1))
 give the same bits in every loop, compiled or not."""
 
 
+Sums = Integers | Floats
+"""Whole numbers, in fixed point or counts."""
+
+
 class LogTable:
     """n log n for n from 0 to `n_rows`, in fixed point: entry times `unit` is the value in nats.
 
@@ -241,7 +245,7 @@ class PairValues:
     scaled_entropies: Integers
     unit: float | None
 
-    def of_whole(self, cells: Floats, rows: Floats, columns: Floats, samples: Floats) -> Floats:
+    def of_whole(self, cells: Sums, rows: Sums, columns: Sums, samples: Sums) -> Floats:
         """Return the values of pairs with gaps, from their own sums of n log n and their samples."""
         total = self.table.terms(samples.astype(np.int64))
         both = 2 * total - rows - columns
@@ -256,8 +260,8 @@ class PairValues:
     def __call__(self, tables: Tables) -> Floats:
         """Return one value for each table of two variables; of each three tables, where there are gaps."""
         if tables.gaps:
-            cells = sums_of_tables(tables, self.table)[0].reshape(-1, 3)
-            return self.of_whole(*cells.T, tables.totals[::3])
+            cells, rows, columns = sums_of_tables(tables, self.table)[0].reshape(-1, 3).T
+            return self.of_whole(cells, rows, columns, tables.totals[::3])
         sums, _ = sums_of_tables(tables, self.table)
         first, second = tables.queries.variables.reshape(-1, 2).T
         both = self.scaled_entropies[first] + self.scaled_entropies[second]
@@ -315,7 +319,7 @@ class PairsAbove(PairValues):
         return FoundPairs(first[keep], second[keep], values[keep], above.sum(axis=0))
 
 
-def measured(information: Integers | Floats, both: Integers, unit: float | None) -> Floats:
+def measured(information: Sums, both: Sums, unit: float | None) -> Floats:
     """Return information in `unit`, or SU without one, from N I(X; Y) and N (H(X) + H(Y)) in fixed point."""
     if unit is None:
         return np.asarray(2.0 * information / np.maximum(both, 1))

@@ -56,10 +56,12 @@ class GaussianScore(Score):
     """A variable of which no greater share of its diagonal entry is left, given others, is passed over."""
 
     def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
-        """Return what parents are eliminated from, of variables of variance 1; one matrix, or one a family."""
+        """Return what parents are eliminated from, of variables of variance 1: a matrix, or one a family."""
         raise NotImplementedError
 
-    def of_families(self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats) -> Floats:
+    def of_families(
+        self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
+    ) -> Floats:
         """Score families of variables of variance 1, by what eliminating so many parents gives and leaves."""
         raise NotImplementedError
 
@@ -101,7 +103,9 @@ class GaussianScore(Score):
                 if some.any():
                     kept = np.arange(size) != left_out[part[some]][:, None]
                     at = np.nonzero(kept)[1].reshape(-1, size - 1)
-                    smaller = correlations[enough][some][np.arange(len(at))[:, None, None], at[:, :, None], at[:, None]]
+                    smaller = correlations[enough][some][
+                        np.arange(len(at))[:, None, None], at[:, :, None], at[:, None]
+                    ]
                     found.without[part[some]] = self._of_matrices(smaller, n[some]) - own_units[some]
         return found
 
@@ -122,7 +126,9 @@ class GaussianBIC(GaussianScore):
         """Return the correlations."""
         return correlations
 
-    def of_families(self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats) -> Floats:
+    def of_families(
+        self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
+    ) -> Floats:
         """Score families of variables of variance 1, by what eliminating so many parents leaves."""
         log_likelihood = -0.5 * n_rows * (np.log(2.0 * math.pi * np.maximum(left, COLLINEAR)) + 1.0)
         scores = log_likelihood - 0.5 * _log(n_rows) * (sizes + 2.0)
@@ -137,7 +143,9 @@ class BGe(GaussianScore):
         """Return R of the papers, of variables of variance 1; the means of prior and sample are the same."""
         return np.asarray(n_rows * correlations + PRIOR_VARIANCE * np.eye(correlations.shape[-1]))
 
-    def of_families(self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats) -> Floats:
+    def of_families(
+        self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
+    ) -> Floats:
         """Score families of variables of variance 1, by what eliminating so many parents gives and leaves."""
         from scipy.special import gammaln
 

@@ -82,7 +82,7 @@ class UntilDecided:
     that strata after the last one needed are never counted. Engines without bit planes hand it whole tables.
     """
 
-    def __init__(self, whole: TableFormula, engine: CountingEngine, alpha: float) -> None:
+    def __init__(self, whole: Any, engine: CountingEngine, alpha: float) -> None:
         self._whole = whole
         # Where samples may miss variables, the whole formula says how many samples a test needs.
         self._statistic: G2Statistic = getattr(whole, "formula", whole)
@@ -119,7 +119,7 @@ class UntilDecided:
 
     def __call__(self, tables: Tables) -> Floats:
         """Compute statistic and degrees of freedom from tables that were counted as a whole."""
-        return self._whole(tables)
+        return np.asarray(self._whole(tables))
 
     def of_planes(self, tables: PlaneTables) -> Floats:
         """Count one stratum after another until part of the statistic is enough."""

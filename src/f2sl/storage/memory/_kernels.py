@@ -349,10 +349,10 @@ def count_tables(
 @kernel
 def _any(gaps: Array, query: Array) -> bool:
     """Return whether samples miss any variable of a query."""
+    found = False
     for v in query:
-        if gaps[v]:
-            return True
-    return False
+        found = found or gaps[v]
+    return found
 
 
 @kernel

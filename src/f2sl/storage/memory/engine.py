@@ -113,7 +113,7 @@ class MemoryEngine(CountsOnly):
             pass
 
     def _add_presence(self) -> None:
-        """Add what says which samples have the variables with gaps, as variables with one state and a plane."""
+        """Add the presence of the variables with gaps, each with one plane."""
         presence, n = self.presence, self.n_variables
         self._codes = presence.rows(self._codes, np.arange(n), np.arange(len(presence.owners)))
         own = np.packbits(self._codes[n:] == 0, axis=1, bitorder="little")
