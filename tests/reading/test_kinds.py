@@ -69,12 +69,12 @@ class TestReading:
 
     def test_missing_values(self):
         gaps = FRAME.assign(b=[0.5, np.nan, 3.0])
-        refused(lambda: as_numbers(gaps), "'b' (1 of 3 rows)", 'missing="drop"')
+        refused(lambda: as_numbers(gaps, missing="error"), "'b' (1 of 3 rows)", 'missing="drop"')
         table = as_numbers(gaps.assign(a=[7, 5, 9]), missing="drop")
         assert table.numbers.tolist() == [[0.5, 3.0], [7.0, 9.0]]
         assert table.notes == ("dropped 1 of 3 rows with missing values",)
         refused(lambda: as_numbers(gaps, missing="state"), "state", "drop")
-        refused(lambda: as_numbers(gaps, missing="omit"), "'omit'", "error, state, drop")
+        refused(lambda: as_numbers(gaps, missing="omit"), "'omit'", "available, state, drop, error")
         refused(lambda: as_numbers(gaps[1:], missing="drop"), "would drop 1 of 2 rows", "only one row")
 
     def test_whole_floats_with_gaps_are_numbers_too(self):
@@ -89,7 +89,7 @@ class TestRefusals:
             (["x", "y", "z"], ["labels are no real numbers", "drop=['bad']"]),
             ([True, False, True], ["labels are no real numbers"]),
             ([1.0, np.inf, 2.0], ["infinity"]),
-            ([1.0, -np.inf, np.nan], ["missing"]),
+            ([1.0, -np.inf, np.nan], ["infinity"]),
             ([4.0, 4.0, 4.0], ["(4)", "same number in every row"]),
             ([3, 3, 3], ["same number in every row"]),
             ([1e300, -1e300, 0.0], ["too far apart"]),

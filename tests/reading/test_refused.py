@@ -14,7 +14,7 @@ import scipy.sparse
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
 from f2sl.reading import check_learnable, open_table
 
-as_table = partial(open_table, kinds="states")
+as_table = partial(open_table, kinds="states", missing="error")
 
 
 def refusal(data, error=DataError, **options):
@@ -119,13 +119,13 @@ def test_options_of_other_types(options, told):
 def test_names_beside_an_open_table():
     table = as_table({"a": ["x", "y"]})
     for names in (np.array(["b"]), ["b"]):
-        assert refusal(table, OptionError, kinds="auto", names=names).startswith("names: a table was handed")
+        assert refusal(table, OptionError, kinds="auto", missing="available", names=names).startswith("names: a table was handed")
 
 
 def test_unknown_way_with_missing_values():
     message = refusal({"a": [1]}, OptionError, missing="drops")
     assert "'drops'" in message
-    assert "error, state, drop" in message
+    assert "available, state, drop, error" in message
 
 
 class TestNames:

@@ -219,4 +219,6 @@ def eliminate_each(
 ) -> None:
     """Do what `eliminate` does for one list of variables, in each of some matrices, (m, k, k) float64."""
     for t in range(len(matrices)):
-        eliminate(matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1])
+        eliminate(
+            matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1]
+        )

@@ -298,8 +298,9 @@ def _meanings_of_first(file: DataFile, rows: int) -> tuple[Meaning, ...]:
     """Return what the columns of the first rows mean."""
     with _parser(file, rows) as reader:
         _check_encoding(file, reader.schema)
-        batch = reader.read_next_batch() if len(reader.schema) else None
-        return tuple(_meaning_of(file.layout, values) for values in (batch.columns if batch else ()))
+        batch = next(iter(reader), None)
+        columns = [pa.nulls(0, dtype) for dtype in reader.schema.types] if batch is None else batch.columns
+        return tuple(_meaning_of(file.layout, values) for values in columns)
 
 
 def _meaning_of(layout: Layout, values: Any) -> Meaning:
