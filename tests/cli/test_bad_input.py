@@ -150,7 +150,7 @@ BAD_OPTIONS = {
         ["--bins", "smok=3"],
         ["--bins: unknown column 'smok'", "'smoke'?"],
     ),
-    "missing": ({"missing": "nix"}, ["--missing", "nix"], ["missing", "'nix'", "error, state, drop"]),
+    "missing": ({"missing": "nix"}, ["--missing", "nix"], ["missing", "'nix'", "available, state, drop, error"]),
     "algorithm": (
         {"algorithm": "f2sl-x"},
         ["--algorithm", "f2sl-x"],
