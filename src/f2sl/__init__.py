@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
+    from f2sl.reading import check as check
     from f2sl.reading import open_table as open_table
     from f2sl.stats.measures.base import Measure as Measure
     from f2sl.stats.scores.base import Score as Score
@@ -90,6 +91,7 @@ _HOMES = {
     "Score": "stats.scores.base",
     "TC": "structure.tc",
     "Table": "table",
+    "check": "reading",
     "compare": "graph",
     "compare_pc": "graph",
     "example_path": "examples",

@@ -112,5 +112,8 @@ def _nearest(name: str, names: list[str]) -> str | None:
     if len(name) > LONGEST_NAME or len(name) * sum(map(len, names)) > MOST_COMPARED:
         return None
     plain = {known.casefold(): known for known in reversed(names)}
+    longer = [known for known in plain if name and known.startswith(name.casefold())]
+    if longer:
+        return plain[min(longer, key=len)]
     near = difflib.get_close_matches(name.casefold(), plain, n=1, cutoff=0.5)
     return plain[near[0]] if near else None

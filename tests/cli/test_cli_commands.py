@@ -266,7 +266,7 @@ def test_groups_of_options_stand_under_their_headings(capsys):
     [
         (
             ["lern", "x"],
-            "unknown command 'lern'; did you mean 'learn'? Known: learn, pc, mb, compare, algorithms,",
+            "unknown command 'lern'; did you mean 'learn'? Known: learn, pc, mb, check, compare,",
         ),
         (["learn"], "missing argument 'DATA'; see f2sl learn --help"),
         (["compare", "graph.json"], "missing argument 'TRUTH'; see f2sl compare --help"),

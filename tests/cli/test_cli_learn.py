@@ -255,7 +255,7 @@ def test_neither_threads_nor_the_order_of_columns_matter(tmp_path, algorithm):
     from f2sl import example_path
     from f2sl.reading.files import data_files, read_files
 
-    table = read_files(data_files(example_path("alarm")))
+    table, _ = read_files(data_files(example_path("alarm")))
     backwards = tmp_path / "backwards.parquet"
     pq.write_table(table.select(table.column_names[::-1]), backwards)
     one, two, turned = (tmp_path / f"{name}.json" for name in ("one", "two", "turned"))

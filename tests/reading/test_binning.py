@@ -109,7 +109,7 @@ def test_a_cut_that_rounding_moves_to_the_largest_value_stays():
 
 def test_a_constant_column_has_one_state():
     for kind in ("quantile", "width"):
-        assert as_table({"a": [2.5, 2.5], "b": [0, 1]}, bins=4, binning=kind).states[0] == ("[2.5, 2.5]",)
+        assert as_table({"a": [2.5, 2.5], "b": [0, 1]}, bins=4, binning=kind).states[0] == (2.5,)
 
 
 def test_a_number_of_bins_is_for_reals_and_long_integers_only():
@@ -118,7 +118,7 @@ def test_a_number_of_bins_is_for_reals_and_long_integers_only():
     table = as_table(data, bins=3)
     assert table.cardinalities.tolist() == [3, 3, 5]
     assert table.states[1] == ("[0, 500)", "[500, 1000)", "[1000, 1499]")
-    assert table.notes == ("columns 'real', 'long' cut into 3 equal-frequency bins",)
+    assert table.notes == ("columns 'real', 'long': cut into 3 equal-frequency bins",)
 
 
 def test_a_column_too_long_for_any_code_can_be_cut_and_leaves_its_neighbours_alone():
@@ -131,7 +131,7 @@ def test_a_column_too_long_for_any_code_can_be_cut_and_leaves_its_neighbours_alo
 def test_a_dictionary_of_bins_is_for_the_columns_it_names():
     table = as_table(np.array([[0, 0], [1, 1], [2, 2], [3, 3]]), bins={"x1": 2}, binning="width")
     assert table.states == ((0, 1, 2, 3), ("[0, 2)", "[2, 3]"))
-    assert table.notes == ("column 'x1' cut into 2 equal-width bins",)
+    assert table.notes == ("column 'x1': cut into 2 equal-width bins",)
 
 
 def test_missing_values_are_outside_all_bins():
@@ -152,7 +152,7 @@ def test_bins_for_a_column_that_is_not_there():
 
 
 def test_bins_for_labels_are_refused():
-    with pytest.raises(OptionError, match="'a' holds labels"):
+    with pytest.raises(DataError, match="'a': labels cannot be cut"):
         as_table({"a": ["x", "y"]}, bins={"a": 2})
 
 

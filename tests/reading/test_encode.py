@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from f2sl.errors import OptionError
+from f2sl.errors import DataError, OptionError
 from f2sl.reading import open_table
 from f2sl.storage.memory.table import MemoryTable
 
@@ -249,12 +249,10 @@ def test_frames_of_nothing_but_integers(make, gap):
     assert table.codes.tolist() == [[1, 0, 1], [0, 2, 1]]
 
 
-def test_whole_floats_with_gaps_are_noted():
+def test_whole_floats_with_gaps_are_integers():
     table = as_table({"i": [3.0, None, 1.0]}, missing="state")
-    assert table.notes == (
-        "column 'i': missing values became a state",
-        "column 'i': whole floats with missing values read as integers",
-    )
+    assert table.notes == ("column 'i': missing values became a state",)
+    assert table.states == ((1, 3, "<missing>"),)
 
 
 def test_a_masked_array_keeps_its_mask():
@@ -269,7 +267,11 @@ def test_the_missing_label_makes_way():
 
 
 def test_a_column_of_nothing_but_gaps():
-    assert as_table({"a": [None, None], "b": [1, 2]}, missing="state").states[0] == ("<missing>",)
+    for missing in ("state", "error"):
+        table = as_table({"a": [None, None], "b": [1, 2]}, missing=missing)
+        assert (table.names, table.notes) == (("b",), ("column 'a': left out: no values",))
+    with pytest.raises(DataError, match=r"no row is complete: .* 2 of 2 rows; leave out .* drop=\['a'\]"):
+        as_table({"a": [None, None], "b": [1, 2]}, missing="drop")
 
 
 def test_names_replace_those_of_the_data():

@@ -14,7 +14,7 @@ import scipy.sparse
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
 from f2sl.reading import check_learnable, open_table
 
-as_table = partial(open_table, kinds="states")
+as_table = partial(open_table, kinds="states", missing="error")
 
 
 def refusal(data, error=DataError, **options):
@@ -26,33 +26,16 @@ def refusal(data, error=DataError, **options):
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_floats_are_named_with_the_way_out(make):
-    message = refusal(make({"a": [1, 2], "height": [1.5, 2.5], "weight": [0.1, 0.2]}))
-    assert message.startswith("columns 'height', 'weight': real numbers")
-    assert "bins=" in message
-    assert "--bins" in message
-    assert "'a'" not in message
-
-
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
-def test_whole_floats_are_named_with_both_ways_out(make):
-    message = refusal(make({"a": [1.0, 2.0]}))
-    assert message.startswith("column 'a': whole numbers stored as floats")
-    assert ".astype(int)" in message
-    assert "bins=" in message
-
-
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_missing_values_are_counted_with_the_ways_out(make):
     message = refusal(make({"a": ["x", None, None], "b": [1, 2, 3], "c": [None, 1, 2]}), missing="error")
     assert "'a' (2 of 3 rows), 'c' (1 of 3 rows)" in message
-    for way in ('missing="state"', 'missing="drop"', "--missing state"):
+    for way in ('missing="state"', 'missing="drop"'):
         assert way in message
 
 
 def test_only_the_first_columns_are_listed():
-    message = refusal({f"c{i:02d}": [0.5, 1.5] for i in range(13)})
-    assert "'c09' ... and 3 more" in message
+    message = refusal({f"c{i:02d}": ["x", None] for i in range(13)})
+    assert "'c09' (1 of 2 rows) ... and 3 more" in message
     assert "'c10'" not in message
 
 
@@ -60,7 +43,6 @@ def test_all_troubles_are_told_at_once():
     day = datetime.date(2020, 1, 1)
     message = refusal(
         {
-            "real": [0.5, 1.5],
             "gap": ["x", None],
             "day": [day, day],
             "mix": [1, "x"],
@@ -71,7 +53,7 @@ def test_all_troubles_are_told_at_once():
         },
         missing="error",
     )
-    for name in ("real", "gap", "day", "mix", "inf", "list", "complex"):
+    for name in ("gap", "day", "mix", "inf", "list", "complex"):
         assert repr(name) in message
     assert "'mix' (int and str), 'float beside text' (float and str)" in message
     assert "infinity" in message
@@ -95,14 +77,11 @@ def test_dates_and_times(column):
 
 
 def test_long_integers():
-    rows = np.arange(1_001)
-    assert as_table({"id": rows[:1_000]}).cardinalities.tolist() == [1_000]
+    rows = np.arange(70_000)
+    assert as_table({"id": rows[:65_536]}).cardinalities.tolist() == [65_536]
     for data in ({"id": rows}, np.stack([rows, rows % 2], axis=1), pd.DataFrame({"id": rows})):
-        message = refusal(data)
-        assert "(1,001): too many distinct values" in message
-        assert "bins=" in message
-    assert "'x0'" in refusal(np.stack([rows * 10**6, rows % 2], axis=1))
-    assert "100,000" in refusal(np.arange(100_000).reshape(-1, 1))
+        assert "(70,000): too many states" in refusal(data)
+        assert open_table(data).kinds[0] == "number"
 
 
 def test_too_many_strings():
@@ -116,11 +95,11 @@ def test_too_many_strings():
 
 
 def test_integers_beyond_64_bits():
-    assert "column 'big' (integers of more than 64 bits)" in refusal({"big": [2**70, 1]})
+    assert "column 'big': integers of more than 64 bits" in refusal({"big": [2**70, 1]})
 
 
 def test_nothing_left_after_dropping():
-    assert "all 2 rows" in refusal({"a": [None, "x"], "b": [1, None]}, missing="drop")
+    assert "would drop 2 of 2 rows" in refusal({"a": [None, "x"], "b": [1, None]}, missing="drop")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +107,10 @@ def test_nothing_left_after_dropping():
     [
         ({"header": "no"}, "header must be True or False, not 'no'"),
         ({"binning": ["width"]}, "unknown binning ['width']; did you mean 'width'? Known: quantile, width"),
-        ({"bins": 1, "header": 0}, "bins takes a whole number of at least 2, got 1; header must be True or"),
+        (
+            {"bins": 1, "header": 0},
+            'header must be True or False, not 0; bins takes a whole number of at least 2, or "auto", got 1',
+        ),
     ],
 )
 def test_options_of_other_types(options, told):
@@ -138,7 +120,9 @@ def test_options_of_other_types(options, told):
 def test_names_beside_an_open_table():
     table = as_table({"a": ["x", "y"]})
     for names in (np.array(["b"]), ["b"]):
-        assert refusal(table, OptionError, kinds="auto", names=names).startswith("names: a table was handed")
+        assert refusal(table, OptionError, kinds="auto", missing="available", names=names).startswith(
+            "names: a table was handed"
+        )
 
 
 def test_unknown_way_with_missing_values():
@@ -163,7 +147,7 @@ class TestNames:
         assert "'1' occurs 2 times" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]))
 
     def test_empty(self):
-        assert "column 2 of 2 has no name" in refusal({"a": [1], "": [1]})
+        assert as_table({"a": [1], "": [1]}).names == ("a", "column 2")
 
     def test_of_the_wrong_number(self):
         message = refusal(np.zeros((2, 3), dtype=int), OptionError, names=["a"])
@@ -229,7 +213,7 @@ class TestOtherThings:
 
     def test_nan_and_infinity_in_arrays(self):
         for bins in (None, 2):
-            assert "NaN" in refusal(np.array([[0.5, np.nan], [0.1, 0.2]]), bins=bins, missing="error")
+            assert "missing values" in refusal(np.array([[0.5, np.nan], [0.1, 0.2]]), bins=bins)
             assert "infinity" in refusal(np.array([[0.5, np.inf], [0.1, 0.2]]), bins=bins)
 
     def test_lazy_frames(self):

@@ -22,7 +22,7 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.progress import progress
-from f2sl.cli.reading import Reading, with_reading_options
+from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import Interrupted
 
 EXAMPLES = examples(
@@ -41,7 +41,7 @@ EXAMPLES = examples(
 @with_learner_options
 @with_reading_options
 def learn(
-    reading: Reading,
+    reading: TableOptions,
     options: dict[str, Any],
     algorithm: Annotated[
         str,
@@ -125,12 +125,12 @@ def learn(
         output.tell_of_incomplete(learner.notes_)
 
 
-def _check_files(reading: Reading, out: Path | None, picture: Path | None, truth: Path | None) -> None:
+def _check_files(reading: TableOptions, out: Path | None, picture: Path | None, truth: Path | None) -> None:
     """Find out before any work what cannot be written or read."""
     if picture is not None:
-        check_picture_file(picture, [path for path in (reading.data, out, truth) if path is not None])
+        check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
     if out is not None:
-        check_graph_file(out, [path for path in (reading.data, truth) if path is not None])
+        check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
     reading.check()
 
 

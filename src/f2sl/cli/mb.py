@@ -9,7 +9,7 @@ import typer
 from f2sl.cli.help import examples
 from f2sl.cli.one_target import OneTarget, run_one_target
 from f2sl.cli.options import LEARNING, AsJson, Quiet, with_learner_options
-from f2sl.cli.reading import Reading, with_reading_options
+from f2sl.cli.reading import TableOptions, with_reading_options
 
 EXAMPLES = examples(
     "f2sl mb data.csv Smoking",
@@ -21,7 +21,7 @@ EXAMPLES = examples(
 @with_learner_options
 @with_reading_options
 def mb(
-    reading: Reading,
+    reading: TableOptions,
     options: dict[str, Any],
     target: Annotated[
         str | None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import create_learner, in_terms_of_flags
+from f2sl.cli.options import as_flags, create_learner, in_terms_of_flags
 from f2sl.cli.output import count, printable
 from f2sl.cli.progress import progress
 from f2sl.cli.summary import reliability
@@ -15,7 +15,7 @@ from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
-    from f2sl.cli.reading import Reading
+    from f2sl.cli.reading import TableOptions
     from f2sl.local.found import FoundSet, FoundSets
 
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class OneTarget:
     """What was asked for on the command line."""
 
-    reading: Reading
+    reading: TableOptions
     target: str | None
     algorithm: str
     options: dict[str, Any]
@@ -48,7 +48,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
                 except Interrupted as error:
                     found = error.finished
                     interrupts.put_off()
-    notes = [*table.notes, *remarks(table), *found.notes]
+    notes = [as_flags(note) for note in (*table.notes, *remarks(table), *found.notes)]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}

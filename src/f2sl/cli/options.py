@@ -7,18 +7,19 @@ stay the learner's own.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from f2sl._options import CATALOGUE, READING_OPTIONS
-from f2sl.errors import OptionError
+from f2sl.errors import DataError, FileError, OptionError
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
@@ -38,10 +39,11 @@ FLAGS = {
 """How each parameter that a user can set is written on the command line."""
 
 DataFile = Annotated[
-    Path,
+    str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV (any delimiter, packed or not), Parquet or Arrow file, or a folder of these.",
+        help="A CSV (any delimiter), Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file, packed or "
+        "not, or a folder of files; - for the standard input.",
     ),
 ]
 Jobs = Annotated[
@@ -53,7 +55,7 @@ Bins = Annotated[
     typer.Option(
         "--bins",
         metavar="K or COLUMN=K",
-        help="Cut all columns of real numbers into K intervals, or this column. Repeat for more columns.",
+        help="Cut all numbers into K intervals, or this column; K may be auto. Repeat for more columns.",
         rich_help_panel=READING,
     ),
 ]
@@ -76,6 +78,60 @@ Kinds = Annotated[
     str,
     typer.Option(
         help="What the columns hold: states, numbers (number), or what they look like (auto).",
+        rich_help_panel=READING,
+    ),
+]
+Number = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--number",
+        metavar="COLUMN",
+        help="Read this column as numbers. Repeat for more.",
+        rich_help_panel=READING,
+    ),
+]
+States = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--states",
+        metavar="COLUMN",
+        help="Read this column as states. Repeat for more.",
+        rich_help_panel=READING,
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that says how many rows each row stands for.",
+        rich_help_panel=READING,
+    ),
+]
+MergeAliases = Annotated[
+    bool,
+    typer.Option(
+        "--merge-aliases",
+        help="Of columns that determine each other one to one, learn from the first, and draw the others "
+        "beside it.",
+        rich_help_panel=READING,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Encoding of a CSV, such as latin-1; UTF-8 by default.", rich_help_panel=READING),
+]
+Comment = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="Skip the lines of a CSV that begin with this.", rich_help_panel=READING
+    ),
+]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na",
+        metavar="VALUE",
+        help="Cells of a CSV that are missing values, beside the usual. Repeat for more.",
         rich_help_panel=READING,
     ),
 ]
@@ -215,33 +271,28 @@ def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> An
     return learner
 
 
-def parse_bins(given: Sequence[str] | None) -> int | dict[str, int] | None:
-    """Understand what ``--bins`` was given: a number, or some ``column=number``.
+def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
+    """Understand what ``--bins`` was given: a number or auto for all columns (``*``), or ``column=number``.
 
     Examples
     --------
     >>> parse_bins(["5"])
-    5
-    >>> parse_bins(["age=4", "a=b=3"])
-    {'age': 4, 'a=b': 3}
+    {'*': 5}
+    >>> parse_bins(["auto", "age=4", "a=b=3"])
+    {'*': 'auto', 'age': 4, 'a=b': 3}
     """
     if not given:
         return None
-    columns: dict[str, int] = {}
+    columns: dict[str, int | str] = {}
     for text in given:
         column, equals, number = text.rpartition("=")
-        try:
-            k = int(number)
-        except ValueError:
-            raise OptionError(f"--bins takes a whole number or COLUMN=NUMBER, not {text!r}") from None
-        if equals:
-            if column in columns:
-                raise OptionError(f"--bins is given twice for column {column!r}")
-            columns[column] = k
-        elif len(given) > 1:
-            raise OptionError("--bins takes one number for all columns or COLUMN=NUMBER for some, not both")
-        else:
-            return k
+        column = column if equals else "*"
+        if number != "auto" and not number.strip("-").isdecimal():
+            raise OptionError(f"--bins takes a whole number, auto or COLUMN=NUMBER, not {text!r}")
+        if column in columns:
+            where = f"column {column!r}" if equals else "all columns"
+            raise OptionError(f"--bins is given twice for {where}")
+        columns[column] = number if number == "auto" else int(number)
     return columns
 
 
@@ -251,6 +302,35 @@ def in_terms_of_flags() -> Iterator[None]:
     try:
         yield
     except OptionError as error:
-        told = re.sub(r"(?:^|(?<=; ))\w+", lambda first: FLAGS.get(first[0], first[0]), str(error))
+        told = re.sub(r"(?:^|(?<=; )|(?<=\. ))\w+", lambda first: FLAGS.get(first[0], first[0]), str(error))
         told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
-        raise OptionError(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told)) from None
+        raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
+    except (DataError, FileError) as error:
+        raise type(error)(as_flags(str(error))) from None
+
+
+_ASSIGNED = re.compile(rf"\b({'|'.join(READING_OPTIONS)})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)")
+
+
+def as_flags(text: str) -> str:
+    """Write the options of reading that a message names as they are written on the command line.
+
+    Examples
+    --------
+    >>> as_flags('kinds={"x": "number"}, bins=5, missing="drop", memory=')
+    '--number x, --bins 5, --missing drop, --memory'
+    """
+
+    def flag(assigned: re.Match[str]) -> str:
+        option, written = assigned.groups()
+        value = ast.literal_eval(written) if written else ""
+        if option == "header":
+            return "--no-header"
+        if option == "aliases":
+            return "--merge-aliases"
+        if option == "kinds" and isinstance(value, dict):
+            return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
+        values = value if isinstance(value, list) else [value]
+        return " ".join(f"--{option} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
+
+    return _ASSIGNED.sub(flag, text)

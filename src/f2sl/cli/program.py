@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from f2sl._version import __version__
-from f2sl.cli import algorithms, compare, example, learn, mb, networks, pc, report, reproduce, sample
+from f2sl.cli import algorithms, check, compare, example, learn, mb, networks, pc, report, reproduce, sample
 from f2sl.cli.help import GroupedCommand, examples
 from f2sl.errors import OptionError, unknown_name
 
@@ -45,6 +45,7 @@ def _add(name: str, command: Callable[..., None], epilog: str, summary: str) -> 
 _add("learn", learn.learn, learn.EXAMPLES, "Learn a graph from a table.")
 _add("pc", pc.pc, pc.EXAMPLES, "Find one variable's parents and children.")
 _add("mb", mb.mb, mb.EXAMPLES, "Find one variable's Markov blanket.")
+_add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")
 _add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
 _add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorithms and their options.")
 _add("example", example.example, example.EXAMPLES, "Write a bundled example to a file.")

@@ -5,32 +5,40 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.options import (
     Binning,
     Bins,
+    Comment,
     DataFile,
     Delimiter,
     Drop,
+    Encoding,
     Engine,
     Jobs,
     Kinds,
     Memory,
+    MergeAliases,
     Missing,
+    Na,
     NoHeader,
+    Number,
     Scheduler,
+    States,
+    Weights,
     parse_bins,
     spread,
 )
-from f2sl.errors import FileError
+from f2sl.errors import FileError, OptionError
 
 if TYPE_CHECKING:
     from f2sl.table import Table
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableOptions:
     """Which file or folder to read, and how, as it was written on the command line."""
 
     data: DataFile
@@ -39,23 +47,32 @@ class Reading:
     binning: Binning = "quantile"
     missing: Missing = "available"
     kinds: Kinds = "auto"
+    number: Number = None
+    states: States = None
+    weights: Weights = None
+    merge_aliases: MergeAliases = False
     engine: Engine = "auto"
     memory: Memory = None
     scheduler: Scheduler = None
     delimiter: Delimiter = None
     no_header: NoHeader = False
+    encoding: Encoding = None
+    comment: Comment = None
+    na: Na = None
     drop: Drop = None
 
-    def check(self) -> None:
-        """Refuse what is no option, and a file that is not there, at once: reading takes a while to load."""
-        from f2sl._memory import memory_limit
-        from f2sl._threads import resolve_jobs
+    @property
+    def place(self) -> Path | None:
+        """The path of the file or folder; None for the standard input."""
+        return None if self.data == "-" else Path(self.data)
 
-        parse_bins(self.bins)
-        memory_limit(self.memory, self.engine)
-        resolve_jobs(self.jobs)
+    def check(self) -> None:
+        """Refuse options that make no sense, and a file that is not there, at once: reading takes a while."""
+        self.options()
+        if not self.data:
+            raise FileError("no file is named: the path is empty")
         try:
-            there = self.data.exists()
+            there = self.place is None or self.place.exists()
         except OSError as error:
             raise FileError(f"{self.data}: {error.strerror or error}") from None
         if not there:
@@ -63,13 +80,26 @@ class Reading:
 
     def options(self) -> dict[str, Any]:
         """Return what `open_table` calls these options."""
-        names = ("binning", "missing", "kinds", "engine", "memory", "scheduler", "delimiter")
-        options = {name: getattr(self, name) for name in names}
+        names = ("binning", "missing", "weights", "engine", "memory", "scheduler")
+        options = {name: getattr(self, name) for name in (*names, "delimiter", "encoding", "comment")}
         return options | {
+            "kinds": self._kinds(),
             "bins": parse_bins(self.bins),
+            "aliases": "merge" if self.merge_aliases else "keep",
             "header": not self.no_header,
+            "na": self.na or (),
             "drop": self.drop or (),
         }
+
+    def _kinds(self) -> str | dict[str, str]:
+        number, states = self.number or [], self.states or []
+        for name in number:
+            if name in states:
+                raise OptionError(f"--number and --states both name column {name!r}")
+        if (number or states) and self.kinds != "auto":
+            raise OptionError("--kinds is for all columns: leave it out beside --number and --states")
+        named = dict.fromkeys(number, "number") | dict.fromkeys(states, "states")
+        return named or self.kinds
 
     def read(self, algorithm: str, learner: Any) -> Table:
         """Read the table, as one of the kinds that a learner takes."""
@@ -79,15 +109,16 @@ class Reading:
         with stage("reading the table"):
             table = open_for(learner.takes, algorithm, self.data, self.jobs, **self.options())
         if not self.no_header and all(_is_number(name) for name in table.names):
-            note = "all columns are called by numbers; if the first line is data, say --no-header"
+            note = "all columns are called by numbers; if the first line is data, say header=False"
             return table.with_notes(*table.notes, note)
         return table
 
 
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Turn the parameter ``reading`` of a command into the file and one option for each way of reading it."""
-    fields = inspect.signature(Reading, eval_str=True).parameters.values()
-    return spread(command, "reading", list(fields), Reading, after="algorithm")
+    after = "algorithm" if "algorithm" in inspect.signature(command).parameters else None
+    fields = inspect.signature(TableOptions, eval_str=True).parameters.values()
+    return spread(command, "reading", list(fields), TableOptions, after=after)
 
 
 def _is_number(name: str) -> bool:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
+from f2sl.cli.options import as_flags
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
-    from f2sl.cli.reading import Reading
+    from f2sl.cli.reading import TableOptions
     from f2sl.graph import PDAG, Comparison
     from f2sl.table import Table
 
@@ -74,7 +75,7 @@ class Learned:
     """All that there is to tell: of the table, the learner, the graph and where it went."""
 
     algorithm: str
-    reading: Reading
+    reading: TableOptions
     table: Table
     learner: Any
     graph: PDAG
@@ -165,7 +166,7 @@ class Learned:
         return lines
 
     def _notes(self) -> list[str]:
-        return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
+        return [*map(as_flags, self.learner.notes_), *([] if self.truth is None else notes_on(self.truth))]
 
     def _states(self) -> dict[str, int] | None:
         """Return the least and the greatest number of states of a variable; real numbers have none."""

@@ -50,7 +50,7 @@ def load_example(name: str) -> Any:
     """
     from f2sl.reading.files import data_files, read_files
 
-    table = read_files(data_files(example_path(name)))
+    table, _ = read_files(data_files(example_path(name)))
     try:
         return table.to_pandas()
     except ImportError:

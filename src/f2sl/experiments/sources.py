@@ -56,7 +56,9 @@ class PaperSource:
 
     def table(self, rows: int, data_set: int) -> Table:
         """Read a data set."""
-        return open_table(self._supplement.table(rows, data_set), names=self._supplement.names)
+        return open_table(
+            self._supplement.table(rows, data_set), names=self._supplement.names, kinds="states"
+        )
 
     def facts(self) -> NetworkFacts:
         """Measure the graph, and count the states that occur in any of the data sets."""
@@ -127,7 +129,7 @@ def open_source(network: str, folder: Path | None) -> Source:
 def sampled_table(network: BayesianNetwork, rows: int, seed: int) -> Table:
     """Draw rows as somebody has them who does not know the network: with the states that occur."""
     drawn = sample_table(network, rows, seed)
-    return open_table(drawn.codes.T, names=drawn.names)
+    return open_table(drawn.codes.T, names=drawn.names, kinds="states")
 
 
 def _facts(network: str, source: str, truth: DAG, states: list[int]) -> NetworkFacts:

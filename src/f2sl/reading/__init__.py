@@ -11,7 +11,7 @@ to do, and what it had to assume is in the table's notes.
 [0, 1, 0]
 """
 
-from f2sl.reading.check import check_learnable
-from f2sl.reading.open import open_table
+from f2sl.reading.check import Report, check_learnable
+from f2sl.reading.open import check, open_table
 
-__all__ = ["check_learnable", "open_table"]
+__all__ = ["Report", "check", "check_learnable", "open_table"]

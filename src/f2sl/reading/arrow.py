@@ -75,7 +75,7 @@ def object_column(values: Any, missing: Mask | None = None) -> RawColumn:
     if any(issubclass(one, (complex, np.complexfloating)) for one in types):
         raise Refused("complex")
     if names == ["int"]:
-        raise Refused("type", "integers of more than 64 bits")
+        raise Refused("long")
     if len(names) > 1:
         raise Refused("mixed", " and ".join(names))
     raise Refused("type", names[0] if names else "object")

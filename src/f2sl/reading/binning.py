@@ -28,9 +28,25 @@ from f2sl._arrays import Floats, Integers
 BINNINGS = {"quantile": "equal-frequency", "width": "equal-width"}
 """The ways of binning, and what they are called."""
 
+FEWEST_BINS, MOST_BINS = 3, 10
+"""Between these is how many bins are chosen where the user leaves that open."""
+
 SHORT_DIGITS = 3
 LONG_DIGITS = 17
 OUTER_DIGITS = 6
+
+
+def auto_bins(n_rows: int) -> int:
+    """Choose how many bins: the fourth root of the rows, from 3 to 10.
+
+    A table of three variables that are cut so has as many rows for each cell as there are bins.
+
+    Examples
+    --------
+    >>> auto_bins(50), auto_bins(1000), auto_bins(10**6)
+    (3, 5, 10)
+    """
+    return min(MOST_BINS, max(FEWEST_BINS, int(n_rows**0.25)))
 
 
 def cut(

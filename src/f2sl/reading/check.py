@@ -1,120 +1,206 @@
-"""What makes a table unfit to learn from, told at once and by name.
+"""What is wrong with a table, told at once and by name, and what becomes of each of its columns.
 
-A user with twenty float columns should not have to fix them one error at a time. The reasons are gathered
-while the columns are read, and raised together.
+A user with twenty columns at fault should not have to fix them one error at a time. The reasons are gathered
+while the columns are read, and raised together; :func:`f2sl.check` shows them without raising.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl.errors import DataError
+from f2sl.errors import DataError, OptionError
 from f2sl.reading.values import Refused
 from f2sl.table.column import HOLDS, KINDS, MAX_STATES, NUMBER
 from f2sl.table.names import listing
 from f2sl.table.table import Table
 
-MAX_INTEGERS = 1_000
-"""The most distinct values of an integer column that count as states."""
-
 LEAST_SPREAD, MOST_SPREAD = 1e-100, 1e100
 """Between these, the squares of a column's distances from its mean can be computed with."""
 
-_BINS = "cut them into states with bins=5, say (on the command line --bins 5)"
-
 REASONS = {
     "missing": (
-        'missing values (None, NaN or null); make them a state with missing="state", '
-        'or drop their rows with missing="drop" (on the command line --missing state, --missing drop)'
+        'missing values; make them a state with missing="state", or drop their rows with missing="drop"'
     ),
-    "missing numbers": (
-        'missing values (None, NaN or null); drop their rows with missing="drop" '
-        "(on the command line --missing drop)"
-    ),
-    "empty": "no values at all; leave the column out with drop= (on the command line --drop)",
-    "infinite": "infinity is no number to learn from; replace it or leave out its rows",
-    "labels": (
-        "labels are no real numbers; leave the column out, or have the real numbers cut into states with "
-        'bins=5, say (on the command line --bins 5), by a learner of states and without kinds="number"'
-    ),
-    "constant": "the same number in every row, which is related to nothing; leave the column out",
+    "missing numbers": 'missing values; drop their rows with missing="drop"',
+    "empty": "no values at all; leave out with {drop}",
+    "infinite": "infinity is no number to learn from; replace it, or leave out with {drop}",
+    "labels": "labels are no real numbers; leave out with {drop}",
+    "constant": "the same number in every row, which is related to nothing; leave out with {drop}",
     "spread": (
         f"numbers too far apart or too close together to compute with (more than {MOST_SPREAD:g} or less "
-        f"than {LEAST_SPREAD:g} between the least and the greatest); measure the column in another unit"
-    ),
-    "reals": f"real numbers are no states; {_BINS}",
-    "whole": (
-        f"whole numbers stored as floats; convert them to integers with .astype(int), or {_BINS}; "
-        'some learners take them for real numbers with kinds="number" (on the command line --kinds number)'
-    ),
-    "integers": (
-        f"too many distinct values for states (integer columns may have {MAX_INTEGERS:,}); "
-        f"{_BINS}, or leave the column out"
+        f"than {LEAST_SPREAD:g} between the least and the greatest); measure them in another unit, or leave "
+        "out with {drop}"
     ),
     "many": (
-        f"too many states (at most {MAX_STATES:,} are possible); "
-        "group the values into fewer categories, or leave the column out"
+        f"too many states (at most {MAX_STATES:,} are possible); group the values into fewer categories, or "
+        "leave out with {drop}"
     ),
-    "time": "dates and times are no states; convert them to categories or numbers, or leave the column out",
-    "mixed": "values of different types; convert the column to one type, such as strings",
-    "complex": "Complex data not supported; a variable's values are real numbers or labels",
-    "type": "values of a type that has no states; convert them to strings, integers or categories",
+    "cut labels": "labels cannot be cut into intervals; leave bins= out for them",
+    "time": "dates and times are neither states nor numbers; leave out with {drop}, or convert them",
+    "cut time": "dates and times cannot be cut into intervals; leave out with {drop}, or convert them",
+    "mixed": "values of different types; convert them to one type, such as strings, or leave out with {drop}",
+    "complex": "Complex data not supported; leave out with {drop}",
+    "long": (
+        "integers of more than 64 bits, like identifiers; leave out with {drop}, or convert them to strings"
+    ),
+    "type": (
+        "values of a type that has no states; convert them to strings or numbers, or leave out with {drop}"
+    ),
+    "weights": "weights are whole numbers of 0 or more, without gaps",
 }
 """Why a column is refused, and what to do; in the order in which they are told."""
 
 
 class Problems:
-    """The columns that are refused, by the reasons for it.
+    """What is wrong with a table: with its columns by the reasons for it, and with the whole.
 
     Examples
     --------
     >>> problems = Problems()
-    >>> problems.add("mixed", "a", "int and str")
+    >>> problems.add("time", "a", "date32")
     >>> problems.raise_any()
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' (int and str): values of different types; convert the column to one type, such as strings
+    f2sl.errors.DataError: column 'a' (date32): dates and times are neither states nor numbers; leave out with drop=['a'], or convert them
     """  # noqa: E501
 
-    def __init__(self) -> None:
-        self._columns: dict[str, list[str]] = {reason: [] for reason in REASONS}
+    def __init__(self, options: Iterable[str] = ()) -> None:
+        self._options = list(options)
+        self._columns: dict[str, dict[str, str]] = {reason: {} for reason in REASONS}
+        self._others: list[str] = []
 
     def add(self, reason: str, column: str, detail: str = "") -> None:
         """Note that `column` is refused for one of the reasons."""
-        self._columns[reason].append(f"{column!r} ({detail})" if detail else repr(column))
+        self._columns[reason][column] = f"{column!r} ({detail})" if detail else repr(column)
 
-    def raise_any(self) -> None:
-        """Raise one error that names all the columns noted; do nothing if there are none."""
-        told = [
-            f"{'column' if len(columns) == 1 else 'columns'} {listing(columns)}: {REASONS[reason]}"
+    def say(self, text: str) -> None:
+        """Note what is wrong with the table as a whole."""
+        self._others.append(text)
+
+    def told(self) -> list[str]:
+        """Return all that is wrong, a sentence for each reason."""
+        found = [
+            f"{'column' if len(columns) == 1 else 'columns'} {listing(list(columns.values()))}: "
+            + REASONS[reason].replace("{drop}", drop_of(columns))
             for reason, columns in self._columns.items()
             if columns
         ]
+        return [*self._options, *found, *self._others]
+
+    def raise_any(self) -> None:
+        """Raise one error about all that is wrong; do nothing if nothing is."""
+        told = self.told()
         if told:
-            raise DataError(". ".join(told))
+            raise (OptionError if told == self._options else DataError)(". ".join(told))
 
 
-def check_size(names: tuple[str, ...], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> None:
-    """Refuse a table with too few columns or rows."""
+def drop_of(columns: Iterable[str]) -> str:
+    """Write the option that leaves columns out; of very many its name alone."""
+    names = list(columns)
+    return f"drop={names}" if len(names) <= 10 else "drop="
+
+
+class CheckedColumn(NamedTuple):
+    """What becomes of one column, and why."""
+
+    name: str
+    kind: str
+    values: str
+    missing: int
+    action: str
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What a table holds and what will be done with it; :func:`f2sl.check` makes it.
+
+    Attributes
+    ----------
+    columns : tuple of CheckedColumn
+        Of each column of the data the name, the kind, the states or the range, the number of missing values,
+        what will be done with it, and why.
+    problems : tuple of str
+        All that keeps the table from being learned from, each with the option that solves it.
+    notes : tuple of str
+        What is assumed.
+    n_rows : int
+        The rows of the data.
+    """
+
+    columns: tuple[CheckedColumn, ...]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    n_rows: int
+
+    def to_frame(self) -> Any:
+        """Return the columns as a pandas frame if pandas is installed, otherwise as a PyArrow table."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pylist([column._asdict() for column in self.columns])
+        try:
+            return table.to_pandas()
+        except ImportError:
+            return table
+
+    def __repr__(self) -> str:
+        rows = [
+            tuple(map(str, row))
+            for row in (("column", "kind", "values", "missing", "action", "why"), *self.columns)
+        ]
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        for what, texts in (("note", self.notes), ("problem", self.problems)):
+            lines += [f"{what}: {text}" for text in texts]
+        return "\n".join(lines)
+
+
+class Checked(Exception):
+    """Ends opening a table of which only the report is wanted."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self.report = report
+
+
+def values_told(states: Sequence[object], low: float, high: float) -> str:
+    """Say which values a column has: the first states and their number, or the range of numbers.
+
+    Examples
+    --------
+    >>> values_told(("no", "yes"), 0, 0), values_told((), 0.5, 20.0)
+    ('2 states: no, yes', '0.5 to 20')
+    """
+    if not states:
+        return f"{low:g} to {high:g}"
+    shown = ", ".join(str(state)[:20] for state in states[:5])
+    return f"{len(states):,} state{'s' * (len(states) != 1)}: {shown}{', ...' * (len(states) > 5)}"
+
+
+def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> str | None:
+    """Say that a table has too few columns or rows, if it has."""
     n = len(names)
     if n == 0:
-        raise DataError(
+        return (
             f"the table has no columns: 0 feature(s) (shape=({n_rows}, 0)) while a minimum of "
             f"{max(min_variables, 1)} is required."
         )
     if n_rows < min_rows:
-        raise DataError(
+        return (
             f"the table has {'no rows' if n_rows == 0 else 'too few rows'}: {n_rows} sample(s) "
             f"(shape=({n_rows}, {n})) while a minimum of {min_rows} is required."
         )
     if n == 1 and min_variables == 2:
-        raise DataError(
-            f"one column only ({names[0]!r}): there is nothing to learn a structure from; "
-            "at least two are needed (on the command line, --delimiter says what stands between columns)"
+        return (
+            f"one column only ({names[0]!r}): there is nothing to learn a structure from; at least two are "
+            "needed (delimiter= says what stands between the columns of a text)"
         )
-    if n < min_variables:
-        raise DataError(f"too few columns: {n} where at least {min_variables} are needed")
+    return f"too few columns: {n} where at least {min_variables} are needed" if n < min_variables else None
 
 
 def check_numbers(numbers: Floats) -> None:
@@ -138,14 +224,20 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("states",), "sll")
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: columns 'a', 'b' hold real numbers, and sll learns from states alone
-    """
+    f2sl.errors.DataError: column 'a' holds real numbers, and sll learns from states alone; cut them with bins=5, say, or leave out with drop=['a']
+    """  # noqa: E501
     of_numbers = table.of_kind(NUMBER)
-    check_size(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
+    problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
+    if problem:
+        raise DataError(problem)
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:
-            raise DataError(f"{table.told(columns)}, and {learner} learns from {HOLDS[takes[0]]} alone")
+            cut = "cut them with bins=5, say, or " if kind == NUMBER else ""
+            raise DataError(
+                f"{table.told(columns)}, and {learner} learns from {HOLDS[takes[0]]} alone; {cut}leave out "
+                f"with {drop_of([table.names[i] for i in columns])}"
+            )
     if of_numbers:  # a table that was made by hand may hold anything
         problems, ends = Problems(), np.stack(table.ends)
         for i in of_numbers:

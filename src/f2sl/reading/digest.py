@@ -8,7 +8,8 @@ whole table. A :class:`Coder` then finds the codes of a column's values, batch b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,8 @@ from f2sl._arrays import Floats, Integers, Mask
 from f2sl.reading.encode import Encoder, Labels
 from f2sl.reading.frames import Source
 from f2sl.reading.integers import offsets
-from f2sl.reading.values import LAST_EXACT, RawColumn, Refused
-from f2sl.table.column import MAX_STATES, STATES, Column
+from f2sl.reading.values import RawColumn, Refused, is_whole
+from f2sl.table.column import MAX_STATES, Column
 from f2sl.table.table import Ends
 
 MOST_DISTINCT = MAX_STATES
@@ -54,24 +55,21 @@ class Digest:
         self._declared = False
         self._is_labels = False
         self.came_as_reals = False
-        self._not_whole: float | None = None
+        self._whole = True
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
         self._counts: Integers = np.empty(0, np.int64)
 
     def add(self, column: RawColumn, dtype: pa.DataType, keep: Mask | None) -> None:
         """Add the values of some rows, of an Arrow type; of those not kept, only that there are such."""
         self.n_missing += column.n_missing
-        present = np.ones(len(column.values), np.bool_) if column.missing is None else ~column.missing
-        values = column.values[present]
+        values = (column if keep is None else column.rows(keep)).present.values
         if column.form == "labels":
-            there = column.values[present if keep is None else present & keep]
-            counts = np.bincount(there, minlength=len(column.labels))
+            counts = np.bincount(values, minlength=len(column.labels))
             self._add_labels(zip(column.labels, counts.tolist(), strict=True), column.declared)
             return
         if pt.is_floating(dtype) or pt.is_decimal(dtype):
-            self._add_reals(values)
-        if keep is not None:
-            values = column.values[present & keep]
+            self.came_as_reals = True
+            self._whole &= column.form == "integers" or is_whole(values)
         self._add_numbers(values)
 
     def _add_labels(self, counted: Iterable[tuple[object, int]], declared: bool) -> None:
@@ -82,12 +80,6 @@ class Digest:
                 self._labels[label] = self._labels.get(label, 0) + n
         if len(self._labels) > MAX_STATES:
             raise Refused("many", f"more than {MAX_STATES:,}")
-
-    def _add_reals(self, values: npt.NDArray[Any]) -> None:
-        self.came_as_reals = True
-        if self._not_whole is None:
-            others = values[(values != np.floor(values)) | (np.abs(values) > LAST_EXACT)]
-            self._not_whole = float(others[0]) if len(others) else None
 
     def _add_numbers(self, values: npt.NDArray[Any]) -> None:
         if not len(values):
@@ -117,7 +109,7 @@ class Digest:
         self.n_missing += later.n_missing
         self.refused = self.refused or later.refused
         self.came_as_reals |= later.came_as_reals
-        self._not_whole = later._not_whole if self._not_whole is None else self._not_whole
+        self._whole &= later._whole
         try:
             if later._is_labels:
                 self._add_labels(later._labels.items(), later._declared)
@@ -136,12 +128,8 @@ class Digest:
         else:
             self._add_distinct(later._values, later._counts)
 
-    def column(self, with_dropped: bool = False) -> RawColumn:
-        """Give the distinct values as a column, a missing one last.
-
-        Those of rows that are not kept are left out; one that is not whole is there all the same
-        `with_dropped`, since it decides what kind of column this is.
-        """
+    def column(self) -> RawColumn:
+        """Give the distinct values of the rows that are kept as a column, a missing one last."""
         if self.refused is not None:
             raise self.refused
         gap = [self.n_missing] if self.n_missing and not self._drop_rows else []
@@ -150,40 +138,32 @@ class Digest:
             weights = np.array([*(self._labels[label] for label in labels), *gap], np.int64)
             values = np.arange(len(weights))
             return RawColumn("labels", values, _last(values, gap), labels, self._declared, weights=weights)
-        values, counts = self._values, self._counts
-        if (self.too_many or with_dropped) and self._not_whole is not None:
-            values = np.unique(np.append(values, self._not_whole))
-            counts = np.zeros(len(values), np.int64)
-        values = np.concatenate([values, np.zeros(len(gap), values.dtype)])
-        weights = np.concatenate([counts, np.array(gap, np.int64)])
-        missing = _last(values, gap)
-        if not self.came_as_reals:
-            return RawColumn("integers", values, missing, weights=weights)
-        values = values.astype(np.float64)
-        whole = self._not_whole is None and bool((np.abs(values) <= LAST_EXACT).all())
-        if self.n_missing and whole:
-            return RawColumn("integers", values.astype(np.int64), missing, from_reals=True, weights=weights)
-        return RawColumn("reals", values, missing, weights=weights)
+        values = np.concatenate([self._values, np.zeros(len(gap), self._values.dtype)])
+        weights = np.concatenate([self._counts, np.array(gap, np.int64)])
+        form: Literal["integers", "reals"] = "integers"
+        if self.came_as_reals:
+            values = values.astype(np.float64)
+            form = "integers" if self._whole and is_whole(values) else "reals"
+            values = values.astype(np.int64) if form == "integers" else values
+        found = RawColumn(form, values, _last(values, gap), weights=weights, only_ends=self.too_many)
+        return replace(found, from_reals=self.came_as_reals and form == "integers")
 
 
 class DigestSource(Source):
     """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
 
-    def __init__(
-        self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest], with_dropped: bool = False
-    ) -> None:
+    def __init__(self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest]) -> None:
         self.names = names
         self.n_rows = n_rows
         self.digests = digests
-        self._with_dropped = with_dropped
 
     def column(self, i: int) -> RawColumn:
         """Return the distinct values of column `i`."""
-        return self.digests[i].column(self._with_dropped)
+        return self.digests[i].column()
 
-    def may_be_real(self, i: int) -> bool:
-        """Look at what the column came as."""
-        return self.digests[i].came_as_reals
+    def n_missing(self, i: int) -> int:
+        """Count the missing values of column `i`, in rows that are not kept as well."""
+        return self.digests[i].n_missing
 
 
 class DigestEncoder(Encoder):
@@ -198,29 +178,25 @@ class DigestEncoder(Encoder):
 
     def prepare(
         self, n_kept: int, whole_column: Callable[[int], RawColumn]
-    ) -> tuple[tuple[Column, ...], list[Coder | None], Ends, tuple[str, ...]]:
-        """Return the columns, what finds their codes, the ends of the numbers, and the notes.
+    ) -> tuple[tuple[Column, ...], list[int], list[Coder | None], Ends, tuple[str, ...]]:
+        """Return the columns, which of the source's they are, their coders, the ends of numbers, and notes.
 
         `n_kept` is how many rows of the table are kept. All that is wrong is raised as one error.
         """
         self.whole_column = whole_column
-        self.check_shape()
-        self.check_kept(n_kept)
         self._coders: list[Coder | None] = [None] * len(self.kinds)
-        self._low, self._high = np.zeros(len(self.kinds)), np.zeros(len(self.kinds))
-        for i in range(len(self.kinds)):
+        for i in range(len(self.kinds) if self.begin(n_kept) else 0):
             self.encode_column(i, None)
-        self.raise_problems(n_kept)
-        return self.columns, self._coders, (self._low, self._high), self.notes(self.source.n_rows - n_kept)
+        self.finish()
+        kept = self.kept
+        low, high = (np.array([self._range.get(i, (0.0, 0.0))[end] for i in kept]) for end in (0, 1))
+        return self.columns, kept, [self._coders[i] for i in kept], (low, high), self.notes()
 
     def read_column(self, i: int) -> RawColumn:
         """Give the distinct values of a column, or all values of one that has very many and is cut."""
         self._current = self.source.column(i)
-        if self.kinds[i] == STATES and self.source.digests[i].too_many:
-            if isinstance(self.bins, int) or self.bins_for(self.source.names[i]) is not None:
-                self._current = self.whole_column(i)
-            elif self._current.form == "integers":
-                raise Refused("integers", f"more than {MOST_DISTINCT:,}")
+        if self._current.only_ends and self._choose(self.source.names[i], self._current)[1] is not None:
+            self._current = self.whole_column(i)
         return self._current
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
@@ -228,8 +204,7 @@ class DigestEncoder(Encoder):
         self._coders[i] = Coder.of(self._current, codes[0].astype(np.uint16))
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
-        """Keep the least and the greatest number of a column."""
-        self._low[i], self._high[i] = np.nanmin(numbers), np.nanmax(numbers)
+        """Keep nothing: numbers are written as they are."""
 
 
 class Coder:
@@ -307,7 +282,7 @@ def _joined(some: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return more
     if {some.dtype.kind, more.dtype.kind} == {"i", "u"}:
         if min(some.min(), more.min()) < 0:
-            raise Refused("type", "integers of more than 64 bits")
+            raise Refused("long")
         some, more = some.astype(np.uint64), more.astype(np.uint64)
     return np.concatenate([some, more])
 

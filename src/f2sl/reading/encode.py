@@ -1,14 +1,10 @@
 """From the columns that a user has to a table of codes and numbers.
 
-What is a state:
+Which kind a column has is the business of :mod:`f2sl.reading.kinds`. What is a state:
 
-- strings and booleans: the values that occur, ascending;
-- integers with at most 1,000 distinct values: likewise;
-- categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in
-  the declared order, whether they occur or not.
-
-Nothing else is guessed at. Real numbers are cut into intervals only if `bins` asks for it. Missing values
-stay what they are, unless `missing` makes a state of them, drops their rows, or refuses them.
+- strings, booleans and integers: the values that occur, ascending;
+- categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in the declared order,
+  whether they occur or not.
 
 Columns of integers that come in blocks are numbered a block at a time; all others one by one. What was done
 to them is kept for the table's notes, and what is wrong with them for one error at the end.
@@ -16,35 +12,48 @@ to them is kept for the table's notes, and what is wrong with them for one error
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
-from f2sl.errors import DataError, OptionError
-from f2sl.reading.binning import BINNINGS, cut
-from f2sl.reading.check import MAX_INTEGERS, Problems, check_numbers, check_size
-from f2sl.reading.frames import Source
+from f2sl.errors import unknown_name
+from f2sl.reading.binning import BINNINGS, auto_bins, cut
+from f2sl.reading.check import (
+    Checked,
+    CheckedColumn,
+    Problems,
+    Report,
+    check_numbers,
+    drop_of,
+    size_problem,
+    values_told,
+)
+from f2sl.reading.frames import Part, Source, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import AUTO, Bins, Kinds, column_kinds
-from f2sl.reading.values import RawColumn, Refused
+from f2sl.reading.kinds import AUTO, Kinds, few, like_identifier
+from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type, places_of
-from f2sl.table.names import listing
+from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
+from f2sl.table.names import NAMELESS, chosen_names, listing
 
 MISSING_LABEL = "<missing>"
 
 AVAILABLE = "available"
 """Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
 
-STATE_OF_NUMBERS = 'missing="state" makes missing values a state, and real numbers have none; say "drop"'
+LEFT_OUT, REFUSED = "left out", "refused"
+"""What becomes of a column that is no column of the table."""
+
+ALL = "*"
+"""Stands for all columns where columns are named that are to be cut."""
 
 Labels = tuple[object, ...]
+Bins = Mapping[str, int | str]
 
 
 @dataclass(frozen=True)
@@ -53,118 +62,178 @@ class Reading:
 
     names: Sequence[str] | None = None
     kinds: Kinds = AUTO
-    bins: Bins = None
+    bins: Bins = field(default_factory=dict)
     binning: str = "quantile"
     missing: str = AVAILABLE
     drop: tuple[str, ...] = ()
+    weights: str | None = None
+    only_check: bool = False
 
 
-def encode(source: Source, reading: Reading | None = None, whole: str = STATES) -> MemoryTable:
-    """Read columns into memory.
-
-    `whole` is what to take real numbers for that are all whole: see :func:`f2sl.reading.kinds.column_kinds`.
+def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ()) -> MemoryTable:
+    """Read what a user has in memory.
 
     Examples
     --------
-    >>> from f2sl.reading.frames import open_source
     >>> columns = {"a": [0.5, 1.5, 9.0, 9.5], "b": ["x", None, "x", "y"]}
-    >>> table = encode(open_source(columns), Reading(bins=2, missing="state"))
+    >>> table = encode(columns, Reading(bins={"a": 2}, missing="state"))
     >>> table.states
     (('[0.5, 9)', '[9, 9.5]'), ('x', 'y', '<missing>'))
     >>> table.codes.tolist()
     [[0, 0, 1, 1], [0, 2, 0, 1]]
     """
     reading = reading or Reading()
-    return Encoder(source, column_kinds(source, reading.kinds, reading.bins, whole), reading).run()
+    source = open_source(data, None if reading.drop else reading.names)
+    places, names, wrong = chosen_columns(source.names, reading)
+    rows, refused = None, None
+    if reading.weights in names:
+        at = names.index(reading.weights)
+        try:
+            rows = rows_by_weight(source.column(places.pop(at)))
+            notes = [*notes, told_weights(reading.weights, source.n_rows, len(rows))]
+        except Refused as error:
+            refused = error
+        names = names[:at] + names[at + 1 :]
+    if rows is not None or names != source.names:
+        source = Part(source, places, names, rows)
+    encoder = Encoder(source, reading, wrong, notes)
+    if refused is not None:
+        encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
+    return encoder.run()
 
 
-def bin_count(k: Any, column: str | None = None) -> int:
-    """Check one number of bins."""
-    where = "" if column is None else f" for column {column!r}"
-    try:
-        count = operator.index(k)
-    except TypeError:
-        raise OptionError(f"bins takes a whole number of at least 2{where}, got {k!r}") from None
-    if isinstance(k, bool) or count < 2:
-        raise OptionError(f"bins takes a whole number of at least 2{where}, got {k!r}")
-    return count
+def told_weights(name: str, n_rows: int, n_meant: int) -> str:
+    """Say that rows stand for many."""
+    return f"by the weights in column {name!r}, the {n_rows:,} rows stand for {n_meant:,}"
+
+
+def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tuple[str, ...], list[str]]:
+    """Return which columns are not dropped, their names, and what options say of columns there are not.
+
+    Examples
+    --------
+    >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
+    ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop"])
+    """
+    wrong = [f"drop: {unknown_name('column', name, own)}" for name in reading.drop if name not in own]
+    without = set(reading.drop)
+    places = [i for i, name in enumerate(own) if name not in without]
+    names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
+    known = set(names)
+    kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
+    weights = [] if reading.weights is None else [reading.weights]
+    for option, columns in (("kinds", kinds), ("bins", reading.bins), ("weights", weights)):
+        for name in columns:
+            if name in without:
+                wrong.append(f"{option}: column {name!r} is left out by drop")
+            elif name not in known and name != ALL:
+                wrong.append(f"{option}: {unknown_name('column', name, names)}")
+    for name in sorted(reading.bins):
+        if kinds.get(name) == NUMBER:
+            wrong.append(f"bins cuts column {name!r} into states, and kinds has it read as numbers")
+    return places, names, wrong
 
 
 class Encoder:
-    """The work of one call: reads the source column by column and gathers codes, numbers and problems."""
+    """The work of one call: reads the source column by column and gathers codes, numbers and problems.
 
-    def __init__(self, source: Source, kinds: tuple[str, ...], reading: Reading) -> None:
+    `options` is what is known to be wrong with the options, and `notes` what there is to say already.
+    """
+
+    def __init__(
+        self, source: Source, reading: Reading, options: Iterable[str] = (), notes: Iterable[str] = ()
+    ) -> None:
+        n = len(source.names)
         self.source = source
-        self.kinds = kinds
         self.reading = reading
-        self.bins = reading.bins
-        self.problems = Problems()
-        self.cut_columns: dict[int, list[str]] = defaultdict(list)
-        self.gap_columns: list[str] = []
-        self.missing_columns: list[str] = []
-        self.states: list[Labels] = [()] * len(kinds)
-        self.gaps = [0] * len(kinds)
+        self.problems = Problems(options)
+        self.kinds: list[str] = [STATES] * n
+        self.states: list[Labels] = [()] * n
+        self.gaps = [0] * n
+        self._asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
+        self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
+        self._given_notes = list(notes)
+        self._remarks: dict[str, list[str]] = defaultdict(list)
+        self._action: dict[int, tuple[str, str]] = {}
+        self._missing: dict[int, int] = {}
+        self._range: dict[int, tuple[float, float]] = {}
+
+    def run(self) -> MemoryTable:
+        """Encode all columns, or raise one error about those that cannot be."""
+        n = len(self.source.names)
+        keep = complete_rows(self.source) if self.reading.missing == "drop" else None
+        enough = self.begin(self.source.n_rows if keep is None else int(keep.sum()))
+        self.codes: npt.NDArray[Any] = np.empty((n, self.n_kept), dtype=np.uint8)
+        self.numbers = np.empty((0, self.n_kept))
+        self._n_numbers = 0
+        if enough:
+            for i in self._encode_blocks() if keep is None else range(n):
+                self.encode_column(i, keep)
+        self.finish()
+        of_states = [i for i, kind in enumerate(self.kinds) if kind == STATES]
+        codes = self.codes if len(of_states) == n else self.codes[of_states]
+        return MemoryTable(self.columns, codes, self.numbers[: self._n_numbers], self.notes())
+
+    @property
+    def kept(self) -> list[int]:
+        """The numbers of the source's columns that are columns of the table."""
+        return [i for i, kind in enumerate(self.kinds) if kind in (STATES, NUMBER)]
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table, once they are encoded."""
-        return tuple(map(Column, self.source.names, self.kinds, self.states, self.gaps))
+        return tuple(
+            Column(self.source.names[i], self.kinds[i], self.states[i], self.gaps[i]) for i in self.kept
+        )
 
-    def run(self) -> MemoryTable:
-        """Encode all columns, or raise one error about those that cannot be."""
-        names, n_rows = self.source.names, self.source.n_rows
-        self.check_shape()
-        keep = complete_rows(self.source) if self.reading.missing == "drop" else None
-        n_kept = n_rows if keep is None else int(keep.sum())
-        self.check_kept(n_kept)
-        self.places = places_of(self.kinds)
-        self.codes: npt.NDArray[Any] = np.empty((self.kinds.count(STATES), n_kept), dtype=np.uint8)
-        self.numbers = np.empty((self.kinds.count(NUMBER), n_kept))
-        in_blocks = keep is None and NUMBER not in self.kinds
-        for i in self._encode_blocks() if in_blocks else range(len(names)):
-            self.encode_column(i, keep)
-        self.raise_problems(n_kept)
-        return MemoryTable(self.columns, self.codes, self.numbers, self.notes(n_rows - n_kept))
+    def begin(self, n_kept: int) -> bool:
+        """Begin with so many rows that are kept; tell whether these are enough to look at the columns."""
+        self.n_kept = n_kept
+        return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
 
-    def check_shape(self) -> None:
-        """Refuse what is wrong with a table before its columns are looked at."""
-        numeric = NUMBER in self.kinds
-        if self.reading.missing == "state" and numeric and STATES not in self.kinds:
-            raise OptionError(STATE_OF_NUMBERS)
-        check_size(self.source.names, self.source.n_rows, min_rows=2 if numeric else 1)
-
-    def check_kept(self, n_kept: int) -> None:
-        """Refuse numbers of which too few rows are complete."""
-        n_dropped = self.source.n_rows - n_kept
-        if NUMBER in self.kinds and n_dropped and n_kept < 2:
-            raise DataError(
-                f'missing="drop" would drop {n_dropped} of {self.source.n_rows} rows, and at least 2 are '
-                "needed; leave out the columns that miss most"
+    def finish(self) -> None:
+        """Raise one error about all that is wrong, or the report if that is all that is wanted."""
+        n_rows, numeric = self.source.n_rows, NUMBER in (*self.kinds, self._asked_of_all)
+        names = [self.source.names[i] for i in self.kept]
+        problem = None
+        if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
+            empty = drop_of(name for name in self.source.names if name in self._empty())
+            least = "no row is complete" if self.n_kept == 0 else "only one row is complete"
+            advice = (
+                'make missing values a state with missing="state", or leave out the columns that miss most'
             )
-
-    def raise_problems(self, n_kept: int) -> None:
-        """Raise one error about all columns that cannot be read, or about a table without complete rows."""
+            if empty != "drop=[]":
+                advice = f"leave out what has no values with {empty}"
+            problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
+        elif not self.problems.told() or n_rows < 1 + numeric:
+            problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
+        if self.reading.only_check:
+            problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
+        if problem:
+            self.problems.say(problem)
+        if self.reading.only_check:
+            raise Checked(self.report())
         self.problems.raise_any()
-        if n_kept == 0:
-            raise DataError(
-                f'no row is complete: missing="drop" would drop all {self.source.n_rows} rows; '
-                'make missing values a state with missing="state", or leave out the columns that have most'
-            )
+
+    def _empty(self) -> set[str]:
+        """Name the columns without any value."""
+        return {
+            name for i, name in enumerate(self.source.names) if self.source.n_missing(i) == self.source.n_rows
+        }
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
         """Keep the codes of some columns, from `i` on, all of them states."""
         wanted = code_type(most_states)
         if np.dtype(wanted).itemsize > self.codes.itemsize:
             self.codes = self.codes.astype(wanted)
-        self.codes[self.places[i] : self.places[i] + len(codes)] = codes
+        self.codes[i : i + len(codes)] = codes
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
-        """Keep the numbers of a column."""
-        self.numbers[self.places[i]] = numbers
-
-    def bins_for(self, name: str) -> int | None:
-        """Return into how many intervals a column is to be cut that is named for it."""
-        return self.bins.get(name) if isinstance(self.bins, Mapping) else None
+        """Keep the numbers of a column; they come in the order of the columns."""
+        if not len(self.numbers):  # pages that nothing is written to take no memory
+            self.numbers = np.empty((len(self.kinds) - i, self.n_kept))
+        self.numbers[self._n_numbers] = numbers
+        self._n_numbers += 1
 
     def _encode_blocks(self) -> list[int]:
         """Encode the columns that come in blocks of integers; return those left to do one by one."""
@@ -173,7 +242,7 @@ class Encoder:
         width = block_width(self.source.n_rows)
         for first in range(0, len(names), width):
             last = min(first + width, len(names))
-            block = self.source.block(first, last)
+            block = None if self._asked_of_all == NUMBER else self.source.block(first, last)
             if block is None:
                 left.extend(range(first, last))
                 continue
@@ -185,7 +254,11 @@ class Encoder:
                 continue
             self.store_codes(first, codes, most)
             for i, values in enumerate(states, start=first):
-                if len(values) > MAX_INTEGERS or self.bins_for(names[i]) is not None:
+                if (
+                    not few(len(values), self.n_kept)
+                    or names[i] in self.reading.bins
+                    or names[i] in self._asked
+                ) or (i == 0 and names[0] in NAMELESS):
                     left.append(i)
                 elif boolean:
                     self.states[i] = tuple(values.astype(np.bool_).tolist())
@@ -200,51 +273,115 @@ class Encoder:
             column = self.read_column(i)
             if keep is not None:
                 column = column.rows(keep)
+                column = reals(column.values, column.missing) if column.form == "reals" else column
+            if column.missing is not None:
+                self._missing[i] = column.n_missing
+            why = self._reason_to_leave_out(i, column)
+            if why is not None:
+                self._leave_out(i, why)
+                return
+            kind, k, why = self._choose(name, column)
+            self.kinds[i] = kind
             if self.reading.missing == AVAILABLE:
                 self.gaps[i] = column.n_missing
-            if self.kinds[i] == NUMBER:
-                self.store_numbers(i, self._numbers(column))
-                return
-            if column.missing is not None and self.reading.missing == "error":
-                self.problems.add("missing", name, self._share(column))
-            if column.from_reals:
-                self.gap_columns.append(name)
-            codes, labels = self._codes(name, column)
-            if not labels and self.gaps[i]:
-                raise Refused("empty")
+            if kind == NUMBER:
+                self.store_numbers(i, self._numbers(i, column))
+                self._action[i] = "numbers", why
+            else:
+                codes, labels = self._codes(name, column, k)
+                self.states[i] = labels
+                self.store_codes(i, codes[np.newaxis], len(labels) + (self.gaps[i] > 0))
+                self._action[i] = STATES, why
+                if k is not None:
+                    n = len(labels) - (column.missing is not None and self.reading.missing == "state")
+                    made = f"cut into {n} {BINNINGS[self.reading.binning]} bin{'s' * (n > 1)}"
+                    self._action[i] = made, why
+                    self._remarks[made].append(name)
+            self._remark_on(name, kind, k is not None, column)
         except Refused as refused:
-            self.problems.add(refused.reason, name, refused.detail)
-            return
-        self.states[i] = labels
-        self.store_codes(i, codes[np.newaxis], len(labels) + (self.gaps[i] > 0))
+            if i == 0 and name in NAMELESS and refused.reason == "many":
+                self._leave_out(i, "no name, and very many values")
+                return
+            cut_time = refused.reason == "time" and name in self.reading.bins
+            self.problems.add("cut time" if cut_time else refused.reason, name, refused.detail)
+            self.kinds[i] = REFUSED
+            self._action[i] = REFUSED, refused.reason
+
+    def _leave_out(self, i: int, why: str) -> None:
+        self.kinds[i] = LEFT_OUT
+        self._action[i] = LEFT_OUT, why
+        self._remarks[f"left out: {why}"].append(self.source.names[i])
 
     def read_column(self, i: int) -> RawColumn:
         """Read a column as it comes."""
         return self.source.column(i)
 
-    def _share(self, column: RawColumn) -> str:
-        return f"{column.n_missing} of {self.source.n_rows} rows"
+    def _reason_to_leave_out(self, i: int, column: RawColumn) -> str | None:
+        """Say why a column is no column of the table: it has no values, or it is the index of a frame."""
+        if column.n_missing == self.n_kept:
+            return "no values"
+        if i == 0 and self.source.names[0] in NAMELESS and column.missing is None and column.form != "reals":
+            values, _ = column.counted()
+            dense = column.form == "integers" and values[0] in (0, 1)
+            dense = dense and (column.only_ends or len(values) == int(values[-1]) - int(values[0]) + 1)
+            if dense or len(values) == self.n_kept:
+                return "no name, and it counts or names the rows"
+        return None
 
-    def _numbers(self, column: RawColumn) -> Floats:
-        """Take a column for numbers, or refuse it."""
+    def _choose(self, name: str, column: RawColumn) -> tuple[str, int | str | None, str]:
+        """Choose the kind of a column, into how many intervals to cut it (None: not), and say why."""
+        bins = self.reading.bins
+        asked = self._asked.get(name, self._asked_of_all)
         if column.form == "labels":
-            raise Refused("labels")
+            if name in bins:
+                raise Refused("cut labels")
+            if asked == NUMBER:
+                raise Refused("labels")
+            return STATES, None, "categories" if column.declared else "labels"
+        if name in bins:
+            return STATES, bins[name], "as asked"
+        if asked == NUMBER or name in self._asked:
+            return asked, None, "as asked"
+        why, is_few = self._by_values(column)
+        if is_few:
+            return STATES, None, why
+        if ALL in bins:
+            return STATES, bins[ALL], why
+        return (NUMBER if asked == AUTO else STATES), None, why
+
+    def _by_values(self, column: RawColumn) -> tuple[str, bool]:
+        """Say what a column of integers or reals holds, and whether these are states."""
+        if column.form == "reals":
+            values = column.present.values
+            return "real numbers", bool((values == values[0]).all())
+        n = MAX_STATES + 1 if column.only_ends else len(column.counted()[0])
+        is_few = few(n, self.n_kept)
+        many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
+        what = "whole numbers" if column.from_reals else "integers"
+        return f"{what} with {'few' if is_few else 'many'} values ({many})", is_few
+
+    def _numbers(self, i: int, column: RawColumn) -> Floats:
+        """Take a column for numbers, or refuse it."""
         if column.missing is not None and self.reading.missing != AVAILABLE:
             raise Refused("missing numbers", self._share(column))
         numbers = column.numbers()
         known = numbers[~np.isnan(numbers)]
-        if not len(known):
-            raise Refused("empty")
         check_numbers(known)
+        self._range[i] = float(known.min()), float(known.max())
         return numbers
 
-    def _codes(self, name: str, column: RawColumn) -> tuple[npt.NDArray[Any], Labels]:
+    def _share(self, column: RawColumn) -> str:
+        return f"{column.n_missing} of {self.source.n_rows} rows"
+
+    def _codes(self, name: str, column: RawColumn, k: int | str | None) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
         gaps = column.missing
         if gaps is None:
-            codes, labels = self._codes_without_gaps(name, column)
+            codes, labels = self._codes_without_gaps(column, k)
         else:
-            some_codes, labels = self._codes_without_gaps(name, column.rows(~gaps))
+            if self.reading.missing == "error":
+                self.problems.add("missing", name, self._share(column))
+            some_codes, labels = self._codes_without_gaps(column.present, k)
             codes = np.full(len(gaps), len(labels), dtype=np.int64)
             codes[~gaps] = some_codes
             if self.reading.missing == AVAILABLE:
@@ -254,72 +391,80 @@ class Encoder:
             label = MISSING_LABEL
             while label in labels:
                 label += "_"
-            labels = (*labels, label)
-            self.missing_columns.append(name)
+            if self.reading.missing != "error":
+                labels = (*labels, label)
         if len(labels) > MAX_STATES:
             raise Refused("many", f"{len(labels):,}")
         return codes, labels
 
-    def _codes_without_gaps(self, name: str, column: RawColumn) -> tuple[npt.NDArray[Any], Labels]:
-        values, k = column.values, self.bins_for(name)
+    def _codes_without_gaps(self, column: RawColumn, k: int | str | None) -> tuple[npt.NDArray[Any], Labels]:
+        values = column.values
         if column.form == "labels":
-            if k is not None:
-                raise OptionError(
-                    f"bins: column {name!r} holds labels, and only numbers can be cut into intervals"
-                )
             return (values, column.labels) if column.declared else _occurring(values, column.labels)
         if column.form == "reals" and np.isinf(values).any():
             raise Refused("infinite")
+        if k is not None:
+            n_rows = len(values) if column.weights is None else int(column.weights.sum())
+            how_many = auto_bins(n_rows) if isinstance(k, str) else k
+            return cut(values, how_many, self.reading.binning, column.weights)
+        if column.only_ends:
+            raise Refused("many", f"more than {MAX_STATES:,}")
         if column.form == "integers":
-            if values.size == 0:
-                return values, ()
-            if k is None:
-                (states,), (codes,) = encode_integers(values.reshape(-1, 1))
-                if len(states) <= MAX_INTEGERS:
-                    return codes, tuple(states.tolist())
-                if not isinstance(self.bins, int):
-                    raise Refused("integers", f"{len(states):,}")
-        k = self.bins if k is None and isinstance(self.bins, int) else k
-        if k is None:
-            raise Refused("whole" if (values == np.floor(values)).all() else "reals")
-        codes, labels = cut(values, k, self.reading.binning, column.weights)
-        self.cut_columns[len(labels)].append(name)
-        return codes, labels
+            (states,), (codes,) = encode_integers(values.reshape(-1, 1))
+        else:
+            states, codes = np.unique(values, return_inverse=True)
+        return codes, tuple(states.tolist())
 
-    def notes(self, n_dropped: int) -> tuple[str, ...]:
+    def _remark_on(self, name: str, kind: str, is_cut: bool, column: RawColumn) -> None:
+        """Keep what a user should know about a column."""
+        remarks = self._remarks
+        if name in NAMELESS:
+            remarks["no name"].append(name)
+        if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
+            integers = "integers with many values, " * (column.form == "integers")
+            remarks[f"{integers}read as numbers"].append(name)
+        if kind == STATES and column.missing is not None and self.reading.missing == "state":
+            remarks["missing values became a state"].append(name)
+        may_be = not is_cut and column.form != "reals" and not column.declared
+        if may_be and (like := like_identifier(name, column, self.n_kept)):
+            remarks[f"like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
+
+    def notes(self) -> tuple[str, ...]:
         """Say what was assumed, dropped, replaced and cut."""
-        notes = []
-        numbers = [name for name, kind in zip(self.source.names, self.kinds, strict=True) if kind == NUMBER]
-        if numbers and self.reading.kinds == AUTO:
-            if len(numbers) == len(self.kinds):
-                notes.append(
-                    f"all {len(numbers)} columns read as real numbers (bins= would cut them into states)"
-                )
-            else:
-                notes.append(f"{_columns(numbers)} read as real numbers, and the others as states")
+        n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
+        notes = list(self._given_notes)
         if any(self.gaps):
-            notes.append(_told_gaps(self.source.names, self.gaps, self.source.n_rows))
+            notes.append(self._told_gaps())
         if n_dropped:
-            notes.append(f"dropped {n_dropped} of {self.source.n_rows} rows with missing values")
-        if self.missing_columns:
-            notes.append(f"{_columns(self.missing_columns)}: missing values became a state")
-        if self.gap_columns:
-            notes.append(f"{_columns(self.gap_columns)}: whole floats with missing values read as integers")
-        for n, columns in sorted(self.cut_columns.items()):
-            bins = "bin" if n == 1 else "bins"
-            notes.append(f"{_columns(columns)} cut into {n} {BINNINGS[self.reading.binning]} {bins}")
+            notes.append(f"dropped {n_dropped} of {n_rows} rows with missing values")
+        for text, names in self._remarks.items():
+            those = "all" if len(names) == len(self.kinds) > 1 else "column" + "s" * (len(names) > 1)
+            shown = f"{len(names)} columns" if those == "all" else listing([repr(name) for name in names])
+            notes.append(f"{those} {shown}: {text}")
         return tuple(notes)
 
+    def _told_gaps(self) -> str:
+        """Say how many values are missing where, and what becomes of them."""
+        names, gaps = self.source.names, self.gaps
+        at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
+        told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
+        share = sum(gaps) / (self.source.n_rows * len(self.kept))
+        return (
+            f"{sum(gaps):,} values are missing ({share:.1%}), in {'column' if len(at) == 1 else 'columns'} "
+            f"{told}: each question is answered from the rows that have all of its columns"
+        )
 
-def _told_gaps(names: Sequence[str], gaps: Sequence[int], n_rows: int) -> str:
-    """Say how many values are missing where, and what becomes of them."""
-    at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
-    told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
-    share = sum(gaps) / (n_rows * len(names))
-    return (
-        f"{sum(gaps):,} values are missing ({share:.1%}), in column{'s' * (len(at) > 1)} {told}: "
-        "each question is answered from the rows that have all of its columns"
-    )
+    def report(self) -> Report:
+        """Tell what becomes of each column."""
+        columns = []
+        for i, name in enumerate(self.source.names):
+            kind = self.kinds[i] if self.kinds[i] in (STATES, NUMBER) else ""
+            action, why = self._action.get(i, (STATES, "integers with few values"))
+            told = values_told(self.states[i], *self._range.get(i, (0.0, 0.0))) if kind else ""
+            columns.append(CheckedColumn(name, kind, told, self._missing.get(i, 0), action, why))
+        for name in self.reading.drop:
+            columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
+        return Report(tuple(columns), tuple(self.problems.told()), self.notes(), self.source.n_rows)
 
 
 def complete_rows(source: Source) -> Mask | None:
@@ -338,10 +483,6 @@ def complete_rows(source: Source) -> Mask | None:
             if gaps is not None:
                 incomplete |= gaps
     return ~incomplete if incomplete.any() else None
-
-
-def _columns(names: list[str]) -> str:
-    return f"{'column' if len(names) == 1 else 'columns'} {listing([repr(name) for name in names])}"
 
 
 def _occurring(positions: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:

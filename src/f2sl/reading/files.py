@@ -6,34 +6,51 @@ What a file holds is the business of :mod:`f2sl.reading.formats`.
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from f2sl.errors import DataError, FileError
 from f2sl.reading.check import Problems
-from f2sl.reading.formats import DataFile, look_at, naming
+from f2sl.reading.formats import REMARKS, DataFile, TextOptions, look_at, naming
 from f2sl.table.names import column_names, listing
 
 PathLike = str | os.PathLike[str]
+_HELD: list[Any] = []
 
 
-def data_files(
-    path: PathLike | Sequence[PathLike], delimiter: str | None = None, header: bool = True
-) -> list[DataFile]:
-    """Find the files of a table, and look at how each begins; `delimiter` and `header` are for text."""
-    places = [Path(path)] if isinstance(path, (str, os.PathLike)) else [Path(one) for one in path]
+def data_files(path: PathLike | Sequence[PathLike], how: TextOptions | None = None) -> list[DataFile]:
+    """Find the files of a table, and look at how each begins; `how` is how to read text."""
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
     files: list[DataFile] = []
-    for place in places:
+    for one in paths:
+        if str(one) == "":
+            raise FileError("no file is named: the path is empty")
+        place = _standard_input() if str(one) == "-" else Path(one)
         with naming(place):
             members = _members(place) if place.is_dir() else [place]
         for member in members:
             with naming(member):
-                files.append(look_at(member, delimiter, header))
+                files.append(look_at(member, how or TextOptions()))
     return files
+
+
+def _standard_input() -> Path:
+    """Copy the standard input to a file, since tables are gone through more than once."""
+    folder = tempfile.TemporaryDirectory(prefix="f2sl-")
+    _HELD.append(folder)  # until the process ends
+    place = Path(folder.name) / "standard input"
+    with place.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return place
 
 
 def _members(folder: Path) -> list[Path]:
@@ -47,8 +64,10 @@ def _members(folder: Path) -> list[Path]:
     return members
 
 
-def read_files(files: Iterable[DataFile]) -> pa.Table:
+def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[str]]:
     """Read the rows of files into one PyArrow table: at least one row and one column, the names distinct.
+
+    Returns notes on how they were read as well.
 
     Raises
     ------
@@ -58,33 +77,51 @@ def read_files(files: Iterable[DataFile]) -> pa.Table:
         If it can, but holds no table; the message names the line where one is at fault.
     """
     agreement = Agreement()
-    tables = []
+    tables, schemas = [], []
     for file in files:
         with naming(file.place):
             table = file.format.read(file)
-        check_names(file, table.schema)
+        schemas.append(table.schema)
+        table = table.rename_columns(_names_in(file, table.schema))
         if table.num_rows == 0:
             raise DataError(f"{file.place}: the file has a header and no rows")
         tables.append(table.select(agreement.add(file.place, table.schema)))
-    return tables[0] if len(tables) == 1 else _together(tables)
+    whole = tables[0] if len(tables) == 1 else _together(tables)
+    return whole, remarks_of(schemas)
 
 
 def schema_of(file: DataFile) -> pa.Schema:
     """Return the names and types of a file's columns, as far as these can be known without reading it all."""
     with naming(file.place):
         found = file.format.schema(file)
-    check_names(file, found)
-    return found
+    return pa.schema(zip(_names_in(file, found), found.types, strict=True), metadata=found.metadata)
 
 
-def check_names(file: DataFile, schema: pa.Schema) -> None:
-    """Refuse a file without columns, or with names that are none."""
+def raw_names(file: DataFile) -> list[str]:
+    """Return what a file itself calls its columns."""
+    with naming(file.place):
+        names: list[str] = file.format.schema(file).names
+    return names
+
+
+def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
+    """Name the columns of a file; refuse one without any, or with a name twice."""
     try:
         names = column_names(schema.names)
     except DataError as error:
         raise DataError(f"{file.place}: {error}") from None
     if not names:
         raise DataError(f"{file.place}: the file has no columns")
+    return names
+
+
+def remarks_of(schemas: Iterable[pa.Schema]) -> list[str]:
+    """Say what formats have remarked on the files, each in the metadata of its schema."""
+    told: dict[str, dict[str, None]] = {}
+    for schema in schemas:
+        for remark, items in json.loads((schema.metadata or {}).get(REMARKS, b"{}")).items():
+            told.setdefault(remark, {}).update(dict.fromkeys(items))
+    return [f"{remark}: {listing([repr(item) for item in sorted(items)])}" for remark, items in told.items()]
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:
@@ -97,7 +134,7 @@ def _together(tables: Sequence[pa.Table]) -> pa.Table:
         try:
             columns[name] = _in_one_type(parts)[name]
         except pa.ArrowInvalid:  # a negative integer in one file, the largest in another
-            problems.add("type", name, "integers of more than 64 bits")
+            problems.add("long", name)
     problems.raise_any()
     return pa.table(columns)
 

@@ -15,14 +15,12 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from f2sl.errors import DataError, unknown_name
+from f2sl._arrays import Integers
+from f2sl.errors import DataError
 from f2sl.reading.values import RawColumn, Refused, numpy_column, some
 from f2sl.table.names import chosen_names, column_names, generated_names
 
-_NO_REALS = "iubUSMm"
-"""The types of NumPy arrays, by their letters, that hold no real numbers."""
 _CATEGORIES = (nw.Categorical, nw.Enum)
-_NO_REAL_TYPES = (nw.Boolean, nw.String, *_CATEGORIES)
 
 
 class Source:
@@ -39,25 +37,22 @@ class Source:
         """Return columns `first` to `last` - 1 as (rows, columns) of integers or booleans, or None."""
         return None
 
-    def may_be_real(self, i: int) -> bool:
-        """Tell, by the type of column `i` alone, whether it may hold real numbers."""
-        raise NotImplementedError
+    def n_missing(self, i: int) -> int:
+        """Count the missing values of column `i`; of one that cannot be read, none."""
+        try:
+            return self.column(i).n_missing
+        except Refused:
+            return 0
 
 
-def open_source(data: Any, names: Sequence[str] | None = None, drop: Sequence[str] = ()) -> Source:
-    """Find out what `data` are, and leave out the columns to `drop`; `names` are for those that are left.
+def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
+    """Find out what `data` are; `names` replace those that they have.
 
     Raises
     ------
     DataError
-        If they are nothing that can be seen as a table, or have no column of a name to drop.
+        If they are nothing that can be seen as a table.
     """
-    if drop:
-        return _Without(_opened(data, None), drop, names)
-    return _opened(data, names)
-
-
-def _opened(data: Any, names: Sequence[str] | None) -> Source:
     if isinstance(data, Mapping):
         return _Mapping(data, names)
     if isinstance(data, np.ndarray):
@@ -65,6 +60,9 @@ def _opened(data: Any, names: Sequence[str] | None) -> Source:
             return _Mapping({name: data[name] for name in data.dtype.names}, names)
         return _Array(data, names)
     if isinstance(data, (list, tuple)):
+        if data and all(isinstance(row, Mapping) for row in data):
+            keys = dict.fromkeys(key for row in data for key in row)
+            return _Mapping({key: [row.get(key) for row in data] for key in keys}, names)
         return _Array(_array_of_rows(data), names)
     module = type(data).__module__.partition(".")[0]
     if module == "scipy" and hasattr(data, "toarray"):
@@ -117,9 +115,6 @@ class _Array(Source):
             return None
         return self._array[:, first:last]
 
-    def may_be_real(self, i: int) -> bool:
-        return self._array.dtype.kind not in _NO_REALS
-
 
 class _Arrow(Source):
     """A PyArrow table or record batch, or anything that PyArrow can make a table of."""
@@ -139,12 +134,6 @@ class _Arrow(Source):
         from f2sl.reading.arrow import arrow_column
 
         return arrow_column(self._table.column(i))
-
-    def may_be_real(self, i: int) -> bool:
-        import pyarrow.types as pt
-
-        dtype = self._table.field(i).type
-        return bool(pt.is_floating(dtype) or pt.is_decimal(dtype))
 
 
 class _Frame(Source):
@@ -171,10 +160,6 @@ class _Frame(Source):
             return None
         block = self._frame[:, first:last].to_numpy()
         return block if block.dtype.kind in "iu" else None
-
-    def may_be_real(self, i: int) -> bool:
-        dtype = self._types[i]
-        return not (dtype.is_integer() or isinstance(dtype, _NO_REAL_TYPES))
 
 
 class _Mapping(Source):
@@ -207,46 +192,55 @@ class _Mapping(Source):
             return series_column(series)
         return object_column(list(values))
 
-    def may_be_real(self, i: int) -> bool:
-        values = self._columns[i]  # what a list of objects holds is not known
-        return not (isinstance(values, np.ndarray) and values.dtype.kind in _NO_REALS)
 
+class Part(Source):
+    """Some columns of another source, under names of their own; `rows` are the rows, one for each time."""
 
-class _Without(Source):
-    """Another source without some of its columns."""
-
-    def __init__(self, source: Source, drop: Sequence[str], names: Sequence[str] | None) -> None:
-        left = kept_columns(source.names, drop)
+    def __init__(
+        self, source: Source, places: Sequence[int], names: Sequence[str], rows: Integers | None = None
+    ) -> None:
         self._source = source
-        self._places = np.array([i for i, name in enumerate(source.names) if name in left], np.int64)
-        self.n_rows = source.n_rows
-        self.names = chosen_names(names, len(left)) or tuple(left)
+        self._places = np.array(places, np.int64)
+        self._rows = rows
+        self.n_rows = source.n_rows if rows is None else len(rows)
+        self.names = tuple(names)
 
     def column(self, i: int) -> RawColumn:
-        return self._source.column(int(self._places[i]))
+        """Return column `i`."""
+        column = self._source.column(int(self._places[i]))
+        return column if self._rows is None else column.rows(self._rows)
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
+        """Return columns `first` to `last` - 1, if the source gives blocks."""
         wanted = self._places[first:last]
         block = self._source.block(int(wanted[0]), int(wanted[-1]) + 1)
-        return None if block is None else block[:, wanted - wanted[0]]
+        if block is None:
+            return None
+        chosen = block[:, wanted - wanted[0]]
+        return chosen if self._rows is None else chosen[self._rows]
 
-    def may_be_real(self, i: int) -> bool:
-        return self._source.may_be_real(int(self._places[i]))
+
+MOST_ROWS = 10**9
+"""Rows that weights may stand for."""
 
 
-def kept_columns(names: Sequence[str], drop: Sequence[str]) -> list[str]:
-    """List the columns that are left without some; refuse to drop what is not there.
+def rows_by_weight(weights: RawColumn) -> Integers:
+    """Number the rows as often as each is meant to be there; refuses what are no weights.
 
     Examples
     --------
-    >>> kept_columns(["a", "id", "b"], ["id"])
-    ['a', 'b']
+    >>> rows_by_weight(numpy_column(np.array([2, 0, 1]))).tolist()
+    [0, 0, 2]
     """
-    for column in drop:
-        if column not in names:
-            raise DataError(unknown_name("column", column, names))
-    without = set(drop)
-    return [name for name in names if name not in without]
+    if weights.form != "integers":
+        raise Refused("weights", "labels" if weights.form == "labels" else "not whole")
+    if weights.missing is not None:
+        raise Refused("weights", "missing values")
+    if len(weights.values) and weights.values.min() < 0:
+        raise Refused("weights", "negative")
+    if float(weights.values.sum(dtype=np.float64)) > MOST_ROWS:
+        raise Refused("weights", f"more than {MOST_ROWS:,} rows")
+    return np.repeat(np.arange(len(weights.values)), weights.values.astype(np.int64))
 
 
 def series_column(series: nw.Series[Any]) -> RawColumn:

@@ -19,15 +19,13 @@ import pyarrow as pa
 from f2sl.errors import DataError, FileError
 from f2sl.reading.encode import Reading
 from f2sl.reading.formats import DataFile
-from f2sl.reading.frames import kept_columns
 from f2sl.reading.into_stream import (
+    Asked,
     Prepared,
     Scan,
     Scanned,
-    check_types,
     column_of,
     column_of_file,
-    columns_of,
     prepare,
     scan_file,
 )
@@ -45,43 +43,42 @@ ROWS_AT_ONCE = 1 << 16
 
 def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
     """Let a cluster read files, each of which becomes a block of rows."""
-    drop_rows = reading.missing == "drop"
-    columns = columns_of(files, reading.drop)
-    scans = cluster.map(lambda file: cluster.submit(_scan_file, file, columns, drop_rows), files)
+    asked = Asked.of(files, reading)
+    scans = cluster.map(lambda file: cluster.submit(_scan_file, file, asked), files)
     found = ((one, one.file.place, one.schema, later) for one, later in scans)
 
     def begin(shared: Any, file: Scanned) -> Any:
         return cluster.submit(_convert_file, file, shared)
 
     def begin_column(i: int, file: Scanned) -> Any:
-        return cluster.submit(_column_of_file, file, columns, i, drop_rows)
+        return cluster.submit(_column_of_file, file, i, asked)
 
-    return _held(found, columns, cluster, memory, reading, begin, begin_column)
+    return _held(found, asked, cluster, memory, reading, begin, begin_column)
 
 
 def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
     """Take a Dask DataFrame, whose partitions become blocks of rows."""
-    drop_rows = reading.missing == "drop"
     own = list(column_names(frame.columns))
-    columns = kept_columns(own, reading.drop)
+    asked = Asked.of_names(own, reading)
     if reading.drop:
-        frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in columns]]
+        left = set(asked.columns)
+        frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in left]]
     partitions = list(enumerate(frame.to_delayed()))
-    scans = cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], drop_rows), partitions)
+    scans = cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], asked), partitions)
     found = ((one, _place(one[0]), *scanned) for one, scanned in zip(partitions, scans, strict=True))
 
     def begin(shared: Any, one: tuple[int, Any]) -> Any:
         return cluster.compute(_convert_partition, one[1], one[0], shared)
 
     def begin_column(i: int, one: tuple[int, Any]) -> Any:
-        return cluster.compute(_column_of_partition, one[1], one[0], i, drop_rows)
+        return cluster.compute(_column_of_partition, one[1], one[0], i, asked)
 
-    return _held(found, columns, cluster, memory, reading, begin, begin_column)
+    return _held(found, asked, cluster, memory, reading, begin, begin_column)
 
 
 def _held(
     found: Iterable[tuple[Any, Path, pa.Schema, Scan]],
-    columns: list[str],
+    asked: Asked,
     cluster: Cluster,
     memory: int,
     reading: Reading,
@@ -92,22 +89,21 @@ def _held(
 
     The last two begin making a block of a part, and reading a column of one.
     """
-    scan = Scan.of_nothing(len(columns), reading.missing == "drop")
+    scan = asked.nothing
     parts, schemas = [], []
     for part, place, schema, later in found:
         scan.join(later)
         schemas.append((place, schema))
         if later.n_kept:
             parts.append(part)
-    check_types(schemas)
 
     def read_column(i: int) -> Iterator[RawColumn]:
         return chain.from_iterable(cluster.map(partial(begin_column, i), parts))
 
-    prepared = prepare(scan, columns, read_column, reading, memory)
+    prepared = prepare(scan, asked, schemas, read_column, reading, memory)
 
     def read() -> list[Any]:
-        return list(map(partial(begin_block, cluster.put((columns, prepared))), parts))
+        return list(map(partial(begin_block, cluster.put(prepared)), parts))
 
     blocks, places = Held(cluster, read), places_of([column.kind for column in prepared.columns])
     low, high = prepared.ends
@@ -128,9 +124,9 @@ def _place(number: int) -> Path:
 # What workers do
 
 
-def _scan_file(file: DataFile, columns: Sequence[str], drop_rows: bool) -> tuple[Scanned, Scan]:
+def _scan_file(file: DataFile, asked: Asked) -> tuple[Scanned, Scan]:
     _check_seen(file.place)
-    return scan_file(file, ROWS_AT_ONCE, columns, Scan.of_nothing(len(columns), drop_rows))
+    return scan_file(file, ROWS_AT_ONCE, asked.columns, asked.nothing)
 
 
 def _check_seen(place: Path) -> None:
@@ -144,14 +140,13 @@ def _check_seen(place: Path) -> None:
         )
 
 
-def _convert_file(file: Scanned, shared: tuple[Sequence[str], Prepared]) -> Block:
-    columns, prepared = shared
-    codes, numbers = zip(*prepared.converted(file.batches(columns)), strict=True)
+def _convert_file(file: Scanned, prepared: Prepared) -> Block:
+    codes, numbers = zip(*prepared.converted(file.batches(prepared.wanted)), strict=True)
     return Block(np.concatenate(codes, axis=1), np.concatenate(numbers, axis=1))
 
 
-def _column_of_file(file: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> list[RawColumn]:
-    return list(column_of_file(file, columns, i, drop_rows))
+def _column_of_file(file: Scanned, i: int, asked: Asked) -> list[RawColumn]:
+    return list(column_of_file(file, i, asked))
 
 
 def _batch(frame: Any, number: int) -> pa.RecordBatch:
@@ -161,19 +156,18 @@ def _batch(frame: Any, number: int) -> pa.RecordBatch:
         raise DataError(f"{_place(number)}: {str(error).splitlines()[0]}") from None
 
 
-def _scan_partition(frame: Any, number: int, drop_rows: bool) -> tuple[pa.Schema, Scan]:
+def _scan_partition(frame: Any, number: int, asked: Asked) -> tuple[pa.Schema, Scan]:
     batch = _batch(frame, number)
-    scan = Scan.of_nothing(batch.num_columns, drop_rows)
+    scan = asked.nothing
     if len(batch):
         scan.add(batch)
-    return batch.schema, scan
+    return pa.schema(zip(asked.columns, batch.schema.types, strict=True)), scan
 
 
-def _convert_partition(frame: Any, number: int, shared: tuple[Sequence[str], Prepared]) -> Block:
-    _, prepared = shared
-    [block] = prepared.converted([_batch(frame, number)])
-    return block
+def _convert_partition(frame: Any, number: int, prepared: Prepared) -> Block:
+    codes, numbers = zip(*prepared.converted([_batch(frame, number).select(prepared.wanted)]), strict=True)
+    return Block(np.concatenate(codes, axis=1), np.concatenate(numbers, axis=1))
 
 
-def _column_of_partition(frame: Any, number: int, i: int, drop_rows: bool) -> list[RawColumn]:
-    return list(column_of([_batch(frame, number)], i, drop_rows))
+def _column_of_partition(frame: Any, number: int, i: int, asked: Asked) -> list[RawColumn]:
+    return list(column_of([_batch(frame, number)], i, asked))

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -22,16 +21,14 @@ from f2sl._arrays import Mask
 from f2sl.errors import DataError
 from f2sl.reading.arrow import arrow_column
 from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
-from f2sl.reading.encode import Reading
-from f2sl.reading.files import Agreement, schema_of
+from f2sl.reading.encode import Reading, chosen_columns, told_weights
+from f2sl.reading.files import Agreement, raw_names, remarks_of, schema_of
 from f2sl.reading.formats import Batches, DataFile, naming
-from f2sl.reading.frames import kept_columns
-from f2sl.reading.kinds import column_kinds
+from f2sl.reading.frames import rows_by_weight
 from f2sl.reading.values import RawColumn, Refused, some
 from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
-from f2sl.table.names import chosen_names
 from f2sl.table.table import Ends
 
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
@@ -51,35 +48,40 @@ BYTES_OF_CELL = 16
 class Scanned:
     """What the first pass has found in one file, to be read `rows` rows at a time.
 
-    `schema` is that of the columns wanted, and `stamp` tells whether the file has changed since.
+    `schema` is that of the columns wanted, `own` what the file itself calls them, and `stamp` tells whether
+    the file has changed since.
     """
 
     file: DataFile
     rows: int
     stamp: tuple[int, int]
     schema: pa.Schema
+    own: tuple[str, ...]
 
-    def batches(self, columns: Sequence[str]) -> Batches:
-        """Go through the file once more."""
+    def batches(self, wanted: Sequence[int]) -> Batches:
+        """Go through some of the columns once more."""
         if _stamp(self.file) != self.stamp:
             raise DataError(f"{self.file.place}: the file was changed while it was read; start again")
         with naming(self.file.place):
-            yield from self.file.format.batches(self.file, columns, self.rows)
+            yield from self.file.format.batches(self.file, [self.own[i] for i in wanted], self.rows)
 
 
 @dataclass(frozen=True)
 class Prepared:
     """What the second pass makes of the values: by `coders` codes of states, or numbers as they are.
 
-    `ends` are the least and the greatest number of each column of numbers.
+    `ends` are the least and the greatest number of each column of numbers. `wanted` are the columns that the
+    second pass reads, by number; that of the weights, if there is one, is the last.
     """
 
     columns: tuple[Column, ...]
+    wanted: list[int]
     coders: Sequence[Coder | None]
     ends: Ends
     notes: tuple[str, ...]
     n_rows: int
     drop_rows: bool
+    weighted: bool
 
     @property
     def bytes_of_row(self) -> int:
@@ -90,9 +92,7 @@ class Prepared:
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Give what is to be kept of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
-        for columns, keep, n_rows in _read(batches, self.drop_rows):
-            n_kept = n_rows if keep is None else int(keep.sum())
-            kept = columns if keep is None else [column.rows(keep) for column in columns]
+        for kept, n_kept in _kept(batches, self.drop_rows, len(self.columns) if self.weighted else None):
             codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
             numbers = np.empty((len(of_numbers), n_kept))
             for row, i in enumerate(of_states):
@@ -112,23 +112,23 @@ def read_streamed(
     `memory` are the bytes that reading, and working with the table then, may take; by default as many rows
     are held at a time as it allows.
     """
-    rows = rows_per_block or _rows_per_block(len(schema_of(files[0])), memory)
-    columns = columns_of(files, reading.drop)
+    asked = Asked.of(files, reading)
+    rows = rows_per_block or _rows_per_block(len(asked.columns), memory)
     found: list[Scanned] = []
-    scan = Scan.of_nothing(len(columns), reading.missing == "drop")
+    scan = asked.nothing
     for file in files:
-        one, scan = scan_file(file, rows, columns, scan)
+        one, scan = scan_file(file, rows, asked.columns, scan)
         found.append(one)
-    check_types((one.file.place, one.schema) for one in found)
+    schemas = [(one.file.place, one.schema) for one in found]
 
     def read_column(i: int) -> Iterator[RawColumn]:
-        return chain.from_iterable(column_of_file(one, columns, i, scan.drop_rows) for one in found)
+        return chain.from_iterable(column_of_file(one, i, asked) for one in found)
 
-    prepared = prepare(scan, columns, read_column, reading, memory)
+    prepared = prepare(scan, asked, schemas, read_column, reading, memory)
     BlockFile.check_space(prepared.n_rows * prepared.bytes_of_row)
     writer = BlockWriter(prepared.columns, rows)
     for one in found:
-        for block in prepared.converted(one.batches(columns)):
+        for block in prepared.converted(one.batches(prepared.wanted)):
             writer.append(block.codes, block.numbers)
     return writer.finish(prepared.ends, memory, prepared.notes)
 
@@ -139,17 +139,45 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
     return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, rows // 64 * 64))
 
 
-def columns_of(files: Sequence[DataFile], drop: Sequence[str]) -> list[str]:
-    """List the columns that files have in common, without some; refuse files that have others."""
-    agreement = Agreement()
-    for file in files:
-        agreement.columns(file.place, schema_of(file).names)
-    return kept_columns(agreement.names, drop)
+@dataclass(frozen=True)
+class Asked:
+    """Which columns to read of the parts of a table, what to call them, and where the weights are.
+
+    `wrong` is what options say of columns that there are not.
+    """
+
+    columns: list[str]
+    names: tuple[str, ...]
+    wrong: list[str]
+    weights: int | None
+    drop_rows: bool
+
+    @classmethod
+    def of(cls, files: Sequence[DataFile], reading: Reading) -> Asked:
+        """Look at the columns that files have in common; refuse files that have others."""
+        agreement = Agreement()
+        for file in files:
+            agreement.columns(file.place, schema_of(file).names)
+        return cls.of_names(agreement.names, reading)
+
+    @classmethod
+    def of_names(cls, own: Sequence[str], reading: Reading) -> Asked:
+        """Choose among columns with these names."""
+        places, names, wrong = chosen_columns(own, reading)
+        weights = names.index(reading.weights) if reading.weights in names else None
+        return cls([own[i] for i in places], names, wrong, weights, reading.missing == "drop")
+
+    @property
+    def nothing(self) -> Scan:
+        """Begin to look at rows, with none seen."""
+        return Scan([Digest(self.drop_rows) for _ in self.columns], self.drop_rows, self.weights)
 
 
 def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -> tuple[Scanned, Scan]:
     """Find out which values a file has, beside those known before."""
     stamp = _stamp(file)
+    raw = dict(zip(schema_of(file).names, raw_names(file), strict=True))
+    own = tuple(raw[name] for name in columns)
 
     def look(batches: Batches) -> Scan:
         scan = deepcopy(before)
@@ -158,36 +186,31 @@ def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -
         return scan
 
     with naming(file.place):
-        settled, scan = file.format.scan(file, columns, rows, look)
-    if scan.n_rows == before.n_rows:
+        settled, scan = file.format.scan(file, own, rows, look)
+    if scan.n_read == before.n_read:
         raise DataError(f"{file.place}: the file has a header and no rows")
     schema = schema_of(settled)
-    return Scanned(settled, rows, stamp, pa.schema([schema.field(name) for name in columns])), scan
-
-
-def check_types(found: Iterable[tuple[Path, pa.Schema]]) -> None:
-    """Refuse files, or other parts of a table, whose columns hold different things."""
-    agreement = Agreement()
-    for place, schema in found:
-        agreement.types(place, schema)
+    found = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
+    return Scanned(settled, rows, stamp, found, own), scan
 
 
 @dataclass
 class Scan:
-    """What is known of the rows seen so far; with `drop_rows`, those that miss something are not kept."""
+    """What is known of the rows seen so far; with `drop_rows`, those that miss something are not kept.
+
+    `weights` is the column that says how often each row is meant to be there; `n_read` counts each once.
+    """
 
     digests: list[Digest]
     drop_rows: bool
+    weights: int | None = None
+    n_read: int = 0
     n_rows: int = 0
     n_kept: int = 0
 
-    @classmethod
-    def of_nothing(cls, n_columns: int, drop_rows: bool) -> Scan:
-        """Begin, with no rows seen."""
-        return cls([Digest(drop_rows) for _ in range(n_columns)], drop_rows)
-
     def join(self, later: Scan) -> None:
         """Add what is known of rows that come after all these."""
+        self.n_read += later.n_read
         self.n_rows += later.n_rows
         self.n_kept += later.n_kept
         for digest, other in zip(self.digests, later.digests, strict=True):
@@ -195,17 +218,22 @@ class Scan:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Look at some more rows."""
+        self.n_read += len(batch)
         columns = [_column_or_refusal(array) for array in batch.columns]
+        for some_rows, n_rows in _written_out(columns, len(batch), self.weights):
+            self._add(some_rows, n_rows, batch.schema.types)
+
+    def _add(self, columns: Sequence[RawColumn | Refused], n_rows: int, types: Sequence[pa.DataType]) -> None:
         keep = _complete(columns) if self.drop_rows else None
-        self.n_rows += len(batch)
-        self.n_kept += len(batch) if keep is None else int(keep.sum())
-        for digest, column, array in zip(self.digests, columns, batch.columns, strict=True):
+        self.n_rows += n_rows
+        self.n_kept += n_rows if keep is None else int(keep.sum())
+        for digest, column, dtype in zip(self.digests, columns, types, strict=True):
             if digest.refused is not None:
                 continue
             try:
                 if isinstance(column, Refused):
                     raise column
-                digest.add(column, array.type, keep)
+                digest.add(column, dtype, keep)
             except Refused as refused:
                 digest.refused = refused
 
@@ -217,6 +245,28 @@ def _column_or_refusal(array: Any) -> RawColumn | Refused:
         return refused
 
 
+Columns = list[RawColumn | Refused]
+
+
+def _written_out(columns: Columns, n_rows: int, weights: int | None) -> Iterator[tuple[Columns, int]]:
+    """Give each row as often as the weights say, many rows at a time; weights that are none are refused."""
+    if weights is None:
+        yield columns, n_rows
+        return
+    try:
+        weight = columns[weights]
+        if isinstance(weight, Refused):
+            raise Refused("weights")
+        rows = rows_by_weight(weight)
+    except Refused as refused:
+        columns[weights] = refused
+        yield columns, n_rows
+        return
+    for first in range(0, len(rows), LARGEST_BLOCK):
+        part = rows[first : first + LARGEST_BLOCK]
+        yield [one if isinstance(one, Refused) else one.rows(part) for one in columns], len(part)
+
+
 def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
     """Find the rows without missing values; None if that is all of them."""
     gaps = [
@@ -225,41 +275,59 @@ def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
     return ~np.logical_or.reduce(gaps) if gaps else None
 
 
-def _read(
-    batches: Iterable[pa.RecordBatch], drop_rows: bool
-) -> Iterator[tuple[list[RawColumn], Mask | None, int]]:
-    """Give the columns of each batch, the rows to keep (None for all), and the number of rows."""
+def _kept(
+    batches: Iterable[pa.RecordBatch], drop_rows: bool, weights: int | None
+) -> Iterator[tuple[list[RawColumn], int]]:
+    """Give the columns of each batch, with the rows that are kept, and their number."""
     for batch in batches:
-        columns = [arrow_column(array) for array in batch.columns]
-        yield columns, _complete(columns) if drop_rows else None, len(batch)
+        read = [_column_or_refusal(array) for array in batch.columns]
+        for columns, n_rows in _written_out(read, len(batch), weights):
+            keep = _complete(columns) if drop_rows else None
+            if keep is not None:
+                columns = [one if isinstance(one, Refused) else one.rows(keep) for one in columns]
+            # Nobody asks for those that are refused.
+            yield cast(list[RawColumn], columns), n_rows if keep is None else int(keep.sum())
 
 
 def prepare(
     scan: Scan,
-    columns: Sequence[str],
+    asked: Asked,
+    schemas: Sequence[tuple[Path, pa.Schema]],
     read_column: Callable[[int], Iterable[RawColumn]],
     reading: Reading,
     memory: int,
 ) -> Prepared:
     """Choose kinds and states, and codes for them, or refuse what cannot be learned from.
 
-    `read_column` gives all values of a column, part by part, for one that is cut into intervals as a whole.
+    `schemas` are those of the parts of the table, which must agree. `read_column` gives all values of a
+    column, part by part, for one that is cut into intervals as a whole.
     """
-    names = chosen_names(reading.names, len(columns)) or tuple(columns)
-    source = DigestSource(names, scan.n_rows, scan.digests)
-    all_rows = DigestSource(names, scan.n_rows, scan.digests, with_dropped=True)
-    kinds = column_kinds(all_rows, reading.kinds, reading.bins)
-    encoder = DigestEncoder(source, kinds, reading)
-    found = encoder.prepare(scan.n_kept, partial(_whole_column, source, scan.n_kept, read_column, memory))
-    return Prepared(*found, scan.n_kept, scan.drop_rows)
+    agreement = Agreement()
+    for place, schema in schemas:
+        agreement.types(place, schema)
+    at = asked.weights
+    places = [i for i in range(len(asked.columns)) if i != at]
+    notes = remarks_of(schema for _, schema in schemas)
+    if at is not None:
+        notes.append(told_weights(asked.names[at], scan.n_read, scan.n_rows))
+    source = DigestSource(
+        tuple(asked.names[i] for i in places), scan.n_rows, [scan.digests[i] for i in places]
+    )
+    encoder = DigestEncoder(source, reading, asked.wrong, notes)
+    if at is not None and (refused := scan.digests[at].refused) is not None:
+        encoder.problems.add("weights", asked.names[at], refused.detail)
+
+    def whole_column(i: int) -> RawColumn:
+        return _whole_column(source, scan.n_kept, lambda: read_column(places[i]), memory, i)
+
+    columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
+    wanted = [places[i] for i in kept] + ([] if at is None else [at])
+    how = scan.n_kept, scan.drop_rows, at is not None
+    return Prepared(columns, wanted, coders, ends, notes_of_all, *how)
 
 
 def _whole_column(
-    source: DigestSource,
-    n_kept: int,
-    read_column: Callable[[int], Iterable[RawColumn]],
-    memory: int,
-    i: int,
+    source: DigestSource, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
 ) -> RawColumn:
     """Read one column into memory, if it fits."""
     needed = n_kept * BYTES_TO_CUT
@@ -267,30 +335,29 @@ def _whole_column(
         raise DataError(
             f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
             f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are "
-            "allowed; allow more with memory= (on the command line --memory), or round the numbers"
+            "allowed; allow more with memory=, or round the numbers"
         )
     alike = source.column(i)
     values, gaps = [], []
-    for column in read_column(i):
+    for column in read():
         values.append(column.values.astype(alike.values.dtype))
         gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
     joined = np.concatenate(values), some(np.concatenate(gaps))
     return RawColumn(alike.form, *joined, from_reals=alike.from_reals)
 
 
-def column_of_file(one: Scanned, columns: Sequence[str], i: int, drop_rows: bool) -> Iterator[RawColumn]:
+def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
     """Give the values that a file has of one of the columns, part by part."""
-    wanted = columns if drop_rows else columns[i : i + 1]
-    return column_of(one.batches(wanted), i if drop_rows else 0, drop_rows)
+    if asked.drop_rows:  # which rows are kept depends on all columns
+        return column_of(one.batches(range(len(one.own))), i, asked)
+    with_weights = [i] if asked.weights is None else [i, asked.weights]
+    alone = replace(asked, weights=None if asked.weights is None else 1)
+    return column_of(one.batches(with_weights), 0, alone)
 
 
-def column_of(batches: Iterable[pa.RecordBatch], i: int, drop_rows: bool) -> Iterator[RawColumn]:
+def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterator[RawColumn]:
     """Give one column of each batch, with the rows that are kept."""
-    if not drop_rows:
-        yield from (arrow_column(batch.column(i)) for batch in batches)
-        return
-    for columns, keep, _ in _read(batches, drop_rows):
-        yield columns[i] if keep is None else columns[i].rows(keep)
+    return (columns[i] for columns, _ in _kept(batches, asked.drop_rows, asked.weights))
 
 
 def _stamp(file: DataFile) -> tuple[int, int]:

@@ -1,73 +1,43 @@
 """Which kind each column of a table has: states or numbers.
 
-Columns of labels are states. Columns of real numbers are numbers, unless they are cut into states. Integers
-go with either: they are numbers beside real numbers, if no column holds states, and states otherwise.
+Labels, booleans, categories and integers with few values are states; real numbers, and integers with many
+values for the rows, are numbers. Floats that are all whole are integers. `kinds` says otherwise, and columns
+that are cut into intervals are states.
 
->>> from f2sl.reading.frames import open_source
->>> column_kinds(open_source({"a": [0.5, 0.7], "b": [1, 2]}))
-('number', 'number')
->>> column_kinds(open_source({"a": [0.5, 0.7], "b": [1, 2], "c": ["x", "y"]}))
-('number', 'states', 'states')
+How many values are few: of some 2,700 columns of integers in the tables of R's packages, those with more than
+a dozen values are ages, years, scores and amounts, and hardly ever codes. Up to :data:`FEW` are always
+states, up to :data:`MOST` if there are as many rows as the square of that number, and more never are.
+
+>>> few(12, 40), few(20, 100), few(20, 1000), few(60, 10_000)
+(True, False, True, False)
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from f2sl.errors import OptionError, unknown_name
-from f2sl.reading.frames import Source
-from f2sl.reading.values import LAST_EXACT, RawColumn, Refused
-from f2sl.table.column import KINDS, NUMBER, STATES
+from f2sl.reading.values import RawColumn
+from f2sl.table.column import KINDS, MAX_STATES
 
 Kinds = str | Mapping[str, str]
-Bins = int | Mapping[str, int] | None
 
 AUTO = "auto"
 
+FEW, MOST = 12, 32
+"""Distinct values of a column of integers that always are states, and that can be."""
 
-def column_kinds(
-    source: Source, kinds: Kinds = AUTO, bins: Bins = None, whole: str = STATES
-) -> tuple[str, ...]:
-    """Decide on the kind of each column; `kinds` and `bins` are as in :func:`f2sl.open_table`.
+_NAME_OF_ID = re.compile(
+    r"(^|[^a-z]|case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|key|nr)$|[a-z]I[dD]$"
+)
 
-    `whole` is what to take real numbers for that are all whole, as measurements may be and codes of states
-    often are; as states they will be refused, with advice.
 
-    Raises
-    ------
-    OptionError
-        If `kinds` or `bins` name a column that there is not, or contradict each other.
-    """
-    named = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else {}
-    cut = set(map(str, bins)) if isinstance(bins, Mapping) else set()
-    known = set(source.names) if named or cut else set()
-    for option, columns in (("kinds", named), ("bins", cut)):
-        for name in columns:
-            if name not in known:
-                raise OptionError(f"{option}: {unknown_name('column', name, source.names)}")
-    for name in sorted(cut):
-        if named.get(name) == NUMBER:
-            raise OptionError(f"bins cuts column {name!r} into states, and kinds has it read as numbers")
-    if isinstance(kinds, str) and kinds != AUTO:
-        return (kinds,) * len(source.names)
-    found = [STATES if name in cut else named.get(name, AUTO) for name in source.names]
-    undecided = [i for i, kind in enumerate(found) if kind == AUTO]
-    reals: dict[int, RawColumn] = {}
-    if not isinstance(bins, int):
-        reals = {
-            i: column for i in undecided if source.may_be_real(i) and (column := _form(source, i, "reals"))
-        }
-    rest = [i for i in undecided if i not in reals]
-    of_rest = STATES
-    if reals and STATES not in found and not any(_form(source, i, "labels") for i in rest):
-        of_rest = whole if all(map(_is_whole, reals.values())) else NUMBER
-        reals = {} if of_rest == STATES else reals
-    for i in undecided:
-        found[i] = NUMBER if i in reals else of_rest
-    return tuple(found)
+def few(n_distinct: int, n_rows: int) -> bool:
+    """Tell whether so many distinct integers in so many rows are few enough to be states."""
+    return n_distinct <= max(FEW, min(MOST, math.isqrt(n_rows)))
 
 
 def check_kinds(kinds: Any) -> None:
@@ -78,16 +48,26 @@ def check_kinds(kinds: Any) -> None:
             raise OptionError(unknown_name("kind of column, kinds =", kind, known))
 
 
-def _form(source: Source, i: int, form: str) -> RawColumn | None:
-    """Read a column if it has this form."""
-    try:
-        column = source.column(i)
-    except Refused:
-        return None  # told when the column is read
-    return column if column.form == form else None
+def like_identifier(name: str, column: RawColumn, n_rows: int) -> str | None:
+    """Say why integers or labels with many values look like an identifier, if they do.
 
-
-def _is_whole(column: RawColumn) -> bool:
-    """Tell whether all numbers are whole; those beyond `LAST_EXACT` cannot be otherwise, and tell nothing."""
-    numbers = column.values
-    return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= LAST_EXACT)).all())
+    Examples
+    --------
+    >>> import numpy as np
+    >>> like_identifier("person", RawColumn("integers", np.repeat(np.arange(40), 5)), 200)
+    'each value occurs 5 times'
+    >>> like_identifier("row", RawColumn("integers", np.arange(200)), 200)
+    'it counts the rows'
+    """
+    values, counts = column.counted()
+    many = column.only_ends or len(values) > MAX_STATES
+    if not many and few(len(values), n_rows):
+        return None
+    dense = column.form == "integers" and int(values[-1]) - int(values[0]) == n_rows - 1
+    if dense and (many or len(values) == n_rows):
+        return "it counts the rows"
+    if _NAME_OF_ID.search(name.lower() if name.isupper() else name):
+        return "by its name"
+    if not many and counts.min() == counts.max() > 1:
+        return f"each value occurs {counts[0]:,} times"
+    return None

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Never
 
 from f2sl._memory import memory_limit
-from f2sl._options import flag
+from f2sl._options import choice, flag
 from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
-from f2sl.reading.check import check_learnable
-from f2sl.reading.encode import AVAILABLE, STATE_OF_NUMBERS, Reading, bin_count, encode
-from f2sl.reading.frames import open_source
-from f2sl.reading.kinds import AUTO, Bins, check_kinds
+from f2sl.reading.check import Checked, Report, check_learnable
+from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
+from f2sl.reading.kinds import AUTO, check_kinds
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
-from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import HOLDS, KINDS, NUMBER
+from f2sl.table.notes import without_aliases
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
@@ -33,12 +34,17 @@ def open_table(
     *,
     names: Sequence[str] | None = None,
     kinds: str | Mapping[str, str] = "auto",
-    bins: int | Mapping[str, int] | None = None,
+    bins: int | str | Mapping[str, int | str] | None = None,
     binning: str = "quantile",
     missing: str = AVAILABLE,
     drop: Sequence[str] = (),
+    weights: str | None = None,
+    aliases: str = "keep",
     delimiter: str | None = None,
     header: bool = True,
+    encoding: str | None = None,
+    comment: str | None = None,
+    na: Sequence[str] = (),
     engine: str = "auto",
     memory: int | str | None = None,
     scheduler: Any = None,
@@ -51,19 +57,21 @@ def open_table(
     ----------
     data : data frame, array, dictionary of columns, list of rows, path or list of paths
         Data frames may come from pandas, Polars, PyArrow or any other library that Narwhals knows. The rows
-        of an array are samples. A path may be that of a folder of files: text with any delimiter, Parquet or
-        Arrow, packed or not. With a cluster, data may be a Dask DataFrame. A :class:`f2sl.Table` is returned
-        as it is.
+        of an array are samples. A path may be that of a folder of files: text with any delimiter, Parquet,
+        Arrow or JSON lines, workbooks and files of Stata, SPSS and SAS (``pip install "f2sl[files]"``), packed
+        or not; ``"-"`` is the standard input. With a cluster, data may be a Dask DataFrame. A
+        :class:`f2sl.Table` is returned as it is.
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
     kinds : {"auto", "states", "number"} or dict
-        What to read all columns as, or those that a dictionary names. By default strings, booleans and
-        categories are states, floats are numbers, and integers are states unless all other columns are
-        numbers.
-    bins : int or dict, optional
-        Into how many intervals to cut numeric columns. A number is meant for all columns
-        of real numbers and all integer columns with more than 1,000 distinct values; a
-        dictionary for the columns it names.
+        What to read all columns as, or those that a dictionary names. By default strings, booleans,
+        categories and integers with few values are states; real numbers, and integers with many values, are
+        numbers. Few are up to 12 values, and up to 32 if there are as many rows as their square. Floats that
+        are all whole are integers.
+    bins : int, "auto" or dict, optional
+        Into how many intervals to cut what would be read as numbers, or the columns that a dictionary names;
+        ``"*"`` in it stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3
+        to 10.
     binning : {"quantile", "width"}
         Intervals with equally many rows, or equally long ones.
     missing : {"available", "state", "drop", "error"}
@@ -71,11 +79,24 @@ def open_table(
         column labelled ``"<missing>"``, drop the rows that have any, or refuse them.
     drop : sequence of str
         Columns to leave out.
+    weights : str, optional
+        The column that says how many rows each row stands for: whole numbers. It is left out, and what is
+        learned is the same as from the rows written out.
+    aliases : {"keep", "merge"}
+        Columns of states that determine each other one to one: keep all, with a note, or only the first of
+        each group; learners of graphs then draw the others beside it.
     delimiter : str, optional
         The character between the columns of a text; a space stands for any white space. By default it is
         guessed from the first lines.
     header : bool
         Whether the first line of a text has the names of the columns.
+    encoding : str, optional
+        That of a text, such as ``"latin-1"``; UTF-8 by default, or UTF-16 if the text says so.
+    comment : str, optional
+        How lines of a text begin that are to be skipped.
+    na : sequence of str
+        Cells of a text that are missing values, beside empty ones, ``NA``, ``N/A``, ``null``, ``nan``, ``?``
+        and, in columns of numbers, ``None``, ``-`` and ``.``; a note names those found.
     engine : {"auto", "memory", "stream", "dask"}
         Where to hold the table: in memory, on disk in blocks, or in a Dask cluster. By default in memory,
         unless it comes from files and would take more than `memory`; a note says so.
@@ -111,43 +132,111 @@ def open_table(
     Table(2 columns of states, 3 rows, in memory)
     >>> table.states
     (('no', 'yes'), (False, True))
-    >>> open_table([[0.5, 1], [0.7, 2]], kinds="states")
+    >>> import numpy as np
+    >>> open_table({"rain": ["no", "yes", None], "day": np.array(["2020-01-01"] * 3, "M8[D]")})
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'x0': real numbers are no states; cut them into states with bins=5, say (on the command line --bins 5)
+    f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times are neither states nor numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
     refuse_unknown("open_table", unknown, _defaults())
+    asked = {name: value for name, value in locals().items() if name not in ("data", "unknown")}
     if isinstance(data, Table):
-        _check_nothing_asked(locals())
+        _check_nothing_asked(asked)
         return data
+    return _opened(data, False, **asked)
+
+
+def check(data: Any, **options: Any) -> Report:
+    """Tell what becomes of each column of a table, and all that keeps it from being learned from.
+
+    Parameters
+    ----------
+    data
+        As in :func:`open_table`.
+    **options
+        Those of :func:`open_table`.
+
+    Returns
+    -------
+    Report
+        Its `columns`, `problems` and `notes`; it prints as a table, and :meth:`Report.to_frame` gives a frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> days = np.array(["2020-01-01"] * 3, "M8[D]")
+    >>> check({"rain": ["no", "yes", None], "mm": [0.0, 12.5, 3.1], "day": days})
+    column  kind    values             missing  action   why
+    rain    states  2 states: no, yes  1        states   labels
+    mm      number  0 to 12.5          0        numbers  real numbers
+    day                                0        refused  time
+    note: 1 values are missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
+    note: column 'mm': read as numbers
+    problem: column 'day' (datetime64[D]): dates and times are neither states nor numbers; leave out with drop=['day'], or convert them
+    """  # noqa: E501
+    refuse_unknown("check", (name for name in options if name not in _defaults()), _defaults())
+    if isinstance(data, Table):
+        raise OptionError("check takes data, and a table that is open already has nothing wrong with it")
+    try:
+        _opened(data, True, **{**_defaults(), **options})
+    except Checked as checked:
+        return checked.report
+    raise AssertionError("nothing was checked")
+
+
+def _opened(
+    data: Any,
+    only_check: bool,
+    *,
+    names: Any,
+    kinds: Any,
+    bins: Any,
+    binning: Any,
+    missing: Any,
+    drop: Any,
+    weights: Any,
+    aliases: Any,
+    engine: Any,
+    memory: Any,
+    scheduler: Any,
+    n_jobs: Any,
+    **of_text: Any,
+) -> Table:
     on_dask = _is_dask_frame(data)
     scheduler = scheduler or (Cluster.current_client() if on_dask else None)
-    allowed, n_workers, delimiter, bins, *_ = _all_of(
+    allowed, n_workers, how, cuts, drop, *_ = _all_of(
         lambda: memory_limit(memory, engine),
         lambda: resolve_jobs(n_jobs),
-        lambda: _checked_delimiter(delimiter),
+        lambda: _text_options(**of_text),
         lambda: _checked_bins(bins, kinds),
+        lambda: _several("drop", drop),
         lambda: _check_engine(engine, scheduler, data, on_dask),
         lambda: check_kinds(kinds),
         lambda: _check_known("binning", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
-        lambda: _check_drop(drop),
-        lambda: flag("header", header),
+        lambda: choice("aliases", aliases, ("keep", "merge")),
     )
-    reading = Reading(names, kinds, bins, binning, missing, tuple(map(str, drop)))
+    kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
+    weights = None if weights is None else str(weights)
+    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
 
-        files = data_files(data, delimiter, header)
+        files = data_files(data, how)
+    if only_check and files is not None and not on_dask:
+        engine = "stream"  # nothing is written before what would be raised
+    table: Table
     if engine == "dask" or on_dask:
         cluster = Cluster.connect(scheduler, n_workers, allowed)
         try:
-            return _on_cluster(data, files, reading, cluster, allowed, on_dask)
+            table = _on_cluster(data, files, reading, cluster, allowed, on_dask)
         except BaseException:
             cluster.close()
             raise
-    return _in_memory(data, reading) if files is None else _of_files(files, reading, engine, allowed)
+    else:
+        table = encode(data, reading) if files is None else _of_files(files, reading, engine, allowed)
+    return without_aliases(table) if aliases == "merge" else table
 
 
 def open_for(
@@ -162,15 +251,15 @@ def open_for(
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
-    `takes` are the kinds of columns that the `learner` of that name takes; with a single one, all columns are
-    read as that. Columns of other kinds are refused, and fewer than `min_variables`.
+    `takes` are the kinds of columns that the `learner` of that name takes; for one of numbers alone, all
+    columns are read as numbers. Columns of other kinds are refused, and fewer than `min_variables`.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
-        asked = takes[0] if kinds == AUTO and len(takes) == 1 else kinds
+        asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         table = open_table(data, kinds=asked, n_jobs=n_jobs, **reading)
     try:
         check_learnable(table, takes, learner, min_variables)
@@ -179,10 +268,6 @@ def open_for(
             table.close()
         raise
     return table
-
-
-def _in_memory(data: Any, reading: Reading) -> MemoryTable:
-    return encode(open_source(data, reading.names, reading.drop), reading)
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
@@ -194,14 +279,15 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
     needed = 0
     for file in files if engine == "auto" else ():
         with naming(file.place):
-            needed += file.format.bytes_in_memory(file)
+            needed += file.format.bytes_in_memory(file, memory)
     if engine == "stream":
         return read_streamed(files, reading, memory)
     if needed > memory:
         table = read_streamed(files, reading, memory)
-        told = f"read in blocks: in memory the table would take about {needed / 1e6:,.0f} MB"
+        told = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
         return table.with_notes(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
-    return _in_memory(read_files(files), reading)
+    content, notes = read_files(files)
+    return encode(content, reading, notes)
 
 
 def _on_cluster(
@@ -214,7 +300,7 @@ def _on_cluster(
         return into_dask.read_files(files, reading, cluster, memory)
     if on_dask:
         return into_dask.read_frame(data, reading, cluster, memory)
-    return DaskTable.of_table(_in_memory(data, reading), cluster, memory)
+    return DaskTable.of_table(encode(data, reading), cluster, memory)
 
 
 def is_path(data: Any) -> bool:
@@ -258,20 +344,54 @@ def _check_known(option: str, value: Any, known: Iterable[str]) -> None:
 def _check_missing(missing: Any, kinds: Any) -> None:
     _check_known("way to treat missing values, missing =", missing, MISSING)
     if missing == "state" and kinds == NUMBER:
-        raise OptionError(STATE_OF_NUMBERS)
+        raise OptionError(
+            'missing="state" makes missing values a state, and real numbers have none; say missing="drop"'
+        )
 
 
-def _check_drop(drop: Any) -> None:
-    if isinstance(drop, str):
-        raise OptionError(f"drop takes a list of names, got the single string {drop!r}")
+def _several(option: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise OptionError(f"{option} takes a list of names, got the single string {given!r}")
+    return tuple(map(str, given))
+
+
+def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: Any) -> Any:
+    """Check how to read text."""
+    from f2sl.reading.formats import TextOptions
+
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except (LookupError, TypeError):
+            raise OptionError(
+                f"encoding: unknown encoding {encoding!r}; utf-8 and latin-1 are known"
+            ) from None
+    if comment is not None and not (isinstance(comment, str) and comment):
+        raise OptionError(f"comment takes how a line begins that is none, such as #, got {comment!r}")
+    return TextOptions(
+        _checked_delimiter(delimiter), flag("header", header), encoding, comment, _several("na", na)
+    )
 
 
 def _checked_bins(bins: Any, kinds: Any) -> Bins:
     if bins is not None and kinds == NUMBER:
         raise OptionError('bins cuts real numbers into states, which kinds="number" does not want')
-    if isinstance(bins, Mapping):
-        return {str(column): bin_count(k, str(column)) for column, k in bins.items()}
-    return None if bins is None else bin_count(bins)
+    if bins is None:
+        return {}
+    given = bins if isinstance(bins, Mapping) else {ALL: bins}
+    return {str(column): _bin_count(k, str(column)) for column, k in given.items()}
+
+
+def _bin_count(k: Any, column: str) -> int | str:
+    """Check one number of bins."""
+    try:
+        count = operator.index(k)
+    except TypeError:
+        count = 2 if isinstance(k, str) and k == AUTO else 0
+    if isinstance(k, bool) or count < 2:
+        where = "" if column == ALL else f" for column {column!r}"
+        raise OptionError(f'bins takes a whole number of at least 2, or "auto"{where}, got {k!r}')
+    return AUTO if isinstance(k, str) else count
 
 
 def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None:

@@ -45,9 +45,11 @@ class RawColumn:
     declared : bool
         Whether all of `labels` are states, in their order, even if they do not occur.
     from_reals : bool
-        Whether these integers came as floats, which is how integers with gaps often come.
+        Whether these integers came as floats.
     weights : ndarray of int64, or None
         How many rows of the table each value stands for; None if for one.
+    only_ends : bool
+        Whether the values are only the least and the greatest of very many.
     """
 
     form: Literal["integers", "reals", "labels"]
@@ -57,6 +59,7 @@ class RawColumn:
     declared: bool = False
     from_reals: bool = False
     weights: Integers | None = None
+    only_ends: bool = False
 
     @property
     def n_missing(self) -> int:
@@ -72,8 +75,22 @@ class RawColumn:
             numbers[self.missing] = np.nan
         return numbers
 
-    def rows(self, keep: Mask) -> RawColumn:
-        """Return the column with only the rows to `keep`."""
+    @property
+    def present(self) -> RawColumn:
+        """The column without the rows that have no value."""
+        return self if self.missing is None else self.rows(~self.missing)
+
+    def counted(self) -> tuple[npt.NDArray[Any], Integers]:
+        """Return the distinct values, and how many rows have each."""
+        column = self.present
+        found, where, counts = np.unique(column.values, return_inverse=True, return_counts=True)
+        if column.weights is not None:
+            counts = np.zeros(len(found), np.int64)
+            np.add.at(counts, where.reshape(-1), column.weights)
+        return found, counts
+
+    def rows(self, keep: Mask | Integers) -> RawColumn:
+        """Return the column with only the rows to `keep`: a mask, or their numbers."""
         missing = None if self.missing is None else some(self.missing[keep])
         weights = None if self.weights is None else self.weights[keep]
         return replace(self, values=self.values[keep], missing=missing, weights=weights)
@@ -87,22 +104,26 @@ def some(missing: Mask | None) -> Mask | None:
 def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
     """Make a column of floats; NaN counts as missing.
 
-    Whole numbers with gaps become integers: many libraries have no other way to store
-    integers with missing values.
+    Whole numbers are read as the integers they are: many libraries have no other way to store integers with
+    missing values.
 
     Examples
     --------
-    >>> reals(np.array([2.0, np.nan])).form, reals(np.array([2.0, 3.0])).form
+    >>> reals(np.array([2.0, np.nan])).form, reals(np.array([2.0, 3.5])).form
     ('integers', 'reals')
     """
     numbers = values.astype(np.float64, copy=False)
     gaps = np.isnan(numbers)
     missing = some(gaps if missing is None else gaps | missing)
-    if missing is not None:
-        filled = np.where(missing, 0.0, numbers)
-        if (np.abs(filled) <= LAST_EXACT).all() and (filled == np.floor(filled)).all():
-            return RawColumn("integers", filled.astype(np.int64), missing, from_reals=True)
+    filled = numbers if missing is None else np.where(missing, 0.0, numbers)
+    if is_whole(filled):
+        return RawColumn("integers", filled.astype(np.int64), missing, from_reals=True)
     return RawColumn("reals", numbers, missing)
+
+
+def is_whole(numbers: npt.NDArray[Any]) -> bool:
+    """Tell whether all floats are whole; those beyond `LAST_EXACT` cannot be otherwise, and tell nothing."""
+    return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= LAST_EXACT)).all())
 
 
 def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:

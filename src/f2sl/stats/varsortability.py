@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 
 from f2sl.errors import DataError, GraphError, unknown_name
 from f2sl.graph import DAG
-from f2sl.reading.encode import encode
-from f2sl.reading.frames import open_source
-from f2sl.reading.open import is_path
-from f2sl.table import NUMBER, Table
+from f2sl.reading import open_table
+from f2sl.table import Table
 
 SAME = 1e-9
 """Variances that differ by no more than this share are equal."""
@@ -59,7 +57,7 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     """
     if not isinstance(graph, DAG):
         raise GraphError(f"varsortability is measured along a DAG, not a {type(graph).__name__}")
-    table = data if isinstance(data, Table) else _read(data, names)
+    table = data if isinstance(data, Table) else open_table(data, names=names, engine="memory")
     table.refuse_gaps("varsortability")
     numbers = table.as_numbers()
     for node in graph.nodes:
@@ -67,15 +65,6 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
             raise DataError(unknown_name("column", node, numbers.names))
     variances = dict(zip(numbers.names, numbers.all_numbers().var(axis=1), strict=True))
     return path_share(np.array([variances[node] for node in graph.nodes]), graph.to_adjacency() != 0)
-
-
-def _read(data: Any, names: Sequence[str] | None) -> Table:
-    """Read a table in memory, real numbers as such even if all are whole."""
-    if is_path(data):
-        from f2sl.reading.files import data_files, read_files
-
-        data = read_files(data_files(data))
-    return encode(open_source(data, names), whole=NUMBER)
 
 
 def path_share(variances: NDArray[np.float64], edges: NDArray[np.bool_]) -> float:

@@ -260,7 +260,7 @@ def too_large(n_variables: int, most_cells: int) -> DataError:
     """Make the error for a single table that does not fit into memory."""
     return DataError(
         f"a table of {n_variables} variables has more than {most_cells:,} cells, which the memory allowed "
-        "cannot hold; allow more with memory= (on the command line --memory), or fewer parents or conditions"
+        "cannot hold; allow more with memory=, or fewer parents or conditions"
     )
 
 

@@ -30,7 +30,7 @@ from f2sl.stats.choose import check_choice, settle
 from f2sl.stats.scores.base import Score
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
-from f2sl.table import NUMBER
+from f2sl.table import NUMBER, Table
 from f2sl.table.names import listing
 from f2sl.table.notes import remarks, warn_of_identifiers
 
@@ -185,7 +185,7 @@ class StructureLearner(Estimator):
                     self.complete_ = False
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
-        self.graph_ = graph.reorder(table.names)
+        self.graph_ = with_aliases(graph.reorder(table.names), table)
         self._tell_of_unreliable_tests(table.one_kind())
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
@@ -282,6 +282,17 @@ def named_sets(
 def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
     """Make an undirected graph of a skeleton."""
     return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
+
+
+def with_aliases(graph: PDAG, table: Table) -> PDAG:
+    """Draw beside each column those that it stands for."""
+    links = [(column.name, alias) for column in table.columns for alias in column.aliases]
+    if not links:
+        return graph
+    nodes, weights = [*graph.nodes, *(alias for _, alias in links)], graph.weights
+    if isinstance(graph, DAG):
+        return DAG(nodes, [*graph.directed_edges, *links], weights=weights)
+    return PDAG(nodes, graph.directed_edges, [*graph.undirected_edges, *links], weights=weights)
 
 
 def told_copies(moments: Moments) -> list[str]:

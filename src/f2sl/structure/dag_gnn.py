@@ -143,7 +143,7 @@ def _in_memory(numbers: Table) -> Floats:
     if numbers.memory is not None and needed > numbers.memory:
         raise DataError(
             f"DAG-GNN needs all rows in memory: about {needed / 1e6:,.0f} MB, and "
-            f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory= (on the command line "
-            "--memory), or take another learner"
+            f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory=, "
+            "or take another learner"
         )
     return numbers.all_numbers()

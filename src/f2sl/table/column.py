@@ -29,16 +29,19 @@ class Column(NamedTuple):
 
     Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
 
+    `aliases` are the names of columns that were left out because this one determines them, and they it.
+
     Examples
     --------
-    >>> Column("rain", STATES, ("no", "yes"))
-    Column(name='rain', kind='states', states=('no', 'yes'), gaps=0)
+    >>> Column("rain", STATES, ("no", "yes")).kind
+    'states'
     """
 
     name: str
     kind: str
     states: tuple[object, ...] = ()
     gaps: int = 0
+    aliases: tuple[str, ...] = ()
 
 
 def codes_of(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from f2sl.errors import DataError, OptionError
 
+NAMELESS = frozenset({"column 1", "Unnamed: 0"})
+"""What a first column is called that has no name, here and by pandas: mostly it is the index of a frame."""
+
 
 def generated_names(n: int) -> tuple[str, ...]:
     """Name `n` columns so that the order of the names is the order of the columns.
@@ -27,32 +30,26 @@ def generated_names(n: int) -> tuple[str, ...]:
 
 
 def column_names(given: Iterable[object]) -> tuple[str, ...]:
-    """Turn the column labels of a data frame into names.
+    """Turn the column labels of a table into names: without blanks around them, and made up where empty.
 
     Raises
     ------
     DataError
-        If a name is empty, or two columns end up with the same one.
+        If two columns end up with the same name.
 
     Examples
     --------
-    >>> column_names(["age", 7])
-    ('age', '7')
+    >>> column_names(["", " age ", 7])
+    ('column 1', 'age', '7')
     >>> column_names(["a", "b", "a"])
     Traceback (most recent call last):
         ...
     f2sl.errors.DataError: column names must differ from each other: 'a' occurs 2 times
     """
     originals = list(given)
-    names = tuple(str(label) for label in originals)
-    if len(set(names)) == len(names) and all(name.strip() for name in names):
+    names = tuple(str(label).strip() or f"column {i}" for i, label in enumerate(originals, 1))
+    if len(set(names)) == len(names):
         return names
-    empty = [i for i, name in enumerate(names) if not name.strip()]
-    if empty:
-        raise DataError(
-            f"column {empty[0] + 1} of {len(names)} has no name; give every column one "
-            "(an index that pandas saved? write the file with index=False)"
-        )
     repeated = {name: times for name, times in Counter(names).items() if times > 1}
     converted = any(
         not isinstance(label, str) for label, name in zip(originals, names, strict=True) if name in repeated
@@ -60,7 +57,7 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
     shown = listing([f"{name!r} occurs {times} times" for name, times in repeated.items()])
     why = " (names that are no strings are converted with str())" if converted else ""
     if all(name.replace(".", "", 1).isdigit() for name in repeated):
-        why += "; is the first line of the file data and not a header? On the command line, say --no-header"
+        why += "; if the first line of the file is data and no header, say header=False"
     raise DataError(f"column names must differ from each other: {shown}{why}")
 
 

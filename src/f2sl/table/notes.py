@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
+from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
 from f2sl.errors import F2SLWarning
-from f2sl.table.column import NUMBER
+from f2sl.table.column import NUMBER, STATES
 from f2sl.table.names import listing
 from f2sl.table.table import Table
 
@@ -17,6 +20,10 @@ LIKE_AN_IDENTIFIER = 0.9
 FEWEST_ROWS = 20
 """With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
 mostly chance."""
+
+
+COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
+"""Columns and rows by which it is seen at a glance that most columns are no aliases."""
 
 
 def constant_columns(table: Table) -> str | None:
@@ -37,6 +44,68 @@ def identifier_columns(table: Table) -> str | None:
     return _listed("nearly as many states as rows, like an identifier (better left out): ", table, like)
 
 
+def alias_groups(table: Table) -> list[list[int]]:
+    """Find the columns of states that determine each other one to one, the earlier of each group first.
+
+    Two columns are aliases if they are the same once their codes are numbered in the order in which they
+    occur. Only those are compared that change from row to row at the same places, or, where rows are held
+    elsewhere, whose states are equally frequent.
+
+    Examples
+    --------
+    >>> from f2sl.reading import open_table
+    >>> data = {"survived": [0, 1, 1, 0], "alive": ["no", "yes", "yes", "no"], "sex": ["m", "f", "m", "f"]}
+    >>> alias_groups(open_table(data))
+    [[0, 1]]
+    """
+    of_states = [i for i in table.of_kind(STATES) if len(table.columns[i].states) > 1]
+    alike: dict[Any, list[int]] = defaultdict(list)
+    codes = getattr(table, "codes", None)
+    for first in range(0, len(of_states), COLUMNS_AT_ONCE):
+        some = of_states[first : first + COLUMNS_AT_ONCE]
+        if isinstance(codes, np.ndarray):
+            rows = codes[table.places[some], :ROWS_COMPARED]
+            signs = [sign.tobytes() for sign in np.packbits(rows[:, 1:] == rows[:, :-1], axis=1)]
+        else:
+            signs = [np.sort(counts[counts > 0]).tobytes() for counts in (table.margins[i] for i in some)]
+        for i, sign in zip(some, signs, strict=True):
+            alike[sign].append(i)
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for members in alike.values():
+        for i in members if len(members) > 1 else ():
+            column = table.column(i)
+            found, begins = np.unique(column, return_index=True)
+            rank = np.zeros(int(column.max()) + 1, np.uint16)
+            rank[found[np.argsort(begins)]] = np.arange(len(found))
+            if len(found) > 1:
+                groups[hashlib.blake2b(rank[column].tobytes()).digest()].append(i)
+    return sorted(group for group in groups.values() if len(group) > 1)
+
+
+def told_aliases(table: Table) -> str | None:
+    """Say which columns determine each other, if any."""
+    groups = [" and ".join(repr(table.names[i]) for i in group) for group in alias_groups(table)]
+    if not groups:
+        return None
+    why = "each determines the others, so that it hides their links"
+    return f'{why} (aliases="merge" keeps one of them): {listing(groups)}'
+
+
+def without_aliases(table: Table) -> Table:
+    """Return a table with the first column of each group of aliases, which knows the names of the others."""
+    columns, left_out, told = list(table.columns), set[int](), []
+    for first, *others in alias_groups(table):
+        names = tuple(table.names[i] for i in others)
+        columns[first] = columns[first]._replace(aliases=names)
+        left_out.update(others)
+        told.append(f"{table.names[first]!r} stands for {', '.join(map(repr, names))} as well")
+    if not left_out:
+        return table
+    kept = [i for i in range(table.n_variables) if i not in left_out]
+    chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
+    return chosen.with_notes(*table.notes, f"one to one: {listing(told)}")
+
+
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
     """Warn whoever called a learner, `stacklevel` calls up, of columns of states like identifiers."""
     text = identifier_columns(table)
@@ -53,7 +122,7 @@ def remarks(table: Table) -> list[str]:
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: what was learned is not to be relied on']
     """
-    told = [constant_columns(table), identifier_columns(table)]
+    told = [constant_columns(table), identifier_columns(table), told_aliases(table)]
     if NUMBER in table.kinds and table.n_rows < FEWEST_ROWS:
         told.append(f"only {table.n_rows} rows: what was learned is not to be relied on")
     return [text for text in told if text is not None]

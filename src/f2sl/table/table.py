@@ -21,14 +21,13 @@ from f2sl.table.column import HOLDS, KINDS, NUMBER, STATES, Column, of_kind
 from f2sl.table.names import listing
 
 MIXED_ADVICE = (
-    "cut all columns of real numbers into states with bins=5, say (on the command line --bins 5), "
-    "or leave out the columns of the one kind"
+    "cut all columns of real numbers into states with bins=5, say, or leave out the columns of the one kind"
 )
 """What to do about a table with columns of both kinds."""
 
 NEEDS_ALL = (
     'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
-    'states a state with missing="state" (on the command line --missing drop, --missing state), or use a '
+    'states a state with missing="state", or use a '
     "learner by tests or hill climbing, such as f2sl-h"
 )
 """What to do about missing values where they cannot be left out question by question."""
@@ -59,6 +58,8 @@ class Table(ABC):
         The least and the greatest number, or code that occurs, of each column.
     places : ndarray of int64
         Which of the columns of its kind each column is, as the storage holds them.
+    margins : tuple of ndarray
+        How often each state of each column occurs, where rows are not in memory.
     memory : int or None
         Bytes that working with the table may take; None if it is in memory.
     """
@@ -70,6 +71,7 @@ class Table(ABC):
     notes: tuple[str, ...]
     ends: Ends
     places: Integers
+    margins: Any
     memory: int | None = None
 
     @property
@@ -102,6 +104,10 @@ class Table(ABC):
         chosen = list(variables)
         columns, (low, high) = tuple(self.columns[i] for i in chosen), self.ends
         return self._with(columns=columns, places=self.places[chosen], ends=(low[chosen], high[chosen]))
+
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+        """Return the same table with other descriptions of its columns."""
+        return self._with(columns=columns)
 
     def with_notes(self, *notes: str) -> Self:
         """Return the same table with these notes and no others."""

@@ -3,15 +3,15 @@
 A format is an object: :class:`TableFormat` says what it must have. :func:`add` registers one, from outside
 the package as well:
 
->>> import pyarrow.json
->>> class JSONLines(TableFormat):
-...     name, suffixes = "JSON lines", (".jsonl",)
+>>> import pyarrow.orc
+>>> class ORC(TableFormat):
+...     name, suffixes, first_bytes = "ORC", (".orc",), (b"ORC",)
 ...     def read(self, file):
-...         with file.open() as stream:
-...             return pyarrow.json.read_json(stream)
->>> add(JSONLines())
+...         with file.content() as source:
+...             return pyarrow.orc.ORCFile(source).read()
+>>> add(ORC())
 >>> [format.name for format in FORMATS]
-['text', 'Parquet', 'Arrow', 'JSON lines']
+['text', 'Parquet', 'Arrow', 'JSON lines', 'workbook', 'Stata', 'SPSS', 'SAS', 'SAS transport', 'ORC']
 >>> _ = FORMATS.pop()
 """
 
@@ -24,17 +24,33 @@ import pyarrow as pa
 from f2sl._extensions import load_extensions
 from f2sl.errors import DataError, FileError, OptionError
 from f2sl.reading.formats.arrow import Arrow
-from f2sl.reading.formats.base import SAMPLE_BYTES, Batches, DataFile, TableFormat, first_line, naming
-from f2sl.reading.formats.packing import packed, packing_of, suffix_of
+from f2sl.reading.formats.base import (
+    REMARKS,
+    SAMPLE_BYTES,
+    Batches,
+    DataFile,
+    TableFormat,
+    TextOptions,
+    first_line,
+    naming,
+    packed,
+    packing_of,
+    suffix_of,
+)
+from f2sl.reading.formats.json_lines import JSONLines
 from f2sl.reading.formats.parquet import Parquet
+from f2sl.reading.formats.statistics import SAS, SPSS, SASTransport, Stata
 from f2sl.reading.formats.text import MISSING_SPELLINGS, Text
+from f2sl.reading.formats.workbook import Workbook
 
 __all__ = [
     "FORMATS",
     "MISSING_SPELLINGS",
+    "REMARKS",
     "Batches",
     "DataFile",
     "TableFormat",
+    "TextOptions",
     "add",
     "first_line",
     "look_at",
@@ -44,8 +60,42 @@ __all__ = [
 ]
 
 TEXT = Text()
-FORMATS: list[TableFormat] = [TEXT, Parquet(), Arrow()]
+FORMATS: list[TableFormat] = [
+    TEXT,
+    Parquet(),
+    Arrow(),
+    JSONLines(),
+    Workbook(TEXT),
+    Stata(),
+    SPSS(),
+    SAS(),
+    SASTransport(),
+]
 """All formats; text is what is neither known by its first bytes nor by its suffix."""
+
+UNSUPPORTED = {
+    "an R data file": ("in R, write.csv(x, file) makes a CSV of it", (".rds", ".rdata", ".rda"), b"RDX"),
+    "a pickle": (
+        "a pickle can run any program; save a .parquet or .csv",
+        (".pkl", ".pickle"),
+        b"\x80\x04\x95",
+    ),
+    "an HDF5 file": ("save the table as .parquet or .csv", (".h5", ".hdf5", ".hdf", ".mat"), b"\x89HDF"),
+    "a Feather file of version 1": ("save it anew: version 2 can be read", (), b"FEA1"),
+    "a NumPy file": ("open it with numpy.load and hand over the array", (".npy", ".npz"), b"\x93NUMPY"),
+    "an ORC file": ("save the table as .parquet or .csv", (".orc",), b"ORC"),
+    "an Avro file": ("save the table as .parquet or .csv", (".avro",), b"Obj\x01"),
+    "an SQLite database": ("save the table as .parquet or .csv", (".sqlite", ".db"), b"SQLite format 3"),
+    "a PDF": ("save the table as .csv", (".pdf",), b"%PDF"),
+    "an HTML page": ("save the table as .csv", (".html", ".htm"), b"<!DOCTYPE html"),
+    "a network or a graph": (
+        "a table of samples is expected",
+        (".bif", ".xdsl", ".dot", ".graphml", ".gml"),
+        b"",
+    ),
+    "one JSON value": ("save JSON lines (.jsonl): an object for each row", (".json",), b""),
+}
+"""What is known and cannot be read, by what it is: what to do, the suffixes, and the first bytes."""
 
 
 def add(table_format: TableFormat) -> None:
@@ -67,24 +117,32 @@ def add(table_format: TableFormat) -> None:
     FORMATS.append(table_format)
 
 
-def look_at(place: Path, delimiter: str | None = None, header: bool = True) -> DataFile:
+def look_at(place: Path, how: TextOptions) -> DataFile:
     """Find out what a file holds: by its first bytes, and by its suffix where those leave it open."""
+    if not place.is_file() and place.exists():
+        raise FileError(f"{place}: not a regular file; a pipe can be read as the standard input: -")
     packing = packing_of(place)
     found = DataFile(place, TEXT, packing)
     with found.open() as stream:
         start: bytes = stream.read(SAMPLE_BYTES)
     if not start:
         raise DataError(f"{place}: the file is empty")
-    suffix = _known(suffix_of(place))
-    by_suffix = next((one for one in reversed(FORMATS) if suffix in one.suffixes), TEXT)
+    suffix = _known(found.suffix)
+    by_suffix = next((one for one in reversed(FORMATS) if suffix in one.suffixes), None)
     by_bytes = next((one for one in FORMATS if one.first_bytes and start.startswith(one.first_bytes)), None)
-    if by_bytes is None and by_suffix.first_bytes:
+    if by_bytes is None and by_suffix is not None and by_suffix.first_bytes:
         raise FileError(f"{place}: not a valid {by_suffix.name} file (it does not begin like one)")
     chosen = by_bytes or by_suffix
-    if chosen is TEXT and b"\x00" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        others = " nor ".join(one.name for one in FORMATS if one is not TEXT)
-        raise FileError(f"{place}: neither text nor {others}")
-    return DataFile(place, chosen, packing, chosen.look_at(place, start, delimiter, header))
+    if chosen is None:
+        for what, (advice, suffixes, first_bytes) in UNSUPPORTED.items():
+            if suffix in suffixes or (first_bytes and start.startswith(first_bytes)):
+                raise FileError(f"{place}: this is {what}, which f2sl does not read; {advice}")
+        chosen = TEXT
+    of_two_bytes = how.encoding is not None or start.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if chosen is TEXT and b"\x00" in start and not of_two_bytes:
+        others = ", ".join(one.name for one in FORMATS if one is not TEXT)
+        raise FileError(f"{place}: neither text nor any of {others}")
+    return DataFile(place, chosen, packing, chosen.look_at(place, start, how))
 
 
 def _known(suffix: str) -> str:

@@ -38,12 +38,10 @@ class Parquet(TableFormat):
             for batch in opened.iter_batches(rows, columns=list(names), use_threads=True):
                 yield batch.select(names)
 
-    def bytes_in_memory(self, file: DataFile) -> int:
+    def bytes_in_memory(self, file: DataFile, most: int) -> int:
         """Go by the numbers of rows and columns."""
-        if file.packing is not None:
-            return super().bytes_in_memory(file)
-        with valid(file):
-            described = pq.read_metadata(str(file.place))
+        with valid(file), pq.ParquetFile(_source(file)) as opened:
+            described = opened.metadata
         return int(described.num_rows * described.num_columns * BYTES_OF_CELL)
 
     def write(self, table: pa.Table, stream: Any) -> None:

@@ -1,22 +1,27 @@
 r"""Text: CSV with any delimiter.
 
 Empty cells and the usual spellings of "not available" are missing values, in columns of strings as well.
-``None`` is not among them: it is a common name of a state.
+``None``, ``-`` and ``.`` are missing values among numbers, and labels among other labels: they are common
+names of states.
 
 The delimiter is found by splitting the first lines by each candidate in turn, with quotes respected. The
 right one splits all of them into the same number of fields, more than one; if several do, the one with the
 most fields wins. White space is tried only if nothing else fits, since it also stands inside values.
 
-The types of the columns are those that PyArrow finds in the whole text. Where the text is read in stretches,
-the first rows mostly tell; where a later value does not fit, all are read as text once, and PyArrow is asked
-what it makes of the distinct values.
+The types of the columns are those that PyArrow finds in the whole text, once what is missing is taken out of
+the columns that it takes for strings, and decimal commas are replaced by points. Where the text is read in
+stretches, the first rows mostly tell; where a later value does not fit, all are read as text once, and
+PyArrow is asked what it makes of the distinct values.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -31,21 +36,32 @@ import pyarrow.types as pt
 from f2sl.errors import DataError, FileError
 from f2sl.reading.formats.base import (
     BYTES_OF_CELL,
+    REMARKS,
     SAMPLE_BYTES,
     Batches,
     DataFile,
     Result,
     TableFormat,
+    TextOptions,
     first_line,
 )
 from f2sl.table.column import MAX_STATES
 from f2sl.table.names import generated_names
 
 MISSING_SPELLINGS = (
-    *("", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "null"),
+    *("", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "null", "?"),
     *("NaN", "nan", "-NaN", "-nan", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
 )
 """Cells that are missing values."""
+
+MISSING_NUMBERS = ("None", "-", ".")
+"""Cells that are missing values in columns of numbers; elsewhere they are labels."""
+
+GAPS = "taken for missing values"
+LABELS = "labels beside other labels, and missing values only if na= says so"
+COMMAS = "decimal commas read in"
+Seen = defaultdict[str, set[str]]
+"""What was seen in the cells, by what is to be said of it."""
 
 CANDIDATES = (",", ";", "\t", "|")
 WHITESPACE = " "
@@ -64,21 +80,42 @@ Each stretch of text costs time for each column.
 
 _RUN = re.compile(rb'("[^"\n]*")|[ \t]+')
 _EDGE = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
+_WITH_COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})*)(,\d+)?([eE][+-]?\d+)?\s*$"
+_THOUSANDS = r"^\s*[+-]?\d{1,3}(,\d{3})+\s*$"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the cells of a column stand for.
+
+    `plain` says that PyArrow converts them as they are, but for empty ones; `gaps` that the spellings in
+    `MISSING_NUMBERS` are missing values, and `comma` that numbers have decimal commas.
+    """
+
+    type: pa.DataType
+    plain: bool = False
+    gaps: bool = False
+    comma: bool = False
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a text is read; `sample` are the whole lines that it begins with.
 
-    `types` are those of the columns, once they are known; `line_breaks` says whether values may have line
-    breaks in them.
+    `names` are those in the header, if the sample has all of it; where several are empty, they are made up,
+    and the first `skip` lines are passed over. `meanings` are those of the columns, once
+    they are known; `line_breaks` says whether values may have line breaks in them. `remarks` are what there
+    is to say about how it was read, each with what it is said of.
     """
 
     sample: bytes
     delimiter: str
-    header: bool
-    types: tuple[pa.DataType, ...] = ()
+    how: TextOptions
+    names: tuple[str, ...] = ()
+    skip: int = 0
+    meanings: tuple[Meaning, ...] = ()
     line_breaks: bool = False
+    remarks: dict[str, list[str]] | None = None
 
 
 class Text(TableFormat):
@@ -87,55 +124,83 @@ class Text(TableFormat):
     name = "text"
     suffixes = (".csv",)
 
-    def look_at(self, place: Path, start: bytes, delimiter: str | None, header: bool) -> Layout:
-        """Find out the delimiter."""
-        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileError(f"{place}: the text is encoded as UTF-16; save it as UTF-8")
-        sample = start if len(start) < SAMPLE_BYTES else start[: start.rfind(b"\n") + 1] or start
-        text = sample.decode("utf-8-sig", errors="replace")
-        if not text.strip():
+    def look_at(self, place: Path, start: bytes, how: TextOptions) -> Layout:
+        """Find out encoding, delimiter and names."""
+        if how.encoding is None and start.startswith((b"\xff\xfe", b"\xfe\xff")):
+            how = replace(how, encoding="utf-16")
+        whole = len(start) < SAMPLE_BYTES
+        text = _changed(io.BytesIO(start), how, WHITESPACE if how.delimiter == WHITESPACE else None).read()
+        sample = text if whole else text[: text.rfind(b"\n") + 1] or text
+        decoded = sample.decode("utf-8-sig", errors="replace")
+        if not decoded.strip():
             raise DataError(f"{place}: the file is empty")
-        return Layout(sample, delimiter or sniff_delimiter(text), header)
+        delimiter = how.delimiter or sniff_delimiter(decoded)
+        if delimiter == WHITESPACE:
+            decoded = one_space(decoded.encode()).decode()
+        lines = decoded.splitlines(keepends=True)
+        names: list[str] = []
+        skip = 0
+        if (whole or b"\n" in sample) and "\ufffd" not in lines[0]:
+            rows = split_rows(iter(lines), delimiter)
+            names = next(rows, (0, []))[1]
+            if how.header and sum(not name.strip() for name in names) > 1:
+                names = [name if name.strip() else f"column {i}" for i, name in enumerate(names, 1)]
+                skip = next(rows, (len(lines) + 1, []))[0] - 1
+        if not how.header:
+            names = [f"f{i}" for i in range(len(names))]
+        return Layout(sample, delimiter, how, tuple(names), skip)
 
     def read(self, file: DataFile) -> pa.Table:
         """Read a whole file into memory."""
-        reading = arrow_csv.ReadOptions(autogenerate_column_names=not file.layout.header)
+        reading = arrow_csv.ReadOptions(**_naming(file.layout))
         failure: Exception | None = None
         # Values with line breaks in them cannot be read by several threads at once: only if need be.
         for line_breaks in (False, True):
             parsing = arrow_csv.ParseOptions(delimiter=file.layout.delimiter, newlines_in_values=line_breaks)
             try:
                 with _open_text(file) as stream:
-                    table = arrow_csv.read_csv(stream, reading, parsing, _converting())
+                    table = arrow_csv.read_csv(stream, reading, parsing, _converting(file))
                 break
             except pa.ArrowInvalid as error:
                 failure = error
         else:
             raise _no_csv(file, failure)
         _check_encoding(file, table.schema)
-        return table.rename_columns(_called(file, table.column_names))
+        names, seen, columns, meanings = _called(file, table.column_names), Seen(set), [], []
+        for column in table.columns:
+            meanings.append(_meaning_of(file.layout, column))
+            columns.append(_meant(column, meanings[-1], file.layout.how, seen))
+        remarks = _remarks(names, meanings, seen)
+        return pa.table(columns, names=names).replace_schema_metadata({REMARKS: json.dumps(remarks)})
 
     def schema(self, file: DataFile) -> pa.Schema:
-        """Return the names and types of the columns, as far as these are known."""
-        try:
-            with _parser(file, 1) as reader:
-                found = reader.schema
-        except pa.ArrowInvalid as error:
-            raise _no_csv(file, error) from None
-        _check_encoding(file, found)
-        types = file.layout.types or found.types
-        return pa.schema(zip(_called(file, found.names), types, strict=True))
+        """Return the names and types of the columns; before rows are looked at, types say nothing."""
+        layout = file.layout
+        names = _called(file, _own_names(file))
+        types = [meaning.type for meaning in layout.meanings] or [pa.null()] * len(names)
+        return pa.schema(zip(names, types, strict=True), {REMARKS: json.dumps(layout.remarks or {})})
 
-    def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
+    def batches(self, file: DataFile, names: Sequence[str], rows: int, seen: Seen | None = None) -> Batches:
         """Go through some columns, in stretches of text, however many rows these hold."""
-        own = _own_names(file, rows)
+        own = _own_names(file)
         place = {name: i for i, name in enumerate(_called(file, own))}
         wanted = [own[place[name]] for name in names]
-        types = {own[place[name]]: file.layout.types[place[name]] for name in names}
+        meanings = [file.layout.meanings[place[name]] for name in names]
+        types = {
+            name: meaning.type if meaning.plain else pa.string()
+            for name, meaning in zip(wanted, meanings, strict=True)
+        }
+        seen = Seen(set) if seen is None else seen
         with _parser(file, rows, include_columns=wanted, column_types=types) as reader:
             for batch in reader:
                 if len(batch):
-                    yield batch.rename_columns(list(names))
+                    yield pa.record_batch(
+                        [
+                            _meant(values, meaning, file.layout.how, seen)
+                            for values, meaning in zip(batch.columns, meanings, strict=True)
+                        ],
+                        names=list(names),
+                    )
 
     def scan(
         self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
@@ -143,20 +208,25 @@ class Text(TableFormat):
         """Let `look` see all rows, with the types of the first rows, or of all if those do not fit."""
         failure: Exception | None = None
         for line_breaks in (False, True):
-            for types_of in (_types_of_first, _types_of_all):
+            for meanings_of in (_meanings_of_first, _meanings_of_all):
                 settled = _with(file, line_breaks=line_breaks)
+                seen = Seen(set)
                 try:
-                    settled = _with(settled, types=types_of(settled, rows))
-                    return settled, look(self.batches(settled, names, rows))
+                    settled = _with(settled, meanings=meanings_of(settled, rows))
+                    found = look(self.batches(settled, names, rows, seen))
                 except pa.ArrowInvalid as error:
                     failure = error
+                    continue
+                called = _called(file, _own_names(file))
+                return _with(settled, remarks=_remarks(called, settled.layout.meanings, seen)), found
         raise _no_csv(file, failure)
 
-    def bytes_in_memory(self, file: DataFile) -> int:
+    def bytes_in_memory(self, file: DataFile, most: int) -> int:
         """Go by the number of cells, and by the length of the first lines."""
         sample, lines = file.layout.sample, file.layout.sample.splitlines()
         cells_of_line = lines[0].count(file.layout.delimiter.encode()) + 1
-        return int(file.size / len(sample) * len(lines) * cells_of_line * BYTES_OF_CELL)
+        bytes_of_text = len(lines) * cells_of_line * BYTES_OF_CELL / len(sample)
+        return int(file.size(int(most / bytes_of_text) + 1) * bytes_of_text)
 
     def write(self, table: pa.Table, stream: Any) -> None:
         """Write a table as CSV, with quotes only where they are needed."""
@@ -173,20 +243,39 @@ def _with(file: DataFile, **layout: Any) -> DataFile:
     return replace(file, layout=replace(file.layout, **layout))
 
 
+def _naming(layout: Layout) -> dict[str, Any]:
+    """Say to PyArrow where the names are."""
+    if layout.skip:
+        return {"column_names": list(layout.names), "skip_rows": layout.skip}
+    return {"autogenerate_column_names": not layout.how.header}
+
+
 def _called(file: DataFile, own: Sequence[str]) -> list[str]:
     """Name the columns: as the header does, or by their numbers."""
-    return list(own) if file.layout.header else list(generated_names(len(own)))
+    return list(own) if file.layout.how.header else list(generated_names(len(own)))
 
 
-def _converting(**options: Any) -> Any:
-    """Say to PyArrow which cells are missing."""
-    return arrow_csv.ConvertOptions(null_values=list(MISSING_SPELLINGS), strings_can_be_null=True, **options)
+def _own_names(file: DataFile) -> list[str]:
+    """Return what PyArrow calls the columns."""
+    if file.layout.names:
+        return list(file.layout.names)
+    try:
+        with _parser(file, 1) as reader:
+            _check_encoding(file, reader.schema)
+            return list(reader.schema.names)
+    except pa.ArrowInvalid as error:
+        raise _no_csv(file, error) from None
+
+
+def _converting(file: DataFile, **options: Any) -> Any:
+    """Say to PyArrow which cells are missing whatever stands beside them."""
+    empty = ["", *file.layout.how.na]
+    return arrow_csv.ConvertOptions(null_values=empty, strings_can_be_null=True, **options)
 
 
 def _open_text(file: DataFile) -> Any:
-    """Open a file for reading; where white space separates its columns, as one space."""
-    stream = file.open()
-    return OneSpaced(stream) if file.layout.delimiter == WHITESPACE else stream
+    """Open a file for reading, as UTF-8; where white space separates its columns, as one space."""
+    return _changed(file.open(), file.layout.how, file.layout.delimiter)
 
 
 def _parser(file: DataFile, rows: int, **options: Any) -> Any:
@@ -196,31 +285,36 @@ def _parser(file: DataFile, rows: int, **options: Any) -> Any:
     return arrow_csv.open_csv(
         _open_text(file),
         arrow_csv.ReadOptions(
-            autogenerate_column_names=not layout.header,
+            **_naming(layout),
             block_size=max(TEXT_BYTES, min(LINES_AT_ONCE, rows) * longest),
             use_threads=True,
         ),
         arrow_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=layout.line_breaks),
-        _converting(**options),
+        _converting(file, **options),
     )
 
 
-def _own_names(file: DataFile, rows: int) -> list[str]:
-    with _parser(file, rows) as reader:
-        return list(reader.schema.names)
-
-
-def _types_of_first(file: DataFile, rows: int) -> tuple[pa.DataType, ...]:
-    """Return the types that the first rows have."""
+def _meanings_of_first(file: DataFile, rows: int) -> tuple[Meaning, ...]:
+    """Return what the columns of the first rows mean."""
     with _parser(file, rows) as reader:
         _check_encoding(file, reader.schema)
-        return tuple(reader.schema.types)
+        batch = next(iter(reader), None)
+        columns = [pa.nulls(0, dtype) for dtype in reader.schema.types] if batch is None else batch.columns
+        return tuple(_meaning_of(file.layout, values) for values in columns)
 
 
-def _types_of_all(file: DataFile, rows: int) -> tuple[pa.DataType, ...]:
-    """Read all as text, and return the types that the distinct values have together."""
-    own = _own_names(file, rows)
-    columns = [_TypeOfText() for _ in own]
+def _meaning_of(layout: Layout, values: Any) -> Meaning:
+    if not pt.is_string(values.type):
+        return Meaning(values.type, plain=True)
+    found = _TypeOfText(layout)
+    found.add(values)
+    return found.meaning()
+
+
+def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
+    """Read all as text, and return what the distinct values mean together."""
+    own = _own_names(file)
+    columns = [_TypeOfText(file.layout) for _ in own]
     with _parser(file, rows, column_types=dict.fromkeys(own, pa.binary())) as reader:
         for batch in reader:
             for name, column, values in zip(own, columns, batch.columns, strict=True):
@@ -229,40 +323,105 @@ def _types_of_all(file: DataFile, rows: int) -> tuple[pa.DataType, ...]:
                 except pa.ArrowInvalid:
                     _check_encoding(file, pa.schema({name: pa.binary()}))
                     raise
-    return tuple(column.inferred() for column in columns)
+    return tuple(column.meaning() for column in columns)
 
 
 class _TypeOfText:
-    """The type that PyArrow finds for a column of text.
+    """Finds what a column of text means.
 
-    It depends on nothing but which values there are. Of a column with very many, each batch is asked for the
-    type that it has beside two values that stand for those before.
+    It depends on nothing but which values there are. Of a column with very many, two values stand for those
+    before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
         self._distinct = pa.array([], pa.string())
+        self._has_gaps = self._may_have_gaps = False
 
-    def add(self, values: pa.Array) -> None:
+    def add(self, values: Any) -> None:
         """Take account of some more values."""
-        self._distinct = pc.unique(pa.concat_arrays([self._distinct, values.drop_null()]))
+        more = pc.unique(values.drop_null())
+        trimmed = pc.utf8_trim_whitespace(more)
+        gaps, maybe = _is_gap(trimmed, self._layout.how, False), _is_in(trimmed, MISSING_NUMBERS)
+        self._has_gaps |= bool(pc.any(gaps).as_py())
+        self._may_have_gaps |= bool(pc.any(maybe).as_py())
+        left = more.filter(pc.invert(pc.or_(gaps, maybe)))
+        self._distinct = pc.unique(pa.concat_arrays([self._distinct, left]))
         if len(self._distinct) > 2 * MAX_STATES:
-            self._distinct = _STAND_INS.get(self.inferred(), _ANY_TEXT)
+            self._distinct = _STAND_INS.get(self._inferred(), _ANY_TEXT)
 
-    def inferred(self) -> pa.DataType:
-        """Return the type of all values together."""
+    def meaning(self) -> Meaning:
+        """Return what all values mean together."""
+        dtype, comma = self._inferred()
+        if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_gaps):
+            return Meaning(pa.string())
+        plain = not (comma or self._has_gaps or self._may_have_gaps)
+        return Meaning(dtype, plain, self._may_have_gaps, comma)
+
+    def _inferred(self) -> tuple[pa.DataType, bool]:
+        """Return the type of the values that are not missing, and whether they have decimal commas."""
         if not len(self._distinct):
-            return pa.null()
+            return pa.null(), False
         text = io.BytesIO()
         arrow_csv.write_csv(pa.table({"values": self._distinct}), text)
         text.seek(0)
         parsing = arrow_csv.ParseOptions(newlines_in_values=True)
-        return arrow_csv.read_csv(text, parse_options=parsing, convert_options=_converting())[0].type
+        dtype = arrow_csv.read_csv(text, parse_options=parsing)[0].type
+        return (pa.float64(), True) if pt.is_string(dtype) and self._has_commas() else (dtype, False)
+
+    def _has_commas(self) -> bool:
+        """Tell whether all values are numbers with decimal commas, and not with commas between thousands."""
+        if not pc.all(pc.match_substring_regex(self._distinct, _WITH_COMMA)).as_py():
+            return False
+        thousands = pc.match_substring_regex(self._distinct, _THOUSANDS)
+        return self._layout.delimiter != "," or not pc.all(thousands).as_py()
 
 
 _ANY_TEXT = pa.array(["text", "more text"])
-_STAND_INS = {pa.int64(): pa.array(["0", "2"]), pa.float64(): pa.array(["0.5", "2.5"])}
-"""Two strings for each type, from which PyArrow infers it; they replace the distinct values once there are
+_STAND_INS = {
+    (pa.int64(), False): pa.array(["0", "2"]),
+    (pa.float64(), False): pa.array(["0.5", "2.5"]),
+    (pa.float64(), True): pa.array(["0,5", "2,5"]),
+}
+"""Two strings for each type, from which it is inferred; they replace the distinct values once there are
 too many. Columns of other types never have so many distinct values."""
+
+
+def _is_in(values: Any, spellings: Sequence[str]) -> Any:
+    return pc.is_in(values, pa.array(spellings, pa.string()))
+
+
+def _is_gap(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
+    """Mark the cells that are missing values."""
+    return _is_in(trimmed, (*MISSING_SPELLINGS, *how.na, *(MISSING_NUMBERS if among_numbers else ())))
+
+
+def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
+    """Convert cells to what they mean; add to `seen` what was taken for missing values."""
+    if meaning.plain:
+        if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
+            seen[GAPS].add("nan")
+        return values
+    trimmed = pc.utf8_trim_whitespace(values)
+    gaps = pc.fill_null(_is_gap(trimmed, how, meaning.gaps), False)
+    seen[GAPS].update(pc.unique(trimmed.filter(gaps)).to_pylist())
+    if pt.is_string(meaning.type):
+        labels = pc.fill_null(_is_in(trimmed, MISSING_NUMBERS), False)
+        seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
+        return pc.if_else(gaps, pa.scalar(None, pa.string()), values)
+    if pt.is_temporal(meaning.type):  # of no use, whatever they are
+        return pa.nulls(len(values), meaning.type)
+    text = pc.if_else(gaps, pa.scalar(None, pa.string()), trimmed)
+    if meaning.comma:
+        text = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
+    return text.cast(meaning.type)
+
+
+def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
+    """Say what was taken for missing values and what was not, and which columns have decimal commas."""
+    commas = [name for name, meaning in zip(names, meanings, strict=True) if meaning.comma]
+    found = {**{remark: sorted(items - {""}) for remark, items in seen.items()}, COMMAS: commas}
+    return {remark: items for remark, items in found.items() if items}
 
 
 def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
@@ -285,7 +444,7 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
     """Refuse text that is not UTF-8; PyArrow hands it over as bytes without a word."""
-    advice = "save the file as UTF-8"
+    advice = 'say encoding="latin-1", say, or save the file as UTF-8'
     try:
         names = schema.names
     except UnicodeDecodeError as error:
@@ -342,17 +501,32 @@ def one_space(text: bytes) -> bytes:
     return _RUN.sub(lambda match: match.group(1) or b" ", _EDGE.sub(b"", text))
 
 
-class OneSpaced(io.RawIOBase):
-    r"""A stream of text with each run of white space replaced by one space, a stretch of lines at a time.
+def _changed(stream: Any, how: TextOptions, delimiter: str | None) -> Any:
+    """Return a stream of text in UTF-8, without comments, and runs of white space made one if it delimits."""
+    changes: list[Callable[[bytes], bytes]] = []
+    if how.comment:
+        comment = re.compile(rb"^[ \t]*" + re.escape(how.comment.encode()) + rb".*(\n|\Z)", re.MULTILINE)
+        changes.append(lambda text: comment.sub(b"", text))
+    if delimiter == WHITESPACE:
+        changes.append(one_space)
+    return ChangedText(stream, changes, how.encoding) if changes or how.encoding else stream
+
+
+class ChangedText(io.RawIOBase):
+    r"""A stream of text in UTF-8, changed a stretch of lines at a time.
 
     Examples
     --------
-    >>> OneSpaced(io.BytesIO(b"a   b\n1 \t 2")).read()
+    >>> ChangedText(io.BytesIO(b"a   b\n1 \t 2"), [one_space]).read()
     b'a b\n1 2'
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(
+        self, stream: Any, changes: Sequence[Callable[[bytes], bytes]], encoding: str | None = None
+    ) -> None:
         self._stream = stream
+        self._changes = changes
+        self._decoder = codecs.getincrementaldecoder(encoding)() if encoding else None
         self._ready = b""
         self._rest = b""
 
@@ -364,11 +538,21 @@ class OneSpaced(io.RawIOBase):
         """Fill a buffer as far as there is text at hand."""
         while not self._ready:
             more = self._stream.read(1 << 20)
+            at_end = not more
+            if self._decoder is not None:
+                try:
+                    more = self._decoder.decode(more, at_end).encode()
+                except UnicodeError as error:
+                    raise DataError(
+                        f"the text cannot be decoded ({first_line(error)}); say another encoding="
+                    ) from None
             lines, end, self._rest = (self._rest + more).rpartition(b"\n")
-            if not more:
+            if at_end:
                 lines, end, self._rest = lines + end + self._rest, b"", b""
-            self._ready = one_space(lines) + end
-            if not more:
+            self._ready = lines + end
+            for change in self._changes:
+                self._ready = change(self._ready)
+            if at_end:
                 break
         n = min(len(buffer), len(self._ready))
         buffer[:n], self._ready = self._ready[:n], self._ready[n:]

@@ -1,0 +1,46 @@
+"""``f2sl check``: how a table is read, and all that is wrong with it."""
+
+from __future__ import annotations
+
+from f2sl.cli import output
+from f2sl.cli.help import examples
+from f2sl.cli.options import AsJson, as_flags, in_terms_of_flags
+from f2sl.cli.output import count, printable
+from f2sl.cli.reading import TableOptions, with_reading_options
+from f2sl.errors import DataError
+
+EXAMPLES = examples(
+    "f2sl check people.csv",
+    "f2sl check people.csv --bins 5 --states region --drop id --json",
+)
+
+
+@with_reading_options
+def check(reading: TableOptions, as_json: AsJson = False) -> None:
+    """Show what becomes of each column of a table, and all problems, each with the option that solves it.
+
+    Nothing is written. The exit code is 2 if there are problems.
+    """
+    with in_terms_of_flags():
+        reading.check()
+        from f2sl.reading import check as check_table
+
+        report = check_table(reading.data, **reading.options())
+    problems, notes = ([as_flags(text) for text in texts] for texts in (report.problems, report.notes))
+    if as_json:
+        columns = [column._asdict() for column in report.columns]
+        output.show_json({"rows": report.n_rows, "columns": columns, "notes": notes, "problems": problems})
+    else:
+        rows = [tuple(printable(str(cell)) for cell in column) for column in report.columns]
+        title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"
+        headings = ("column", "kind", "values", "missing", "read as", "why")
+        output.show(output.columns(title, headings, rows, right=[3]))
+        told = [("Note", note) for note in notes] + [("Problem", problem) for problem in problems]
+        if told:
+            output.show(output.pairs((label, printable(text)) for label, text in told))
+    if problems:
+        raise DataError(
+            f"{count(len(problems), 'problem')}: {problems[0]}"
+            if as_json
+            else f"{count(len(problems), 'problem')}; see above"
+        )

@@ -1,0 +1,28 @@
+"""JSON lines: one object for each row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json as arrow_json
+
+from f2sl.reading.formats.base import DataFile, TableFormat, valid
+
+
+class JSONLines(TableFormat):
+    """JSON lines, by PyArrow."""
+
+    name = "JSON lines"
+    suffixes = (".jsonl", ".ndjson")
+
+    def read(self, file: DataFile) -> pa.Table:
+        """Read a whole file into memory."""
+        with valid(file), file.open() as stream:
+            return arrow_json.read_json(stream)
+
+    def write(self, table: pa.Table, stream: Any) -> None:
+        """Write an object for each row."""
+        for row in table.to_pylist():
+            stream.write(json.dumps(row).encode() + b"\n")

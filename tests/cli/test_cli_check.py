@@ -1,0 +1,84 @@
+"""``f2sl check``, and the options of reading, as commands."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cli_process import f2sl, small_table, write_csv
+from f2sl import load_graph
+from f2sl.cli.app import main
+from f2sl.cli.options import as_flags
+
+
+@pytest.fixture
+def untidy(tmp_path):
+    """A table with two problems: gaps, and a date."""
+    path = tmp_path / "t.csv"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(18, 90, 60), "sex": ["m", "f"] * 30, "day": ["2020-01-01"] * 60}
+    )
+    frame.loc[:4, "sex"] = "?"
+    frame.to_csv(path)
+    return path
+
+
+def test_all_columns_and_all_problems(untidy, capsys):
+    before = sorted(untidy.parent.iterdir())
+    assert main(["check", str(untidy), "--missing", "error"]) == 2
+    printed, told = capsys.readouterr()
+    assert told == "f2sl: error: 2 problems; see above\n"
+    assert printed.startswith(f"{untidy}: 60 rows, 4 columns\n")
+    for words in (
+        "age        number",
+        "left out",
+        "--missing state",
+        "--drop day",
+        "taken for missing values: '?'",
+    ):
+        assert words in printed
+    assert "=" not in printed
+    assert sorted(untidy.parent.iterdir()) == before
+    assert main(["check", str(untidy), "--drop", "day", "--missing", "drop", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["problems"] == []
+    assert [column["action"] for column in report["columns"]] == ["left out", "numbers", "states", "left out"]
+
+
+def test_learn_tells_the_same_at_once(untidy, capsys):
+    assert main(["learn", str(untidy), "--missing", "error"]) == 2
+    line = capsys.readouterr().err
+    assert "--missing state" in line and "--drop day" in line and line.count("\n") == 1
+
+
+def test_options_of_reading(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    columns = {**small_table(), "n": [i % 40 for i in range(400)], "w": [2] * 400}
+    write_csv(path, columns)
+    arguments = ["--weights", "w", "--states", "n", "--bins", "3", "--bins", "f=2", "--json"]
+    assert main(["learn", str(path), *arguments]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["rows"], told["states"]) == (800, {"least": 2, "most": 40})
+    assert told["options"]["bins"] == {"*": 3, "f": 2}
+    assert main(["learn", str(path), "--number", "n", "--states", "n"]) == 2
+    assert "--number and --states both name column 'n'" in capsys.readouterr().err
+
+
+def test_aliases_are_drawn(tmp_path):
+    table = small_table()
+    path = write_csv(tmp_path / "t.csv", {**table, "same": ["xy"[a] for a in table["c"]]})
+    assert main(["learn", str(path), "--merge-aliases", "-q", "-o", str(tmp_path / "g.json")]) == 0
+    assert load_graph(tmp_path / "g.json").adjacent("same") == ["c"]
+
+
+def test_nothing_is_named(tmp_path):
+    done = f2sl("learn", "", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "f2sl: error: no file is named: the path is empty\n")
+
+
+def test_flags():
+    text = "leave out with drop=['a', 'b c'], or kinds={'x': 'states'}; aliases=\"merge\", header=False"
+    expected = "leave out with --drop a --drop 'b c', or --states x; --merge-aliases, --no-header"
+    assert as_flags(text) == expected

@@ -1,0 +1,407 @@
+"""Tables as people have them: index columns, gaps with many names, weights, aliases, files of all sorts."""
+
+import gzip
+import io
+import os
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import f2sl
+from f2sl.errors import DataError, F2SLError, FileError, OptionError
+from f2sl.reading import open_table
+
+ENGINES = ["memory", "stream"]
+engines = pytest.mark.parametrize("engine", ENGINES)
+
+
+def content(table):
+    return table.columns, [table.column(i).tolist() for i in range(table.n_variables)]
+
+
+def text(tmp_path, content, name="t.csv"):
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+class TestNames:
+    @engines
+    @pytest.mark.parametrize("index", [None, 5, "names"])
+    def test_the_index_of_a_frame_is_left_out(self, tmp_path, engine, index):
+        frame = pd.DataFrame({"a": [0, 1] * 20, "b": ["x", "y", "x", "x"] * 10})
+        if index == 5:
+            frame = frame.set_axis(range(5, 45))
+        elif index:
+            frame = frame.set_axis([f"row {i}" for i in range(40)])
+        frame.to_csv(tmp_path / "t.csv")
+        table = open_table(tmp_path / "t.csv", engine=engine)
+        assert table.names == ("a", "b")
+        assert table.notes == ("column 'column 1': left out: no name, and it counts or names the rows",)
+
+    def test_and_of_a_frame_read_back(self, tmp_path):
+        pd.DataFrame({"a": [0, 1] * 20}).to_csv(tmp_path / "t.csv")
+        assert open_table(pd.read_csv(tmp_path / "t.csv")).names == ("a",)
+
+    @engines
+    def test_a_column_without_name_that_says_something_stays(self, tmp_path, engine):
+        path = text(tmp_path, ",a,\n" + "x,1,0\ny,2,1\n" * 10)
+        table = open_table(path, engine=engine)
+        assert table.names == ("column 1", "a", "column 3")
+        assert table.notes == ("column 'column 1': no name",)
+
+    @engines
+    def test_blanks_around_names(self, tmp_path, engine):
+        table = open_table(text(tmp_path, " a , b\n1,2\n2,2\n"), engine=engine, bins={"b": 2})
+        assert table.names == ("a", "b")
+        path = tmp_path / "t.parquet"
+        pd.DataFrame({" a ": [1, 2], "b": [1, 2]}).to_parquet(path)
+        assert open_table(path, engine=engine).names == ("a", "b")
+
+
+class TestCells:
+    @engines
+    def test_gaps_of_all_spellings(self, tmp_path, engine):
+        gaps = ["NA", "N/A", "null", "None", "nan", "?", "-", ".", "", "  "]
+        path = text(tmp_path, "n,s\n" + "".join(f"{gap},{gap}\n1,x\n3,y\n" for gap in gaps))
+        table = open_table(path, engine=engine, missing="state")
+        # Among labels, None, - and . are labels.
+        assert table.states == ((1, 3, "<missing>"), ("-", ".", "None", "x", "y", "<missing>"))
+        assert (table.column(0) == 2).sum() == len(gaps)
+        assert table.notes[:2] == (
+            "taken for missing values: '-', '.', '?', 'N/A', 'NA', 'None', 'nan', 'null'",
+            "labels beside other labels, and missing values only if na= says so: '-', '.', 'None'",
+        )
+
+    @engines
+    def test_more_gaps(self, tmp_path, engine):
+        path = text(tmp_path, "n,m,s\n-9,1.5,x\n1,-9,None\n2,2.5,unknown\n")
+        table = open_table(path, engine=engine, na=["-9", "None", "unknown"], missing="state", bins=2)
+        assert [states[-1] for states in table.states] == ["<missing>"] * 3
+        assert table.states[0] == (1, 2, "<missing>")
+        assert table.states[2] == ("x", "<missing>")
+
+    @engines
+    def test_decimal_commas(self, tmp_path, engine):
+        path = text(tmp_path, "a;b;c\n1,5;1.234,5;1,2,3\n-2;2,25;x\nNA;0;y\n")
+        table = open_table(path, engine=engine, missing="drop")
+        assert table.kinds == ("number", "number", "states")
+        assert [table.column(0).tolist(), table.column(1).tolist()] == [[1.5, -2.0], [1234.5, 2.25]]
+        assert "decimal commas read in: 'a', 'b'" in table.notes
+
+    def test_commas_between_thousands_are_no_decimal_commas(self, tmp_path):
+        table = open_table(text(tmp_path, 'a,b\n"1,234",1\n"5,678",2\n'))
+        assert table.states[0] == ("1,234", "5,678")
+
+    @engines
+    def test_encoding_and_comments(self, tmp_path, engine):
+        lines = "# made by hand\na,b\nä,1\n# and more\nö,2\n"
+        expected = (("ä", "ö"), (1, 2))
+        path = text(tmp_path, lines.encode("latin-1"))
+        assert open_table(path, encoding="latin-1", comment="#", engine=engine).states == expected
+        path = text(tmp_path, lines.encode("utf-16"))
+        assert open_table(path, comment="#", engine=engine).states == expected
+        path = text(tmp_path, lines.replace(",", "   "))
+        assert open_table(path, comment="#", delimiter=" ", engine=engine).states == expected
+        with pytest.raises(OptionError, match="unknown encoding 'latin-99'"):
+            open_table(path, encoding="latin-99")
+        with pytest.raises(F2SLError, match="encoding="):
+            open_table(text(tmp_path, lines.encode("latin-1")), comment="#", engine=engine)
+
+
+class TestKindsByValues:
+    def test_birth_weights_are_numbers_and_counts_are_states(self):
+        rng = np.random.default_rng(0)
+        data = {"weight": rng.integers(1500, 4500, 300), "children": rng.integers(0, 9, 300)}
+        table = open_table(data)
+        assert table.kinds == ("number", "states")
+        assert table.notes == ("column 'weight': integers with many values, read as numbers",)
+        assert open_table(data, kinds={"weight": "states"}).kinds == ("states", "states")
+        assert open_table(data, kinds={"children": "number"}).kinds == ("number", "number")
+
+    @pytest.mark.parametrize(
+        ("n", "rows", "kind"),
+        [(12, 24, "states"), (13, 26, "number"), (32, 1024, "states"), (33, 9999, "number")],
+    )
+    def test_few_and_many(self, n, rows, kind):
+        assert open_table({"a": np.arange(rows) % n, "b": [0] * rows}).kinds[0] == kind
+
+    @engines
+    def test_identifiers_are_noticed(self, tmp_path, engine):
+        frame = pd.DataFrame(
+            {"nr": np.repeat(np.arange(40) * 7, 5), "person": np.repeat(np.arange(40) ** 2, 5)}
+        )
+        frame["row"] = np.random.default_rng(0).permutation(200)
+        frame["x"] = [0, 1] * 100
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        notes = " ".join(open_table(tmp_path / "t.csv", engine=engine).notes)
+        for why in (
+            "'nr': like an identifier (by its name)",
+            "(each value occurs 5 times)",
+            "(it counts the rows)",
+        ):
+            assert why in notes
+        assert "'x'" not in notes
+
+
+class TestBins:
+    @engines
+    def test_some_columns_and_all_others(self, tmp_path, engine):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame(
+            {"a": rng.integers(0, 90, 100), "b": rng.normal(size=100), "c": rng.normal(size=100)}
+        )
+        frame.loc[:9, "c"] = np.nan
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        table = open_table(tmp_path / "t.csv", engine=engine, bins={"*": 4, "a": 3}, missing="state")
+        assert table.cardinalities.tolist() == [3, 4, 5]
+        auto = open_table(tmp_path / "t.csv", engine=engine, bins="auto", missing="state")
+        assert auto.cardinalities.tolist() == [3, 3, 4]  # the fourth root of 100 is 3.2
+
+    def test_of_what_is_no_number(self):
+        with pytest.raises(OptionError, match="bins: column 'a' is left out by drop"):
+            open_table({"a": [1], "b": [2]}, drop=["a"], bins={"a": 3})
+        days = pd.to_datetime(["2020-01-01", "2020-01-02"])
+        with pytest.raises(
+            DataError, match=r"'d' .*cannot be cut into intervals; leave out with drop=\['d'\]"
+        ):
+            open_table(pd.DataFrame({"d": days, "b": [0, 1]}), bins={"d": 3})
+
+
+class TestWeights:
+    @engines
+    @settings(max_examples=15)
+    @given(
+        rows=st.lists(
+            st.tuples(st.sampled_from("xyz"), st.sampled_from([0.5, 1.25, 7.0, None]), st.integers(0, 4)),
+            min_size=1,
+            max_size=12,
+        ),
+        bins=st.sampled_from([None, 2]),
+        missing=st.sampled_from(["state", "drop"]),
+    )
+    def test_the_same_as_the_rows_written_out(self, tmp_path_factory, engine, rows, bins, missing):
+        frame = pd.DataFrame(rows, columns=["a", "b", "Freq"])
+        written_out = frame.loc[frame.index.repeat(frame["Freq"]), ["a", "b"]].reset_index(drop=True)
+        path = tmp_path_factory.mktemp("weights") / "t.csv"
+        frame.to_csv(path, index=False)
+        how = {"bins": bins, "missing": missing}
+        data = frame if engine == "memory" else path
+        try:
+            expected = content(open_table(written_out, **how))
+        except F2SLError:
+            with pytest.raises(F2SLError):
+                open_table(data, engine=engine, weights="Freq", **how)
+        else:
+            assert content(open_table(data, engine=engine, weights="Freq", **how)) == expected
+
+    @engines
+    @pytest.mark.parametrize(
+        "wrong", [["1.5", "2"], ["-1", "2"], ["", "2"], ["x", "2"], ["999999999999", "1"]]
+    )
+    def test_weights_that_are_none(self, tmp_path, engine, wrong):
+        path = text(tmp_path, "a,w\n" + "".join(f"{i},{w}\n" for i, w in enumerate(wrong)))
+        with pytest.raises(DataError, match=r"column 'w' .*weights are whole numbers"):
+            open_table(path, engine=engine, weights="w")
+        with pytest.raises(F2SLError, match="weights: unknown column 'v'"):
+            open_table(path, engine=engine, weights="v")
+
+    def test_a_contingency_table_is_learned_from(self):
+        table = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "Freq": [40, 10, 10, 40]})
+        model = f2sl.learn(table, weights="Freq")
+        assert (model.n_rows_, model.graph_.undirected_edges) == (100, [("a", "b")])
+        assert "by the weights in column 'Freq', the 4 rows stand for 100" in model.notes_
+
+
+TITANIC = {
+    "survived": [0, 1, 1, 0, 1, 0] * 10,
+    "alive": ["no", "yes", "yes", "no", "yes", "no"] * 10,
+    "sex": ["m", "f", "f", "m", "m", "f"] * 10,
+    "dead": [True, False, False, True, False, True] * 10,
+    "third": ["p", "q", "r", "p", "q", "r"] * 10,
+}
+
+
+class TestAliases:
+    def test_they_are_named(self):
+        model = f2sl.F2SLc().fit(TITANIC)
+        told = "each determines the others, so that it hides their links"
+        assert any(
+            note.startswith(told) and "'survived' and 'alive' and 'dead'" in note for note in model.notes_
+        )
+
+    @engines
+    @pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-s"])
+    def test_they_are_drawn_beside_the_one_that_is_learned_from(self, tmp_path, engine, algorithm):
+        path = tmp_path / "t.csv"
+        pd.DataFrame(TITANIC).to_csv(path, index=False)
+        model = f2sl.learn(path, algorithm, aliases="merge", engine=engine)
+        alone = f2sl.learn({name: TITANIC[name] for name in ("survived", "sex", "third")}, algorithm)
+        assert sorted(model.graph_.nodes) == sorted(TITANIC)
+        for alias in ("alive", "dead"):
+            assert model.graph_.adjacent(alias) == ["survived"]
+        assert sorted(set(model.graph_.adjacent("survived")) - {"alive", "dead"}) == alone.graph_.adjacent(
+            "survived"
+        )
+        assert any("'survived' stands for 'alive', 'dead' as well" in note for note in model.notes_)
+
+    @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=2, max_size=6))
+    def test_as_a_naive_comparison_finds_them(self, columns):
+        from f2sl.table.notes import alias_groups
+
+        table = open_table({f"c{i}": column for i, column in enumerate(columns)})
+        pairs = {
+            (i, j)
+            for i, a in enumerate(columns)
+            for j, b in enumerate(columns)
+            if i < j and len(set(a)) > 1 and len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
+        }
+        found = {(i, j) for group in alias_groups(table) for i in group for j in group if i < j}
+        assert found == pairs
+
+
+COLUMNS = {"a": ["x", "y", "x", "z"], "n": [1, 2, 1, 1], "r": [0.5, 1.25, 3.5, None]}
+
+
+class TestFiles:
+    def expected(self):
+        return content(open_table(COLUMNS, missing="drop"))
+
+    @engines
+    def test_json_lines_and_zip(self, tmp_path, engine):
+        frame = pd.DataFrame(COLUMNS)
+        frame.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+        with zipfile.ZipFile(tmp_path / "t.zip", "w") as packed:
+            packed.writestr("inner.csv", frame.to_csv(index=False))
+        for name in ("t.jsonl", "t.zip"):
+            assert content(open_table(tmp_path / name, engine=engine, missing="drop")) == self.expected()
+        with zipfile.ZipFile(tmp_path / "two.zip", "w") as packed:
+            packed.writestr("a.csv", "x")
+            packed.writestr("b.csv", "x")
+        with pytest.raises(FileError, match="2 files in the zip file"):
+            open_table(tmp_path / "two.zip", engine=engine)
+
+    @engines
+    def test_workbooks(self, tmp_path, engine):
+        pytest.importorskip("python_calamine")
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in [("a", "n", "r"), ("x", 1, 0.5), ("y", 2, 1.25), ("x", 1, 3.5), ("z", 1, "n/a")]:
+            book.active.append(row)
+        book.save(tmp_path / "t.xlsx")
+        assert content(open_table(tmp_path / "t.xlsx", engine=engine, missing="drop")) == self.expected()
+
+    @engines
+    @pytest.mark.parametrize("suffix", ["dta", "sav", "xpt"])
+    def test_files_of_statistics_programs(self, tmp_path, engine, suffix):
+        pyreadstat = pytest.importorskip("pyreadstat")
+        write = {"dta": "write_dta", "sav": "write_sav", "xpt": "write_xport"}[suffix]
+        path = tmp_path / f"t.{suffix}"
+        getattr(pyreadstat, write)(pd.DataFrame(COLUMNS), str(path))
+        assert content(open_table(path, engine=engine, missing="drop")) == self.expected()
+        path.write_bytes(path.read_bytes()[:60])
+        with pytest.raises(F2SLError, match=f"t.{suffix}"):
+            open_table(path, engine=engine)
+
+    @pytest.mark.parametrize(
+        ("name", "start", "told"),
+        [
+            ("t.rds", b"\x1f\x8b", "this is an R data file"),
+            ("t.RData", b"RDX3\n", "this is an R data file"),
+            ("t.pkl", b"\x80\x05", "this is a pickle"),
+            ("t", b"\x89HDF\r\n", "this is an HDF5 file"),
+            ("t.feather", b"FEA1", "not a valid Arrow file"),
+            ("t.json", b"[{}]", "this is one JSON value"),
+        ],
+    )
+    def test_what_is_known_and_not_read_is_named(self, tmp_path, name, start, told):
+        packed = gzip.compress(b"X\n") if start == b"\x1f\x8b" else start + b"more"
+        with pytest.raises(FileError, match=told):
+            open_table(text(tmp_path, packed, name))
+
+    def test_rows_as_dictionaries(self):
+        table = open_table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}])
+        assert table.states == ((1, 2), ("x", "y"))
+
+    def test_standard_input(self, monkeypatch):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,x\n2,y\n")))
+        assert open_table("-").states == ((1, 2), ("x", "y"))
+
+
+class TestHostile:
+    @engines
+    def test_pipes_are_refused_at_once(self, tmp_path, engine):
+        os.mkfifo(tmp_path / "pipe")
+        for place in (tmp_path / "pipe", "/dev/zero"):
+            with pytest.raises(FileError, match="not a regular file"):
+                open_table(place, engine=engine)
+        with pytest.raises(FileError, match="the path is empty"):
+            open_table("", engine=engine)
+
+    @engines
+    def test_arrow_files_that_lead_astray(self, tmp_path, engine):
+        """An offset of a string points past the end of its buffer."""
+        path = tmp_path / "t.arrow"
+        wrong = np.array([0, 1, 9_000_000], np.int32).tobytes()
+        with pa.ipc.new_file(path, pa.schema({"a": pa.string()})) as writer:
+            writer.write_batch(pa.record_batch([pa.array(["x", "y"])], ["a"]))
+        content = path.read_bytes()
+        good = np.array([0, 1, 2], np.int32).tobytes()
+        at = content.rindex(good, 0, content.rindex(b"xy"))
+        path.write_bytes(content[:at] + wrong + content[at + len(wrong) :])
+        with pytest.raises(FileError, match="not a valid Arrow file"):
+            open_table(path, engine=engine)
+
+    def test_packed_files_keep_to_the_memory_allowed(self, tmp_path):
+        path = tmp_path / "t.csv.gz"
+        path.write_bytes(gzip.compress(b"a,b\n" + b"0,1\n1,0\n" * 1_500_000))
+        assert path.stat().st_size < 100_000
+        table = open_table(path, memory="16MB")
+        assert table.held == "on disk"
+        assert table.notes[0].startswith("read in blocks: in memory the table would take")
+
+
+DATA = {
+    "when": pd.to_datetime(["2020-01-01"] * 3),
+    "gap": ["x", None, "y"],
+    "big": [2**70, 1, 2],
+    "ok": [0.5, 1.5, 2.5],
+}
+
+
+class TestCheck:
+    def test_all_problems_at_once(self):
+        report = f2sl.check(DATA, bins={"nix": 3}, missing="error")
+        assert [column.name for column in report.columns] == list(DATA)
+        assert [column.action for column in report.columns] == ["refused", "states", "refused", "numbers"]
+        told = " ".join(report.problems)
+        for words in ("bins: unknown column 'nix'", "drop=['when']", 'missing="state"', "drop=['big']"):
+            assert words in told
+        with pytest.raises(DataError) as caught:
+            open_table(DATA, bins={"nix": 3}, missing="error")
+        assert str(caught.value) == ". ".join(report.problems)
+        assert report.to_frame().shape == (4, 6)
+        assert repr(report).splitlines()[0].split() == [
+            "column",
+            "kind",
+            "values",
+            "missing",
+            "action",
+            "why",
+        ]
+
+    def test_files_and_nothing_to_complain_about(self, tmp_path):
+        path = text(tmp_path, "a,b,c\n" + "0,x,1.5\n1,y,2.5\n" * 5)
+        report = f2sl.check(path, drop=["c"])
+        assert report.problems == ()
+        assert [(one.name, one.kind, one.values, one.action) for one in report.columns] == [
+            ("a", "states", "2 states: 0, 1", "states"),
+            ("b", "states", "2 states: x, y", "states"),
+            ("c", "", "", "left out"),
+        ]
+        assert "one column only" in f2sl.check(path, drop=["a", "c"]).problems[0]
