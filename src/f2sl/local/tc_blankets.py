@@ -22,8 +22,8 @@ from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
 from f2sl.stats.answers import DEPENDENT
 from f2sl.storage.moments import Moments
-from f2sl.table.table import NEEDS_ALL
 from f2sl.table.names import listing
+from f2sl.table.table import NEEDS_ALL
 
 
 class TCBlankets(LocalLearner):

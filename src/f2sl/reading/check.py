@@ -11,7 +11,7 @@ import numpy as np
 from f2sl._arrays import Floats
 from f2sl.errors import DataError
 from f2sl.reading.values import Refused
-from f2sl.table.column import HOLDS, KINDS, MAX_STATES, NUMBER
+from f2sl.table.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
 from f2sl.table.names import listing
 from f2sl.table.table import Table
 
@@ -142,6 +142,8 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     """
     of_numbers = table.of_kind(NUMBER)
     check_size(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
+    if table.kind == MIXED and set(KINDS) <= set(takes) and MIXED not in takes:
+        raise table.mixed_error(f"{learner} learns from one kind at a time: ")
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:

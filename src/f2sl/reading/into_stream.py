@@ -28,11 +28,10 @@ from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import kept_columns
 from f2sl.reading.kinds import column_kinds
 from f2sl.reading.values import RawColumn, Refused, some
-from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
 from f2sl.table.names import chosen_names
-from f2sl.table.table import Ends
+from f2sl.table.table import Block, Ends
 
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""

@@ -6,9 +6,9 @@ determine, but for `COLLINEAR` of its variance, adds nothing to a condition.
 
 from __future__ import annotations
 
-import numpy as np
-
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
