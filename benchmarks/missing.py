@@ -115,7 +115,10 @@ over no parents 48.4, the plain node-average 48.1, scores of the rows at hand, n
 networks below were looked at once before the choice, by one data set of each size: there increments had 20.5
 with N / n and 23.0 without, increments over no parents 22.6, the plain node-average 24.5.
 """
-TIMES = "times as long as complete data takes F2SL-h with `available`, in the median of all cells; other work ran\nbeside it."
+TIMES = (
+    "times as long as complete data takes F2SL-h with `available`, in the median of all cells; "
+    "other work ran\nbeside it."
+)
 
 
 def main() -> int:
