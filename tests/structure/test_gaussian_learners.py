@@ -243,7 +243,7 @@ class TestBadInput:
         holes = frame.copy()
         holes.iloc[3, 2] = np.nan
         assert f2sl.learn(holes, missing="drop").n_rows_ == 1999
-        with pytest.raises(OptionError, match='say "drop"'):
+        with pytest.raises(DataError, match='drop their rows with missing="drop"'):
             f2sl.learn(holes, missing="state")
 
 
