@@ -185,7 +185,7 @@ class TestBadInput:
         model = f2sl.F2SLc().fit(frame.assign(g=1.5))
         assert "column 'g': left out: the same number in every row" in model.notes_
         assert model.graph_ == f2sl.F2SLc().fit(frame).graph_
-        with pytest.raises(DataError, match="'g' .*the same number in every row"):
+        with pytest.raises(DataError, match=r"'g' .*the same number in every row"):
             f2sl.TC().fit(frame.assign(g=1.5))
 
     @pytest.mark.parametrize("learner", BOTH_KINDS, ids=lambda learner: learner.__name__)
