@@ -41,8 +41,8 @@ ORDER = [
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
-"""These two know nothing of the rest but the version, the errors, names of types, extensions and what is known
-of edges, nor of each other."""
+"""These two know nothing of the rest but the version, the errors, names of types, extensions and knowledge of
+edges, nor of each other."""
 FIRST = [part for level in ORDER[:4] for part in level]
 
 

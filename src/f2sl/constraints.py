@@ -165,4 +165,4 @@ class Constraints:
         children = self.required[self.required[:, 0] == variable, 1]
         parents = self.required[np.isin(self.required[:, 1], children), 0]
         found = np.union1d(self.must_be_linked(variable), parents)
-        return found[found != variable]
+        return np.asarray(found[found != variable])
