@@ -160,7 +160,7 @@ def random_dag(draw):
     names = [f"v{i}" for i in range(n)]
     order = draw.sample(names, n)
     arrows = [pair for pair in combinations(order, 2) if draw.random() < 0.45]
-    return f2sl.DAG(names, draw.sample(arrows, min(len(arrows), 8)))
+    return f2sl.DAG(names, draw.sample(arrows, min(len(arrows), 7)))
 
 
 def true_knowledge(draw, graph):

@@ -170,7 +170,7 @@ class Knowledge:
         """Read a file: TOML as :meth:`save` writes it, or Tetrad's text, which begins with ``/knowledge``."""
         from f2sl.knowledge.files import load
 
-        return cls(**load(path))
+        return load(path, cls)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a file: TOML if its name ends in .toml, Tetrad's text if it ends in .txt or .knowledge."""

@@ -34,25 +34,27 @@ import tomllib
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from f2sl.errors import FileError, unknown_name
 
 if TYPE_CHECKING:
     from f2sl.knowledge import Knowledge
 
+Made = TypeVar("Made", bound="Knowledge")
+
 KEYS = ("required", "forbidden", "forbidden_links", "tiers", "within_tiers", "roots", "leaves")
 SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
-def load(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read a file of either format; returns the parameters of a `Knowledge`."""
+def load(path: str | PathLike[str], kind: type[Made]) -> Made:
+    """Read a file of either format, and make a `Knowledge`, or a class derived from it."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        return from_tetrad(text) if text.lstrip().startswith("/knowledge") else from_toml(text)
+        return kind(**(from_tetrad(text) if text.lstrip().startswith("/knowledge") else from_toml(text)))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:  # also text that is no UTF-8, and TOML that is none
+    except ValueError as error:  # also text that is no UTF-8, TOML that is none, and contradictions
         raise FileError(f"{path}: not a file of knowledge: {error}") from None
 
 
