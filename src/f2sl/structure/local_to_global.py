@@ -67,6 +67,8 @@ class FromLocal(StructureLearner):
         own = getattr(self, "pc_options", None) or {}
         if not isinstance(own, Mapping):
             raise OptionError(f"pc_options must map names of options to values, not {own!r}")
+        if own.get("knowledge"):
+            raise OptionError("pc_options must not hold knowledge, which is an option of the learner itself")
         taken = LOCAL.load(self.pc).option_defaults()
         options = {name: getattr(self, name) for name in self.shared_options if name in taken}
         if "symmetry" in taken:
