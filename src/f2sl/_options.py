@@ -406,7 +406,7 @@ _OPTIONS = (
         object,
         _knowledge,
         "What is known about the edges: an f2sl.Knowledge.",
-        commands=(),
+        commands=ALL_COMMANDS,
         more="Every edge learned obeys it.",
     ),
     Option(

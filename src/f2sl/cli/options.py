@@ -36,7 +36,6 @@ FLAGS = {
         for name in (*READING_OPTIONS, "rows", "jobs", "networks", "algorithms", "sizes", "sets")
     },
     "memory_limit": "--memory-limit",
-    "knowledge": "--knowledge",
 }
 """How each parameter that a user can set is written on the command line."""
 
@@ -223,7 +222,7 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
             ],
         )
         for option in CATALOGUE.values()
-        if command.__name__ in option.commands
+        if command.__name__ in option.commands and option.name != "knowledge"  # which has several flags
     ]
 
     def given(**values: Any) -> dict[str, Any]:
