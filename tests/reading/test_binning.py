@@ -109,7 +109,7 @@ def test_a_cut_that_rounding_moves_to_the_largest_value_stays():
 
 def test_a_constant_column_has_one_state():
     for kind in ("quantile", "width"):
-        assert as_table({"a": [2.5, 2.5], "b": [0, 1]}, bins=4, binning=kind).states[0] == (2.5,)
+        assert as_table({"a": [2.5, 2.5], "b": [0, 1]}, bins=4, binning=kind).states[0] == ("[2.5, 2.5]",)
 
 
 def test_a_number_of_bins_is_for_reals_and_long_integers_only():

@@ -139,26 +139,26 @@ def test_files_that_disagree_or_are_damaged_are_named(client, folder, damage):
 
 def test_a_file_that_workers_do_not_see(client, folder, monkeypatch):
     """As if it were on a disk of this machine alone: it is there until this process has looked at it."""
-    path, look = max(folder.iterdir()), parts.columns_of
+    path, look = max(folder.iterdir()), parts.Asked.of
 
-    def look_and_hide(readers, drop):
-        columns = look(readers, drop)
+    def look_and_hide(files, reading):
+        asked = look(files, reading)
         path.rename(path.with_suffix(".hidden"))
-        return columns
+        return asked
 
-    monkeypatch.setattr(parts, "columns_of", look_and_hide)
+    monkeypatch.setattr(parts.Asked, "of", look_and_hide)
     with pytest.raises(FileError, match=rf"{path}: the worker tcp://[\d.:]+ has no such file; all must see"):
         f2sl.learn(folder, engine="dask", scheduler=client)
 
 
 def test_a_file_that_changes_meanwhile(client, folder, monkeypatch):
-    path, check = max(folder.iterdir()), parts.check_types
+    path, check = max(folder.iterdir()), parts.prepare
 
-    def check_and_change(found):
-        check(found)
+    def check_and_change(*arguments):
         write(frame().assign(id=0), path)
+        return check(*arguments)
 
-    monkeypatch.setattr(parts, "check_types", check_and_change)
+    monkeypatch.setattr(parts, "prepare", check_and_change)
     with pytest.raises(F2SLError, match=rf"{path}: the file was changed while it was read; start again"):
         f2sl.learn(folder, engine="dask", scheduler=client)
 

@@ -134,7 +134,7 @@ class TestKinds:
         [
             ({"a": [0.5, 1.5], "b": [1, 2]}, ("number", "states")),
             ({"a": [5.0, 2.0], "b": [1, 2]}, ("states", "states")),
-            ({"a": [0.5, 0.5], "b": [True, False]}, ("states", "states")),
+            ({"a": [0.5, 0.5], "b": [True, False]}, ("states",)),
             (np.arange(26).reshape(13, 2), ("number", "number")),
             (np.arange(24).reshape(12, 2), ("states", "states")),
             ({"a": [1, 2], "b": ["x", "y"]}, ("states", "states")),

@@ -320,6 +320,11 @@ class Encoder:
         """Say why a column is no column of the table: it has no values, or it is the index of a frame."""
         if column.n_missing == self.n_kept:
             return "no values"
+        name = self.source.names[i]
+        if column.form == "reals" and self._asked.get(name, self._asked_of_all) == AUTO:
+            values = column.present.values
+            if name not in self.reading.bins and np.isfinite(values[0]) and (values == values[0]).all():
+                return "the same number in every row"
         if i == 0 and self.source.names[0] in NAMELESS and column.missing is None and column.form != "reals":
             values, _ = column.counted()
             dense = column.form == "integers" and values[0] in (0, 1)
@@ -352,8 +357,7 @@ class Encoder:
     def _by_values(self, column: RawColumn) -> tuple[str, bool]:
         """Say what a column of integers or reals holds, and whether these are states."""
         if column.form == "reals":
-            values = column.present.values
-            return "real numbers", bool((values == values[0]).all())
+            return "real numbers", False
         n = MAX_STATES + 1 if column.only_ends else len(column.counted()[0])
         is_few = few(n, self.n_kept)
         many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Integers
 from f2sl.errors import DataError
-from f2sl.reading.values import RawColumn, Refused, numpy_column, some
+from f2sl.reading.values import RawColumn, Refused, numpy_column, reals, some
 from f2sl.table.names import chosen_names, column_names, generated_names
 
 _CATEGORIES = (nw.Categorical, nw.Enum)
@@ -208,7 +208,10 @@ class Part(Source):
     def column(self, i: int) -> RawColumn:
         """Return column `i`."""
         column = self._source.column(int(self._places[i]))
-        return column if self._rows is None else column.rows(self._rows)
+        if self._rows is None:
+            return column
+        column = column.rows(self._rows)  # real numbers may all be whole, now that some rows are gone
+        return reals(column.values, column.missing) if column.form == "reals" else column
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
         """Return columns `first` to `last` - 1, if the source gives blocks."""

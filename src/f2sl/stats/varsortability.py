@@ -58,6 +58,8 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     if not isinstance(graph, DAG):
         raise GraphError(f"varsortability is measured along a DAG, not a {type(graph).__name__}")
     table = data if isinstance(data, Table) else open_table(data, names=names, engine="memory")
+    if table is not data and len(set(table.kinds)) > 1:  # numbers may be whole by chance
+        table = open_table(data, names=names, engine="memory", kinds="number")
     table.refuse_gaps("varsortability")
     numbers = table.as_numbers()
     for node in graph.nodes:
