@@ -209,7 +209,7 @@ def find_sets(
         table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
     warn_of_identifiers(table, stacklevel=4)
     with nullcontext() if table is data else table:
-        found = _found(learner.settled(table.one_kind()), table, target, n_jobs)
+        found = _found(learner.settled(table.kind), table, target, n_jobs)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
     return found

@@ -195,7 +195,7 @@ MIXED = {"a": [0.5, 1.5, 0.25], "b": ["x", "y", "x"], "c": [0.1, 0.3, 0.2], "d":
 
 
 class TestBothKinds:
-    """A table may hold columns of both kinds; an engine is refused, by name."""
+    """A table may hold columns of both kinds; who takes one kind at a time refuses it, by name."""
 
     def tables(self):
         table = open_table(MIXED)
@@ -220,18 +220,23 @@ class TestBothKinds:
             numbers = table.select([2, 0])
             assert numbers.all_numbers().tolist() == [[0.1, 0.3, 0.2], [0.5, 1.5, 0.25]]
             states = table.select([1, 3])
-            assert states.one_kind() == "states"
+            assert states.kind == "states"
             assert states.as_numbers().all_numbers().tolist() == [[0, 1, 0], [0, 0, 1]]
 
-    def test_engines_are_refused(self):
+    def test_one_kind_at_a_time(self):
         words = "columns 'a', 'c' hold real numbers, and columns 'b', 'd' hold states", "bins=5"
         for table in self.tables():
-            refused(lambda table=table: open_engine(table), *words)
+            assert table.kind == "mixed"
             refused(table.as_numbers, *words)
-        refused(lambda: f2sl.F2SLc().fit(MIXED), *words)
-        refused(lambda: f2sl.learn_pc(MIXED, "a"), *words)
+            refused(lambda table=table: f2sl.NOTEARS().fit(table), *words, "NOTEARS learns from one kind")
         two = {"a": [0.5, 1.5], "b": [0.1, 0.2]}
-        refused(lambda: f2sl.learn(two, bins={"a": 2}), "'b' holds real numbers", "'a' holds states")
+        learn = lambda: f2sl.learn(two, "dag-gnn", bins={"a": 2})  # noqa: E731
+        refused(learn, "'b' holds real numbers", "'a' holds states")
+        refused(
+            lambda: f2sl.learn(open_table(MIXED), "exact"),
+            "columns 'a', 'c' hold real numbers, and ExactSearch",
+        )
+        refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' hold states, and TC")
 
     def test_notes_and_looks(self):
         table = open_table(MIXED)

@@ -13,6 +13,7 @@ from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.stream.table import StreamTable
 from f2sl.structure.base import STRUCTURE
 from marks import compiled_only
+from mixed_tools import mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers
 
 pytestmark = compiled_only
@@ -20,7 +21,7 @@ pytestmark = compiled_only
 SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_iter": 5}}
 """Options that make a learner quick; the answer need not be a good one."""
 
-KINDS = ("states", "number")
+KINDS = ("states", "number", "mixed")
 SETS = [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry]
 MEMORY = 1 << 28
 
@@ -65,6 +66,8 @@ def engine(request):
 def drawn(kind, seed):
     if kind == "number":
         return related_numbers(seed)
+    if kind == "mixed":
+        return mixed_table(mixed_columns(seed, 200))
     return make_table(related_codes(seed, 200, 5, most_states=3))
 
 

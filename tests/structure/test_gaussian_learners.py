@@ -127,11 +127,13 @@ class TestKinds:
             f2sl.F2SLc().fit(whole)
         assert f2sl.learn(whole, kinds="number").options_in_use_["ci_test"] == "fisher-z"
 
-    @pytest.mark.parametrize("kinds", ["auto", "states", "number"])
-    def test_a_table_of_both_is_refused_with_bins_offered(self, frame, kinds):
+    def test_a_table_of_both(self, frame):
         mixed = frame.assign(label=np.where(frame["a"] > 0, "x", "y"))
-        with pytest.raises(DataError, match="bins=5"):
-            f2sl.learn(mixed, kinds=kinds)
+        for kinds in ("states", "number"):
+            with pytest.raises(DataError, match="bins=5"):
+                f2sl.learn(mixed, kinds=kinds)
+        used = f2sl.learn(mixed, "f2sl-h").options_in_use_
+        assert (used["ci_test"], used["score"], used["measure"]) == ("dg", "bdge", "information")
         assert f2sl.learn(mixed, bins=4).options_in_use_["ci_test"] == "g2"
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)

@@ -42,7 +42,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         with progress(quiet):
             table = asked.reading.read(asked.algorithm, learner)
             with table:
-                learner = learner.settled(table.one_kind())
+                learner = learner.settled(table.kind)
                 try:
                     found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
                 except Interrupted as error:

@@ -170,12 +170,9 @@ class Learned:
 
     def _states(self) -> dict[str, int] | None:
         """Return the least and the greatest number of states of a variable; real numbers have none."""
-        from f2sl.table import NUMBER  # here, so that showing help does not load NumPy
-
-        if NUMBER in self.table.kinds:
-            return None
         numbers = self.table.cardinalities
-        return {"least": int(numbers.min()), "most": int(numbers.max())}
+        numbers = numbers[numbers > 0]
+        return {"least": int(numbers.min()), "most": int(numbers.max())} if len(numbers) else None
 
     def _holds(self) -> str:
         """Tell what the variables of the table are made of."""
@@ -183,7 +180,9 @@ class Learned:
         if states is None:
             return "real numbers"
         least, most = states["least"], states["most"]
-        return f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
+        told = f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
+        n_numbers = int((self.table.cardinalities == 0).sum())
+        return f"{told}, {n_numbers:,} of them of real numbers instead" if n_numbers else told
 
     def _edge_counts(self) -> dict[str, int]:
         return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}

@@ -182,7 +182,7 @@ class LocalLearner(Estimator):
     numbers. `strength_unit` says in a word what the strengths of links are.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("states", "number")
+    takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
     strength_unit: ClassVar[str] = "strength"
 
     def settled(self, kind: str) -> Self:

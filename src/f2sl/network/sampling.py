@@ -23,8 +23,9 @@ import numpy as np
 from f2sl._options import whole
 from f2sl.network.counts import cell_numbers
 from f2sl.network.normal import normal_deviates
-from f2sl.storage.memory.table import Block, MemoryTable
+from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, places_of
+from f2sl.table.table import Block
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork

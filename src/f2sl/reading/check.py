@@ -15,7 +15,7 @@ import numpy as np
 from f2sl._arrays import Floats
 from f2sl.errors import DataError, OptionError
 from f2sl.reading.values import Refused
-from f2sl.table.column import HOLDS, KINDS, MAX_STATES, NUMBER
+from f2sl.table.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
 from f2sl.table.names import listing
 from f2sl.table.table import Table
 
@@ -230,6 +230,8 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
         raise DataError(problem)
+    if table.kind == MIXED and set(KINDS) <= set(takes) and MIXED not in takes:
+        raise table.mixed_error(f"{learner} learns from one kind at a time: ")
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:

@@ -32,10 +32,10 @@ from f2sl.reading.into_stream import (
 from f2sl.reading.values import RawColumn
 from f2sl.storage.dask.runtime import Cluster, Held
 from f2sl.storage.dask.table import DaskTable
-from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import ends_of
 from f2sl.table.column import STATES, places_of
 from f2sl.table.names import column_names
+from f2sl.table.table import Block
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a file that are read at a time."""

@@ -26,10 +26,9 @@ from f2sl.reading.files import Agreement, raw_names, remarks_of, schema_of
 from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import rows_by_weight
 from f2sl.reading.values import RawColumn, Refused, some
-from f2sl.storage.memory.table import Block
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
-from f2sl.table.table import Ends
+from f2sl.table.table import Block, Ends
 
 LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""

@@ -220,3 +220,270 @@ def eliminate_each(
     """Do what `eliminate` does for one list of variables, in each of some matrices, (m, k, k) float64."""
     for t in range(len(matrices)):
         eliminate(matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1])
+
+
+@kernel
+def log_determinants(matrix: Array, variables: Array, start: Array, tolerance: float, result: Array) -> None:
+    """Compute the log determinant of the part of the matrix that belongs to each list of variables.
+
+    A variable that those before it in the list determine counts for `tolerance`.
+    """
+    widest = 0
+    for t in range(len(start) - 1):
+        widest = max(widest, start[t + 1] - start[t])
+    factor = np.zeros((widest, widest))
+    for t in range(len(start) - 1):
+        members = variables[start[t] : start[t + 1]]
+        factorise(matrix, members, tolerance, factor)
+        result[t] = log_of_diagonal(factor, 0, len(members), tolerance)
+
+
+@kernel
+def log_of_diagonal(factor: Array, first: int, last: int, tolerance: float) -> float:
+    """Sum the logarithms of the squares on the diagonal of a factor, `tolerance` for each that is 0."""
+    total = 0.0
+    for i in range(first, last):
+        total += 2.0 * np.log(factor[i, i]) if factor[i, i] > 0.0 else np.log(tolerance)
+    return total
+
+
+@kernel
+def log_ratios(
+    matrix: Array, start: Array, x: Array, y: Array, given: Array, tolerance: float, result: Array
+) -> None:
+    """Compare what is left of Y given Z with what is left given X and Z, where each may be several columns.
+
+    start : (n + 1,) int64
+        The columns of variable v are ``start[v]`` to ``start[v + 1]``.
+    x, y : (m,) int64; given : (m, k) int64
+        Variables.
+    result : (m, 4) float64
+        Output: the log determinant of Y given X and Z less that given Z, and how many columns there are of Z,
+        of X and of Y that those before them do not determine: first Z, then X or Y.
+    """
+    widest = 0
+    for t in range(len(x)):
+        size = start[x[t] + 1] - start[x[t]] + start[y[t] + 1] - start[y[t]]
+        for z in given[t]:
+            size += start[z + 1] - start[z]
+        widest = max(widest, size)
+    factor = np.zeros((widest, widest))
+    members = np.empty(widest, np.int64)
+    for t in range(len(x)):
+        n_z = 0
+        for z in given[t]:
+            n_z = _listed(members, n_z, start[z], start[z + 1])
+        # Y given Z; columns of Y that Z determines, or others of Y, are left out from here on.
+        n_zy = _listed(members, n_z, start[y[t]], start[y[t] + 1])
+        factorise(matrix, members[:n_zy], tolerance, factor)
+        rank_z = 0
+        for i in range(n_z):
+            rank_z += factor[i, i] > 0.0
+        without, rank_y = 0.0, 0
+        left = np.empty(n_zy - n_z, np.int64)
+        for i in range(n_z, n_zy):
+            if factor[i, i] > 0.0:
+                without += 2.0 * np.log(factor[i, i])
+                left[rank_y] = members[i]
+                rank_y += 1
+        n_zx = _listed(members, n_z, start[x[t]], start[x[t] + 1])
+        for i in range(rank_y):
+            members[n_zx + i] = left[i]
+        factorise(matrix, members[: n_zx + rank_y], tolerance, factor)
+        rank_x = 0
+        for i in range(n_z, n_zx):
+            rank_x += factor[i, i] > 0.0
+        result[t, 0] = log_of_diagonal(factor, n_zx, n_zx + rank_y, tolerance) - without
+        result[t, 1], result[t, 2], result[t, 3] = rank_z, rank_x, rank_y
+
+
+@kernel
+def _listed(members: Array, n: int, first: int, last: int) -> int:
+    """Append the numbers `first` to `last` (not included) to n members; return how many there are."""
+    for column in range(first, last):
+        members[n] = column
+        n += 1
+    return n
+
+
+# Sums of numbers by groups of samples are laid out as `storage/mixed/_kernels.py` describes.
+
+
+@kernel
+def gaussian_by_group(
+    sums: Array,
+    first: Array,
+    n_groups: Array,
+    numbers: Array,
+    number_start: Array,
+    coarse_unit: float,
+    spread: Array,
+    n_rows: int,
+    weight: float,
+    tolerance: float,
+    result: Array,
+) -> None:
+    """Compute the log likelihood of numbers that are normal within each group.
+
+    Each group has its own mean. Its covariances are those of its samples and of `weight` more that have the
+    covariances of all samples within groups, so that small groups borrow from the others; with infinite
+    weight all groups have these. Numbers are in units of `spread`, their standard deviations as whole
+    numbers.
+
+    result : (n_queries, 2) float64
+        Output: log likelihood, and how many groups are not empty.
+    """
+    for t in range(len(n_groups)):
+        own = numbers[number_start[t] : number_start[t + 1]]
+        q = len(own)
+        width = 1 + 2 * q + 3 * q * (q + 1) // 2
+        places = np.arange(q)
+        pooled, scatter, matrix = np.zeros((q, q)), np.empty((q, q)), np.empty((q, q))
+        factor, column = np.zeros((q, q)), np.empty(q)
+        occurring = 0
+        for g in range(n_groups[t]):
+            at = first[t] + g * width
+            if sums[at] > 0:
+                occurring += 1
+                _scatter(sums, at, own, coarse_unit, spread, scatter)
+                pooled += scatter
+        pooled /= n_rows
+        total = 0.0
+        if np.isinf(weight):
+            factorise(pooled, places, tolerance, factor)
+            total = n_rows * (log_of_diagonal(factor, 0, q, tolerance) + q)
+        else:
+            for g in range(n_groups[t]):
+                at = first[t] + g * width
+                n = sums[at]
+                if n == 0:
+                    continue
+                _scatter(sums, at, own, coarse_unit, spread, scatter)
+                for i in range(q):
+                    for j in range(q):
+                        matrix[i, j] = (scatter[i, j] + weight * pooled[i, j]) / (n + weight)
+                factorise(matrix, places, tolerance, factor)
+                total += n * log_of_diagonal(factor, 0, q, tolerance)
+                total += _trace(factor, scatter, n, column)
+        result[t, 0] = -0.5 * (n_rows * q * np.log(2.0 * np.pi) + total)
+        result[t, 1] = occurring
+
+
+@kernel
+def marginal_by_group(
+    sums: Array,
+    first: Array,
+    n_groups: Array,
+    numbers: Array,
+    number_start: Array,
+    coarse_unit: float,
+    centre: Array,
+    spread: Array,
+    mean_weight: float,
+    prior_variance: float,
+    result: Array,
+) -> None:
+    """Compute the log marginal likelihood of numbers that are normal within each group.
+
+    The prior is the normal-Wishart one of "bge", the same for all groups, about the mean of all samples:
+    `centre` as a whole number. Other arguments are those of `gaussian_by_group`.
+
+    result : (n_queries, 2) float64
+        Output: log marginal likelihood, and how many groups are not empty.
+    """
+    for t in range(len(n_groups)):
+        own = numbers[number_start[t] : number_start[t + 1]]
+        q = len(own)
+        width = 1 + 2 * q + 3 * q * (q + 1) // 2
+        places = np.arange(q)
+        matrix, factor, off = np.empty((q, q)), np.zeros((q, q)), np.empty(q)
+        total, occurring = 0.0, 0
+        for g in range(n_groups[t]):
+            at = first[t] + g * width
+            n = sums[at]
+            if n == 0:
+                continue
+            occurring += 1
+            _scatter(sums, at, own, coarse_unit, spread, matrix)
+            for i in range(q):
+                mean = (sums[at + 1 + i] * coarse_unit + sums[at + 1 + q + i]) / n
+                off[i] = (mean - centre[own[i]]) / spread[own[i]]
+                matrix[i, i] += prior_variance
+            for i in range(q):
+                for j in range(q):
+                    matrix[i, j] += mean_weight * n / (n + mean_weight) * off[i] * off[j]
+            factorise(matrix, places, 0.0, factor)
+            total += marginal_of_determinant(
+                n, q, log_of_diagonal(factor, 0, q, 1.0), mean_weight, prior_variance
+            )
+        result[t, 0] = total
+        result[t, 1] = occurring
+
+
+@kernel
+def marginal_of_determinant(
+    n: int, q: int, log_determinant: float, mean_weight: float, prior_variance: float
+) -> float:
+    """Return the log marginal likelihood of n samples of q numbers, from that of prior and sample's matrix.
+
+    The degrees of freedom of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
+    """
+    degrees = q + mean_weight + 1.0
+    total = 0.5 * q * (np.log(mean_weight / (n + mean_weight)) - n * np.log(np.pi))
+    total += 0.5 * degrees * q * np.log(prior_variance) - 0.5 * (n + degrees) * log_determinant
+    for i in range(q):
+        total += math.lgamma((n + degrees - i) / 2.0) - math.lgamma((degrees - i) / 2.0)
+    return float(total)
+
+
+@kernel
+def marginals(
+    n: int, sizes: Array, log_determinants: Array, mean_weight: float, prior_variance: float, result: Array
+) -> None:
+    """Write the log marginal likelihoods of n samples of so many numbers into `result`, (m,) float64."""
+    for t in range(len(sizes)):
+        result[t] = marginal_of_determinant(n, sizes[t], log_determinants[t], mean_weight, prior_variance)
+
+
+@kernel
+def _scatter(sums: Array, at: int, own: Array, coarse_unit: float, spread: Array, scatter: Array) -> None:
+    """Write the sums of products about the means of one group, whose sums begin at `at`, into `scatter`."""
+    q, n = len(own), sums[at]
+    product = at + 1 + 2 * q
+    for i in range(q):
+        sum_i = sums[at + 1 + i] * coarse_unit + sums[at + 1 + q + i]
+        for j in range(i + 1):
+            sum_j = sums[at + 1 + j] * coarse_unit + sums[at + 1 + q + j]
+            both = (sums[product] * coarse_unit + sums[product + 1]) * coarse_unit + sums[product + 2]
+            scatter[i, j] = (both - sum_i * sum_j / n) / (spread[own[i]] * spread[own[j]])
+            scatter[j, i] = scatter[i, j]
+            product += 3
+
+
+@kernel
+def _trace(factor: Array, scatter: Array, n: int, column: Array) -> float:
+    """Return the trace of the inverse of a factorised matrix times `scatter`; n for what was left out."""
+    # With the matrix F F', the trace is that of inverse(F) S inverse(F)'. Column j of inverse(F) is found by
+    # forward substitution; a variable that was left out has no row and no column.
+    q = len(factor)
+    inverse = np.zeros((q, q))
+    total = 0.0
+    for j in range(q):
+        if factor[j, j] == 0.0:
+            total += n
+            continue
+        for i in range(j, q):
+            if factor[i, i] == 0.0:
+                continue
+            rest = 1.0 if i == j else 0.0
+            for k in range(j, i):
+                rest -= factor[i, k] * inverse[k, j]
+            inverse[i, j] = rest / factor[i, i]
+    for i in range(q):
+        for j in range(i + 1):
+            column[j] = 0.0
+            for k in range(i + 1):
+                column[j] += inverse[i, k] * scatter[k, j]
+        for j in range(i + 1):
+            total += column[j] * inverse[i, j]
+    return total

@@ -4,8 +4,8 @@ An option names one of the registered (:mod:`f2sl.stats.registries`), holds an o
 ``"auto"``, which stands for the first that is registered for the kind of columns at hand. Listing names loads
 no compiled code; the makers below do.
 
->>> settled("ci_test", "auto", "states"), settled("ci_test", "auto", "number")
-('g2', 'fisher-z')
+>>> [settled("ci_test", "auto", kind) for kind in ("states", "number", "mixed")]
+['g2', 'fisher-z', 'dg']
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 from f2sl.storage.protocol import Engine
-from f2sl.table.column import HOLDS, NUMBER, STATES
+from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES
 from f2sl.table.table import NEEDS_ALL
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "mea
 
 
 def kind_of_engine(engine: Engine) -> str:
-    """Return the kind of an engine's columns."""
-    return STATES if engine.moments is None else NUMBER
+    """Return the kind of an engine's columns, "mixed" if they are of both."""
+    if engine.moments is None:
+        return STATES
+    return NUMBER if engine.counts is None else MIXED
 
 
 def choices(option: str, kind: str | None = None) -> list[str]:
@@ -52,7 +54,7 @@ def choices(option: str, kind: str | None = None) -> list[str]:
     Examples
     --------
     >>> choices("ci_test"), choices("ci_test", "number")
-    (['auto', 'g2', 'x2', 'fisher-z'], ['auto', 'fisher-z'])
+    (['auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg'], ['auto', 'fisher-z'])
     """
     kinds = HOLDS if kind is None else (kind,)
     names = [entry.name for kind in kinds for entry in REGISTRIES[option] if kind in _kinds(entry)]
@@ -83,7 +85,7 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
     >>> check_choice("score", "bdue")
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'k2', 'bic', 'aic', 'bge', 'bic-g', not 'bdue'
+    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'k2', 'bic', 'aic', 'bge', 'bic-g', 'bdge', 'cg-bic', 'dg-bic', not 'bdue'
     """  # noqa: E501
     if isinstance(value, str) and (value in names if names else value == AUTO or value in REGISTRIES[option]):
         return value
@@ -230,9 +232,9 @@ def significant_pairs(
 ) -> PairSearch:
     """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
 
-    The test is G2 of states and Fisher's z of real numbers. Its level is corrected for the number of all
-    pairs of the table (:mod:`f2sl.stats.measures.significance`), also where only one target's are asked for:
-    the first call walks over all pairs.
+    The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance. Its level is
+    corrected for the number of all pairs of the table (:mod:`f2sl.stats.measures.significance`), also where
+    only one target's are asked for: the first call walks over all pairs.
     """
     from f2sl.stats.measures.significance import SignificantPairs
 

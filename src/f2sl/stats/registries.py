@@ -18,7 +18,7 @@ write the one method that is required, and pass an object of it, or register the
 from __future__ import annotations
 
 from f2sl._registry import Registry
-from f2sl.table.column import NUMBER, STATES
+from f2sl.table.column import MIXED, NUMBER, STATES
 
 
 class Configured:
@@ -64,6 +64,20 @@ CI_TESTS.add(
     "Fisher's z test of partial correlations",
     "Fisher 1924",
     kinds=(NUMBER,),
+)
+CI_TESTS.add(
+    "dg",
+    "f2sl.stats.tests.mixed:DegenerateGaussian",
+    "likelihood-ratio test of numbers and states' indicators",
+    "Andrews, Ramsey and Cooper 2019",
+    kinds=(MIXED,),
+)
+CI_TESTS.add(
+    "cg",
+    "f2sl.stats.tests.mixed:ConditionalGaussian",
+    "likelihood-ratio test of numbers that are normal given the states",
+    "Andrews, Ramsey and Cooper 2018",
+    kinds=(MIXED,),
 )
 
 SCORES = Registry("score")
@@ -111,6 +125,27 @@ SCORES.add(
     "Schwarz 1978",
     kinds=(NUMBER,),
 )
+SCORES.add(
+    "bdge",
+    "f2sl.stats.scores.mixed:BDGe",
+    "marginal likelihood by the best model of each family: BDeu of states, BGe of numbers",
+    "f2sl",
+    kinds=(MIXED,),
+)
+SCORES.add(
+    "cg-bic",
+    "f2sl.stats.scores.mixed:ConditionalGaussianBIC",
+    "maximum log likelihood of numbers that are normal given the states, less log(N) / 2 for each parameter",
+    "Andrews, Ramsey and Cooper 2018",
+    kinds=(MIXED,),
+)
+SCORES.add(
+    "dg-bic",
+    "f2sl.stats.scores.mixed:DegenerateGaussianBIC",
+    "maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter",
+    "Andrews, Ramsey and Cooper 2019",
+    kinds=(MIXED,),
+)
 
 MEASURES = Registry("measure")
 MEASURES.add(
@@ -138,10 +173,18 @@ MEASURES.add(
     unit="|r|",
 )
 MEASURES.add(
+    "information",
+    "f2sl.stats.measures.mixed:Explained",
+    "1 - exp(-2 MI), which is r^2 of two numbers",
+    "Joe 1989",
+    kinds=(STATES, NUMBER, MIXED),
+    unit="1 - exp(-2 MI)",
+)
+MEASURES.add(
     "mi",
     "f2sl.stats.measures.information:MI",
     "mutual information in nats",
     "Shannon 1948",
-    kinds=(STATES, NUMBER),
+    kinds=(STATES, NUMBER, MIXED),
     unit="MI in nats",
 )

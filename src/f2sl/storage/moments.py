@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -35,7 +36,7 @@ from f2sl.errors import DataError
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.protocol import FoundPairs
 from f2sl.table.names import listing
-from f2sl.table.table import Summand, Table
+from f2sl.table.table import Block, Summand, Table
 
 DIGITS = 12
 """Correlations are rounded to this many decimal places: copies of a column correlate by exactly 1."""
@@ -104,6 +105,10 @@ class Moments:
         self.correlations = correlations
         self.threads = Threads(n_jobs)
         self._table: Table | None = None
+        self.scaling: Scaling | None = None
+        """How the columns of a table are made whole numbers; None without a table."""
+        self.sums = self.squares = np.empty(0)
+        """Sums of the whole numbers, and of their squares about the mean."""
         self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
 
     @classmethod
@@ -129,7 +134,8 @@ class Moments:
         else:
             numbers = _sums_of_blocks(table, low, high)
         found = cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
-        found._table = table
+        found._table, found.scaling = table, numbers.scaling
+        found.sums, found.squares = numbers.sums, numbers.squares
         return found
 
     def column(self, variable: int) -> Floats:
@@ -233,7 +239,7 @@ class Scaling:
     low, high : (n,) float64
         Smallest and largest value of each column, which must differ.
     add_up : AddUp
-        Sums what a function returns for blocks of rows, over all of them. Values come as (n, rows) float64.
+        Sums what a function returns for blocks of rows, over all of them.
     observed : (n,) int64, optional
         Number of rows with a value of each column, where some are NaN. These are 0 in both halves.
     """
@@ -243,9 +249,9 @@ class Scaling:
     ) -> None:
         self.n_rows = n_rows
         self._observed = observed
-        coarse_bits = _coarse_bits(n_rows)
+        self.coarse_bits = _coarse_bits(n_rows)
         self.coarse_unit = _coarse_unit(n_rows)
-        self._units_per_scale = 2.0**coarse_bits * self.coarse_unit
+        self._units_per_scale = 2.0**self.coarse_bits * self.coarse_unit
         # Halved before the difference, which could overflow for columns near the largest float.
         self._half = high / 2 - low / 2
         self._centre = low + self._half
@@ -255,6 +261,21 @@ class Scaling:
         self._scale = np.ldexp(1.0, np.frexp(deviation)[1] + 1)
         self.unit = self._scale * self._half / self._units_per_scale
         """Value of a unit of the fine half in the column's own numbers, (n,) float64."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scaling]) -> Scaling:
+        """Put together the scalings of several ranges of columns."""
+        whole = copy(parts[0])
+        for name in ("_half", "_centre", "_mean", "_scale", "unit"):
+            setattr(whole, name, np.concatenate([getattr(part, name) for part in parts]))
+        return whole
+
+    def part(self, columns: Integers) -> Scaling:
+        """Return the scaling of some columns."""
+        chosen = copy(self)
+        for name in ("_half", "_centre", "_mean", "_scale", "unit"):
+            setattr(chosen, name, getattr(self, name)[columns])
+        return chosen
 
     def _relative(self, values: Floats) -> Floats:
         # First to the range from -1 to 1, which cannot overflow, then about the mean.
@@ -267,8 +288,8 @@ class Scaling:
         # N squares of numbers up to 2, in this unit, add up to at most 2^62: they fit into an int64.
         return 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
 
-    def _rough_sums(self, power: int, values: Floats) -> tuple[Integers]:
-        numbers = self._known(self._relative(values)) ** power / self._rough_unit
+    def _rough_sums(self, power: int, block: Block) -> tuple[Integers]:
+        numbers = self._known(self._relative(block.numbers)) ** power / self._rough_unit
         return (np.rint(numbers).astype(np.int64).sum(axis=1),)
 
     def _rough_means(self, add_up: AddUp, power: int) -> Floats:
@@ -308,15 +329,14 @@ class _Products:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums over all rows, in units of the fine half, and the products of two ranges of columns.
+    """Columns as whole numbers: sums over all rows, in units of the fine half, and products of columns.
 
-    unit, sums : (n,) float64; own : products of each column with itself; products : function of two slices
-    of columns.
+    sums : (n,) float64; own : products of each column with itself; products : function of two slices of
+    columns.
     """
 
     n_rows: int
-    coarse_unit: float
-    unit: Floats
+    scaling: Scaling
     sums: Floats
     own: _Products
     products: Callable[[slice, slice], _Products]
@@ -324,12 +344,12 @@ class _Sums:
     @cached_property
     def squares(self) -> Floats:
         """Sums of squares about the mean."""
-        return self.own.joined(self.coarse_unit) - self.sums * self.sums / self.n_rows
+        return self.own.joined(self.scaling.coarse_unit) - self.sums * self.sums / self.n_rows
 
     @property
     def variances(self) -> Floats:
         """Variances of the columns."""
-        return self.squares / self.n_rows * self.unit * self.unit
+        return np.asarray(self.squares / self.n_rows * self.scaling.unit * self.scaling.unit)
 
     def correlations(self) -> Floats:
         """Compute the matrix of correlations, (n, n) float64, tile by tile, the upper triangle alone."""
@@ -339,7 +359,7 @@ class _Sums:
             a = slice(top, top + VARIABLES_AT_ONCE)
             for left in range(top, n, VARIABLES_AT_ONCE):
                 b = slice(left, left + VARIABLES_AT_ONCE)
-                products = self.products(a, b).joined(self.coarse_unit)
+                products = self.products(a, b).joined(self.scaling.coarse_unit)
                 # Columns are near their means, so that this subtracts little and loses nothing by
                 # cancellation.
                 products -= np.outer(self.sums[a], self.sums[b]) / self.n_rows
@@ -356,21 +376,20 @@ def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
     n, n_rows = values.shape
     # Scaling takes several passes over the values of a column, so that it is done for a few columns at a
     # time; columns do not affect each other's scale.
-    coarse, fine, unit = np.empty_like(values), np.empty_like(values), np.empty(n)
+    coarse, fine, scalings = np.empty_like(values), np.empty_like(values), []
     step = max(1, NUMBERS_AT_ONCE // n_rows)
     for start in range(0, n, step):
         part = slice(start, start + step)
-        scaling = Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part]))
-        coarse[part], fine[part] = scaling.halves(values[part])
-        unit[part] = scaling.unit
-    coarse_unit = _coarse_unit(n_rows)
-    sums = coarse.sum(axis=1) * coarse_unit + fine.sum(axis=1)
+        scalings.append(Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part])))
+        coarse[part], fine[part] = scalings[-1].halves(values[part])
+    scaling = Scaling.joined(scalings)
+    sums = coarse.sum(axis=1) * scaling.coarse_unit + fine.sum(axis=1)
     own = _Products(_dots(coarse, coarse), 2.0 * _dots(coarse, fine), _dots(fine, fine))
-    return _Sums(n_rows, coarse_unit, unit, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))
+    return _Sums(n_rows, scaling, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))
 
 
 def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]:
-    return function(values)
+    return function(Block(values[:0], values))
 
 
 def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
@@ -383,17 +402,16 @@ def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
     sums = coarse_sums * scaling.coarse_unit + fine_sums
     return _Sums(
         table.n_rows,
-        scaling.coarse_unit,
-        scaling.unit,
+        scaling,
         sums,
         own,
         lambda a, b: _Products(total.coarse[a, b], total.mixed[a, b], total.fine[a, b]),
     )
 
 
-def _sums_of_block(scaling: Scaling, values: Floats) -> tuple[Floats, ...]:
+def _sums_of_block(scaling: Scaling, block: Block) -> tuple[Floats, ...]:
     """Sum up a block: coarse and fine halves, (n,) each, and the three matrices of their products."""
-    coarse, fine = scaling.halves(values)
+    coarse, fine = scaling.halves(block.numbers)
     products = _multiplied(coarse, fine, slice(None), slice(None))
     return coarse.sum(axis=1), fine.sum(axis=1), products.coarse, products.mixed, products.fine
 

@@ -11,7 +11,8 @@ all pairs in tiles, applies a formula to each tile, and returns only what the fo
 
 An engine says which questions it can answer: ``engine.counts`` counts states, ``engine.moments`` has the
 variances and correlations of numbers, and either is None where the table has no such columns. Tests, scores
-and measures ask for the one that they need.
+and measures ask for the one that they need. A table with columns of both kinds has both, and
+:class:`~f2sl.storage.mixed.engine.MixedEngine` answers questions about both together.
 """
 
 from __future__ import annotations
@@ -26,28 +27,27 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl.storage.tiles import Triangle, cut_triangle
-from f2sl.table.column import NUMBER
+from f2sl.table.column import MIXED, NUMBER
 from f2sl.table.table import Table
 
 if TYPE_CHECKING:
+    from f2sl.storage.mixed.engine import MixedEngine
     from f2sl.storage.moments import Moments
 
 Advance = Callable[[float], None]
 """Is told the share of the work that each finished piece makes up."""
 
-Engine: TypeAlias = "CountingEngine | Moments"
+Engine: TypeAlias = "CountingEngine | Moments | MixedEngine"
 """What learners ask of the data."""
 
 
 def open_engine(table: Table, n_jobs: int | None = None) -> Any:
-    """Open the engine of a table; a ``with`` block closes it.
+    """Open the engine of a table; a ``with`` block closes it."""
+    if table.kind == MIXED:
+        from f2sl.storage.mixed.engine import MixedEngine
 
-    Raises
-    ------
-    DataError
-        If the table has columns of both kinds; names them.
-    """
-    if table.one_kind() == NUMBER:
+        return MixedEngine(table, n_jobs)
+    if table.kind == NUMBER:
         from f2sl.storage.moments import Moments
 
         return Moments.of_table(table, n_jobs)

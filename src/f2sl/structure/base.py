@@ -30,7 +30,7 @@ from f2sl.stats.choose import check_choice, settle
 from f2sl.stats.scores.base import Score
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
-from f2sl.table import NUMBER, Table
+from f2sl.table import STATES, Table
 from f2sl.table.names import listing
 from f2sl.table.notes import remarks, warn_of_identifiers
 
@@ -99,8 +99,8 @@ class StructureLearner(Estimator):
         The columns' names, in their order.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("states", "number")
-    """The kinds of columns it can learn from."""
+    takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
+    """The kinds of tables it can learn from."""
     strength_unit: ClassVar[str] = "strength"
     """What the weights of the graph's edges are, in a word."""
 
@@ -167,7 +167,7 @@ class StructureLearner(Estimator):
                 self.notes_ = [*table.notes, *remarks(table)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
-            self.options_in_use_ = settle(self.get_params(), table.one_kind())
+            self.options_in_use_ = settle(self.get_params(), table.kind)
             # Nothing fills it yet; all searches and orientations are handed it.
             self._constraints = Constraints.none(table.n_variables)
             self.n_rows_ = table.n_rows
@@ -186,7 +186,7 @@ class StructureLearner(Estimator):
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table)
-        self._tell_of_unreliable_tests(table.one_kind())
+        self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             raise interrupt
@@ -209,7 +209,7 @@ class StructureLearner(Estimator):
         tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
         if unreliable > MANY_UNRELIABLE * tests:
             why = "too few rows for so many states"
-            if kind == NUMBER:
+            if kind != STATES:
                 why = "too few rows, or columns that others decide"
             self.notes_.append(
                 f"{why}: {unreliable:,} of {tests:,} independence tests could not "

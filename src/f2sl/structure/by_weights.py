@@ -29,6 +29,8 @@ class ByWeights(StructureLearner):
         Weights below this, without their sign, are no edges: as asked for, or more where that left a cycle.
     """
 
+    takes = ("states", "number")
+
     strength_unit = "weight"
 
     threshold: float = option("threshold")

@@ -52,7 +52,7 @@ def prior_weight(engine: Engine) -> float:
         return LEAST_WEIGHT
     from f2sl.stats.measures.information import Information
 
-    states = np.exp(Information(engine).entropies)
+    states = np.exp(Information(engine.counts).entropies)
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
 
 

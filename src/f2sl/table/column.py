@@ -16,9 +16,11 @@ from f2sl._arrays import Integers
 STATES, NUMBER = "states", "number"
 KINDS = (STATES, NUMBER)
 """The kinds of columns."""
+MIXED = "mixed"
+"""The kind of a table that has columns of both."""
 
-HOLDS = {STATES: "states", NUMBER: "real numbers"}
-"""What a column of each kind holds, in words."""
+HOLDS = {STATES: "states", NUMBER: "real numbers", MIXED: "states beside real numbers"}
+"""What a column or a table of each kind holds, in words."""
 
 MAX_STATES = 65_536
 """The most states that a column can have: what an unsigned 16-bit code can tell apart."""

@@ -10,14 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
-from f2sl.table.column import HOLDS, KINDS, NUMBER, STATES, Column, of_kind
+from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
 from f2sl.table.names import listing
 
 MIXED_ADVICE = (
@@ -35,9 +35,17 @@ NEEDS_ALL = (
 Ends = tuple[Floats, Floats]
 """The least and the greatest number, or code that occurs, of each column."""
 
+
+class Block(NamedTuple):
+    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
+
+    codes: npt.NDArray[Any]
+    numbers: Floats
+
+
 Arrays = tuple[npt.NDArray[Any], ...]
-Summand = Callable[[Floats], Arrays]
-"""From a block of numbers to arrays that are to be added up over all blocks."""
+Summand = Callable[[Block], Arrays]
+"""From a block of rows to arrays that are to be added up over all blocks."""
 
 
 def closed_table() -> DataError:
@@ -85,7 +93,7 @@ class Table(ABC):
 
     @abstractmethod
     def add_up(self, function: Summand) -> Arrays:
-        """Sum what `function` makes of each block of the rows of a table of numbers."""
+        """Sum what `function` makes of each block of rows."""
 
     @abstractmethod
     def all_numbers(self) -> Floats:
@@ -94,6 +102,10 @@ class Table(ABC):
     @abstractmethod
     def _codes_as_numbers(self) -> Self:
         """Return a table of states with its codes as numbers."""
+
+    @abstractmethod
+    def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
+        """Return a table of states, whose codes `function` makes of each block; close it when done."""
 
     @abstractmethod
     def counting_engine(self, n_jobs: int | None = None) -> Any:
@@ -150,13 +162,18 @@ class Table(ABC):
         """List the columns of one kind."""
         return of_kind(self.columns, kind)
 
-    def one_kind(self) -> str:
-        """Return the kind of all columns, or refuse a table with columns of both."""
-        of_states, of_numbers = self.of_kind(STATES), self.of_kind(NUMBER)
+    @property
+    def kind(self) -> str:
+        """The kind of all columns, or "mixed" for a table with columns of both."""
+        of_states, of_numbers = STATES in self.kinds, NUMBER in self.kinds
         if of_states and of_numbers:
-            both = f"{self.told(of_numbers)}, and {self.told(of_states)}"
-            raise DataError(f"{both}; {MIXED_ADVICE}")
+            return MIXED
         return STATES if of_states else NUMBER  # no columns at all have no states to count
+
+    def mixed_error(self, why: str) -> DataError:
+        """Make the error that refuses a table with columns of both kinds, and names them."""
+        both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
+        return DataError(f"{both}; {why}{MIXED_ADVICE}")
 
     def told(self, columns: Sequence[int], limit: int = 3) -> str:
         """Say what some columns of one kind hold, naming the first of them."""
@@ -180,7 +197,9 @@ class Table(ABC):
 
     def as_numbers(self) -> Self:
         """Return the table with the codes of states as numbers, itself if it holds numbers."""
-        return self if self.one_kind() == NUMBER else self._codes_as_numbers()
+        if self.kind == MIXED:
+            raise self.mixed_error("")
+        return self if self.kind == NUMBER else self._codes_as_numbers()
 
     def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
         """Give back what holds the rows: space on disk, or workers that were started for the table."""

@@ -30,7 +30,7 @@ from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.measures import _kernels
 from f2sl.stats.measures.base import Measure, PairSearch
 from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
-from f2sl.table.column import NUMBER, STATES
+from f2sl.table.column import MIXED, NUMBER, STATES
 
 MOST_ENTRIES = 1 << 20
 """Terms n log n are looked up for smaller n, and computed for larger ones, of which there are few."""
@@ -152,7 +152,7 @@ class StatesMI(SU):
 class MI(Measure):
     """Mutual information in nats: of states by their counts, of numbers by their correlation."""
 
-    kinds = (STATES, NUMBER)
+    kinds = (STATES, NUMBER, MIXED)
     unit = "MI in nats"
 
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:
@@ -173,6 +173,10 @@ class MI(Measure):
             from f2sl.stats.measures.correlations import GaussianMI
 
             return GaussianMI()
+        if data.moments is not None:
+            from f2sl.stats.measures.mixed import MixedMI
+
+            return MixedMI()
         return StatesMI()
 
 

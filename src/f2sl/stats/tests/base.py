@@ -164,7 +164,39 @@ class ByPValues(BoundTest):
         return Answers(answers, p_values, np.full(len(x), np.nan), strengths)
 
 
-class TableTest(BoundTest):
+class ByCells(BoundTest):
+    """Base of the tests that need some samples for each configuration of the states; numbers have none."""
+
+    def __init__(self, engine: Any, alpha: float, samples_per_cell: float | None = None) -> None:
+        super().__init__(engine, alpha)
+        self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+        self._states = np.maximum(engine.cardinalities, 1)
+
+    def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
+        """Say which tests have enough samples for each cell, as far as is known before counting."""
+        return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
+
+    def max_configurations(self, x: Integers, y: Integers) -> Floats:
+        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
+        states, observed = self._states, self.engine.observed
+        rows = np.minimum(observed[x], observed[y])
+        return np.asarray(rows / (self.samples_per_cell * states[x] * states[y]))
+
+    def configurations(self, given: Integers) -> Floats:
+        """Return how many configurations each row of conditioning variables has."""
+        return np.asarray(self._states[given].prod(axis=1, dtype=np.float64))
+
+    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
+        """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
+        [room] = self.max_configurations(np.array([x]), np.array([y]))
+        members = among[(among != x) & (among != y) & (self._states[among] <= room)]
+        if np.sort(self._states[members])[:size].prod(dtype=np.float64) > room:
+            return
+        for sets in subsets(members, size):
+            yield sets[self.configurations(sets) <= room]
+
+
+class TableTest(ByCells):
     """Independence tests on counted tables.
 
     Parameters
@@ -192,9 +224,8 @@ class TableTest(BoundTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> None:
-        super().__init__(engine, alpha)
+        super().__init__(engine, alpha, samples_per_cell)
         self.without_freedom = without_freedom
-        self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
         self.formula = EnoughRows(formula, self.samples_per_cell) if engine.presence.any else formula
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
@@ -237,30 +268,6 @@ class TableTest(BoundTest):
         self.n_tests += len(x)
         self.n_unreliable += int(len(x) - reliable.sum())
         return answers, reliable, (statistic, freedom, p_values)
-
-    def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
-        """Say which tests have enough samples for each cell, as far as is known before counting."""
-        return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
-
-    def max_configurations(self, x: Integers, y: Integers) -> Floats:
-        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
-        cardinalities, observed = self.engine.cardinalities, self.engine.observed
-        rows = np.minimum(observed[x], observed[y])
-        return np.asarray(rows / (self.samples_per_cell * cardinalities[x] * cardinalities[y]))
-
-    def configurations(self, given: Integers) -> Floats:
-        """Return how many configurations each row of conditioning variables has."""
-        return np.asarray(self.engine.cardinalities[given].prod(axis=1, dtype=np.float64))
-
-    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
-        cardinalities = self.engine.cardinalities
-        [room] = self.max_configurations(np.array([x]), np.array([y]))
-        members = among[(among != x) & (among != y) & (cardinalities[among] <= room)]
-        if np.sort(cardinalities[members])[:size].prod(dtype=np.float64) > room:
-            return
-        for sets in subsets(members, size):
-            yield sets[self.configurations(sets) <= room]
 
     def measure(
         self, x: Integers, y: Integers, given: Integers, formula: TableFormula | None = None

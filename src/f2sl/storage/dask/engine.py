@@ -27,7 +27,6 @@ from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, tab
 from f2sl.storage.dask.runtime import Held
 from f2sl.storage.dask.table import DaskTable, reduced
 from f2sl.storage.memory.engine import CELLS_PER_PIECE, MOST_PLANES, MemoryEngine, choose_for_pair
-from f2sl.storage.memory.table import Block
 from f2sl.storage.protocol import (
     Advance,
     CountsOnly,
@@ -38,6 +37,7 @@ from f2sl.storage.protocol import (
     TableFormula,
 )
 from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
+from f2sl.table.table import Block
 
 ROWS_PER_VARIABLE = 1000
 """Data with more rows for each variable are tall."""

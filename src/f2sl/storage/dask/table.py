@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl.storage.dask.runtime import Cluster, Held
-from f2sl.storage.memory.table import Block, MemoryTable
+from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, places_of
-from f2sl.table.table import Arrays, Ends, Summand, Table, closed_table
+from f2sl.table.table import Arrays, Block, Ends, Summand, Table, closed_table
 
 if TYPE_CHECKING:
     from f2sl.storage.dask.engine import ClusterEngine
@@ -106,10 +106,13 @@ class DaskTable(Table):
         return np.asarray(values)
 
     def add_up(self, function: Summand) -> Arrays:
-        """Sum what `function` makes of the numbers of blocks."""
-        return self._summed(_of_codes if self.coded else _of_numbers, function, self.places)
+        """Sum what `function` makes of blocks."""
+        if self.coded:
+            return self._summed(_of_codes_as_numbers, function, self.places)
+        places = [self.places[self.of_kind(kind)] for kind in (STATES, NUMBER)]
+        return self._summed(_of_both, function, places)
 
-    def _summed(self, function: Callable[..., Arrays], argument: Any, places: Integers) -> Arrays:
+    def _summed(self, function: Callable[..., Arrays], argument: Any, places: Any) -> Arrays:
         cluster = self._connected()
 
         def add(group: list[Any]) -> Any:
@@ -138,6 +141,28 @@ class DaskTable(Table):
 
     def _codes_as_numbers(self) -> DaskTable:
         return replace(self, columns=tuple(Column(name, NUMBER) for name in self.names), coded=True)
+
+    def recoded(
+        self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]
+    ) -> DaskTable:
+        """Return a table of states that the workers hold, whose codes `function` makes of each block."""
+        cluster = self._connected()
+        places = [self.places[self.of_kind(kind)] for kind in (STATES, NUMBER)]
+
+        def begin() -> list[Any]:
+            asked = cluster.put((function, places))
+            return [cluster.submit(_recoded, asked, block) for block in self.blocks.get()]
+
+        ends = np.zeros(len(columns)), np.array([len(column.states) - 1.0 for column in columns])
+        return DaskTable(
+            columns,
+            cluster,
+            Held(cluster, begin),
+            self.total_rows,
+            np.arange(len(columns)),
+            ends,
+            self.memory,
+        )
 
     def counting_engine(self, n_jobs: int | None = None) -> ClusterEngine:
         """Open the engine that counts a table of states; the cluster has its own threads."""
@@ -173,7 +198,7 @@ def add_arrays(*parts: Arrays) -> Arrays:
     return tuple(np.sum(arrays, axis=0) for arrays in zip(*parts, strict=True))
 
 
-def _sums_of_block(asked: tuple[Callable[..., Arrays], Integers, Any], block: Block) -> Arrays:
+def _sums_of_block(asked: tuple[Callable[..., Arrays], Any, Any], block: Block) -> Arrays:
     function, places, argument = asked
     stretches = (slice(a, a + ROWS_AT_ONCE) for a in range(0, block.codes.shape[1], ROWS_AT_ONCE))
     return add_arrays(*(function(argument, block, places, rows) for rows in stretches))
@@ -185,12 +210,18 @@ def _margins_of_block(cardinalities: Integers, block: Block, places: Integers, r
     return (np.concatenate(counts).astype(np.int64),)
 
 
-def _of_numbers(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
-    return function(block.numbers[places, rows])
+def _of_both(function: Summand, block: Block, places: list[Integers], rows: slice) -> Arrays:
+    codes, numbers = places
+    return function(Block(block.codes[codes, rows], block.numbers[numbers, rows]))
 
 
-def _of_codes(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
-    return function(block.codes[places, rows].astype(np.float64))
+def _recoded(asked: tuple[Callable[[Block], npt.NDArray[Any]], list[Integers]], block: Block) -> Block:
+    function, (codes, numbers) = asked
+    return Block(function(Block(block.codes[codes], block.numbers[numbers])), block.numbers[:0])
+
+
+def _of_codes_as_numbers(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
+    return function(Block(block.codes[:0, rows], block.codes[places, rows].astype(np.float64)))
 
 
 def _chosen(places: Integers, coded: bool, block: Block) -> npt.NDArray[Any]:

@@ -6,10 +6,10 @@ samples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,10 @@ import numpy.typing as npt
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, codes_of, places_of
-from f2sl.table.table import Arrays, Ends, Summand, Table
+from f2sl.table.table import Arrays, Block, Ends, Summand, Table
 
 if TYPE_CHECKING:
     from f2sl.storage.memory.engine import MemoryEngine
-
-
-class Block(NamedTuple):
-    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
-
-    codes: npt.NDArray[Any]
-    numbers: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,8 +154,8 @@ class MemoryTable(Table):
         return np.asarray(matrix[self.places[i]])
 
     def add_up(self, function: Summand) -> Arrays:
-        """Return what `function` makes of all numbers: they are one block."""
-        return function(self.numbers)
+        """Return what `function` makes of all rows: they are one block."""
+        return function(Block(self.codes, self.numbers))
 
     def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
@@ -178,6 +171,10 @@ class MemoryTable(Table):
 
     def _codes_as_numbers(self) -> MemoryTable:
         return MemoryTable.of_numbers(self.names, self.codes, self.notes)
+
+    def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
+        """Return a table of states, whose codes `function` makes of all rows."""
+        return MemoryTable(columns, function(Block(self.codes, self.numbers)), self.numbers[:0])
 
     def counting_engine(self, n_jobs: int | None = None) -> MemoryEngine:
         """Open the engine that counts a table of states."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +24,7 @@ from f2sl.errors import FileError
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, codes_of, of_kind, places_of
 from f2sl.table.table import Arrays, Ends, Summand, Table, closed_table
+from f2sl.table.table import Block as Rows
 
 if TYPE_CHECKING:
     from f2sl.storage.stream.engine import StreamEngine
@@ -207,12 +208,20 @@ class StreamTable(Table):
         return np.concatenate([file.read(block, self.places[[i]])[0] for block in range(file.n_blocks)])
 
     def add_up(self, function: Summand) -> Arrays:
-        """Sum what `function` makes of each block's numbers."""
-        total = function(self.read(0).astype(np.float64))
+        """Sum what `function` makes of each block."""
+        total = function(self._rows(0))
         for block in range(1, self.n_blocks):
-            for sums, more in zip(total, function(self.read(block).astype(np.float64)), strict=True):
+            for sums, more in zip(total, function(self._rows(block)), strict=True):
                 sums += more
         return total
+
+    def _rows(self, block: int) -> Rows:
+        """Read all columns of a block, those of each kind in their order."""
+        parts = []
+        for kind, file in ((STATES, self.codes), (NUMBER, self.numbers)):
+            places = self.places[self.of_kind(kind)]
+            parts.append(np.empty((0, 0)) if file is None else file.read(block, places))
+        return Rows(parts[0], parts[1].astype(np.float64))
 
     def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
@@ -232,6 +241,14 @@ class StreamTable(Table):
         columns = tuple(Column(name, NUMBER) for name in self.names)
         margins = (np.empty(0, np.int64),) * self.n_variables
         return replace(self, columns=columns, codes=None, numbers=self.codes, margins=margins)
+
+    def recoded(self, columns: tuple[Column, ...], function: Callable[[Rows], Block]) -> StreamTable:
+        """Return a table of states on disk, whose codes `function` makes of each block."""
+        writer = BlockWriter(columns, self._files[0].rows_per_block)
+        for block in range(self.n_blocks):
+            writer.append(function(self._rows(block)), np.empty((0, 0)))
+        unknown = np.empty(len(columns))
+        return writer.finish((unknown, unknown), self.memory, ())
 
     def counting_engine(self, n_jobs: int | None = None) -> StreamEngine:
         """Open the engine that counts a table of states."""

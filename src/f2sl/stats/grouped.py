@@ -1,0 +1,189 @@
+"""Log likelihoods of numbers that are jointly normal within each configuration of states.
+
+This is the conditional Gaussian distribution (Lauritzen and Wermuth 1989): the states of a set D have
+whatever probabilities, and given their configuration the numbers of a set C are normal with means and
+covariances of their own. A configuration with few samples says little about its covariances, and one that has
+no more samples than numbers nothing at all. So its covariances are estimated as if it had `weight` more
+samples, with the covariances that all configurations have in common. With one configuration alone, or with
+none of weight, that is the maximum of the likelihood; with an infinite weight all configurations share their
+covariances.
+
+Variables that others determine are taken to leave `COLLINEAR` of their variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats import _kernels
+from f2sl.stats.conditioning import COLLINEAR
+from f2sl.stats.scores.gaussian import ALPHA_MU, PRIOR_VARIANCE
+from f2sl.storage.mixed.engine import Groups, MixedEngine
+from f2sl.storage.protocol import Queries
+
+
+@dataclass(frozen=True)
+class ByGroup:
+    """Formula on the sums of groups, in which numbers are in units of their standard deviations.
+
+    Parameters
+    ----------
+    coarse_unit : float
+        Unit of the coarse halves of whole numbers.
+    centre, spread : ndarray
+        Means and standard deviations of the numbers, as whole numbers.
+    n_rows : int
+        Number of samples.
+    """
+
+    coarse_unit: float
+    centre: Floats
+    spread: Floats
+    n_rows: int
+
+    @classmethod
+    def on(cls, engine: MixedEngine, *options: float) -> Self:
+        """Make the formula for an engine's numbers."""
+        moments = engine.moments
+        assert moments.scaling is not None  # a mixed engine's moments are those of a table
+        centre, spread = moments.sums / engine.n_rows, np.sqrt(moments.squares / engine.n_rows)
+        return cls(moments.scaling.coarse_unit, centre, spread, engine.n_rows, *options)
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return a log likelihood of each query's numbers, and how many of its groups are not empty."""
+        raise NotImplementedError
+
+    def alone(self, correlations: Floats, sets: Integers) -> Floats:
+        """Return the log likelihood of each set of numbers without states, one set a row."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LikelihoodByGroup(ByGroup):
+    """Formula for the maximum log likelihood, with `weight` samples more in each group."""
+
+    weight: float
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return the log likelihood of each query's numbers, and how many of its groups are not empty."""
+        result = np.empty((len(groups.n_groups), 2))
+        _kernels.gaussian_by_group(
+            groups.sums,
+            groups.first,
+            groups.n_groups,
+            groups.numbers.variables,
+            groups.numbers.start,
+            self.coarse_unit,
+            self.spread,
+            self.n_rows,
+            self.weight,
+            COLLINEAR,
+            result,
+        )
+        return result
+
+    def alone(self, correlations: Floats, sets: Integers) -> Floats:
+        """Return the log likelihood of each set of numbers without states, one set a row."""
+        size = sets.shape[1]
+        left = log_determinants(correlations, Queries.of_matrix(sets))
+        return np.asarray(-0.5 * self.n_rows * (left + size * (1.0 + math.log(2.0 * math.pi))))
+
+    def parameters(self, numbers: Integers, groups: Floats) -> Floats:
+        """Return how many parameters the numbers have in so many groups: means and covariances."""
+        own = numbers * (numbers + 1) / 2.0
+        if math.isinf(self.weight):
+            return np.asarray(groups * numbers + own)
+        return np.asarray(groups * (numbers + own))
+
+
+@dataclass(frozen=True)
+class MarginalByGroup(ByGroup):
+    """Formula for the log marginal likelihood under the prior of "bge"."""
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return the log marginal likelihood of each query's numbers, and how many groups are not empty."""
+        result = np.empty((len(groups.n_groups), 2))
+        _kernels.marginal_by_group(
+            groups.sums,
+            groups.first,
+            groups.n_groups,
+            groups.numbers.variables,
+            groups.numbers.start,
+            self.coarse_unit,
+            self.centre,
+            self.spread,
+            ALPHA_MU,
+            PRIOR_VARIANCE,
+            result,
+        )
+        return result
+
+    def alone(self, correlations: Floats, sets: Integers) -> Floats:
+        """Return the log marginal likelihood of each set of numbers without states, one set a row."""
+        matrix = self.n_rows * correlations
+        matrix[np.diag_indices(len(matrix))] += PRIOR_VARIANCE
+        left = log_determinants(matrix, Queries.of_matrix(sets))
+        result = np.empty(len(sets))
+        sizes = np.full(len(sets), sets.shape[1])
+        _kernels.marginals(self.n_rows, sizes, left, ALPHA_MU, PRIOR_VARIANCE, result)
+        return result
+
+
+def log_determinants(matrix: Floats, queries: Queries) -> Floats:
+    """Return the log determinant of the part of a matrix that belongs to each query."""
+    result = np.empty(len(queries))
+    _kernels.log_determinants(matrix, queries.variables, queries.start, COLLINEAR, result)
+    return result
+
+
+class Parts(NamedTuple):
+    """Of each set: log likelihood of its numbers, their number, and configurations of its states.
+
+    `occurring` says how many of the configurations there are in the data. The likelihood is NaN where there
+    are more configurations than rows.
+    """
+
+    log_likelihood: Floats
+    numbers: Integers
+    configurations: Floats
+    occurring: Floats
+
+
+class GaussianParts:
+    """Log likelihoods of the numbers of sets of variables, given the states in them.
+
+    Parameters
+    ----------
+    engine : MixedEngine
+        Where numbers are summed up.
+    formula : ByGroup
+        What kind of likelihood.
+    """
+
+    def __init__(self, engine: MixedEngine, formula: ByGroup) -> None:
+        self.engine = engine
+        self.formula = formula
+
+    def of(self, sets: Integers) -> Parts:
+        """Compute the parts of sets of one size, one a row, in any order of their members."""
+        distinct, which = np.unique(np.sort(sets, axis=1), axis=0, return_inverse=True)
+        engine, n = self.engine, len(distinct)
+        is_number = engine.is_number[distinct]
+        numbers = is_number.sum(axis=1)
+        configurations = np.maximum(engine.cardinalities[distinct], 1).prod(axis=1, dtype=np.float64)
+        found = np.tile([0.0, 1.0], (n, 1))
+        alone = (numbers > 0) & is_number.all(axis=1)
+        if alone.any():
+            places = engine.place[distinct[alone]]
+            found[alone, 0] = self.formula.alone(engine.moments.correlations, places)
+        mixed = (numbers > 0) & ~is_number.all(axis=1)
+        possible = mixed & (configurations <= engine.n_rows)
+        found[mixed & ~possible] = np.nan
+        found[possible] = engine.grouped(Queries.of_matrix(distinct[possible]), self.formula).reshape(-1, 2)
+        which = which.reshape(-1)
+        return Parts(found[which, 0], numbers[which], configurations[which], found[which, 1])

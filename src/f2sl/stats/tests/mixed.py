@@ -1,0 +1,274 @@
+"""Likelihood-ratio tests of states and numbers together.
+
+Questions about states alone are answered by G2, those about numbers alone by Fisher's z. For all others there
+are two models:
+
+=========  =====================================================================================
+"dg"       degenerate Gaussian (Andrews, Ramsey and Cooper 2019): each state variable becomes a set of
+           indicator columns, one for each state but one, and all columns are taken to be jointly normal
+"cg"       conditional Gaussian (Andrews, Ramsey and Cooper 2018): numbers are normal given each
+           configuration of the states (:mod:`f2sl.stats.grouped`)
+=========  =====================================================================================
+
+**dg.** With the log determinants of the covariances of Y's columns given Z, and given X and Z,
+
+    (N - 1 - |Z| - (|X| + |Y| + 1) / 2) (log det(Y | Z) - log det(Y | X, Z))
+
+follows the chi-squared distribution with |X| |Y| degrees of freedom under independence, nearly (Bartlett
+1938); |X| is the number of X's columns that Z does not determine. The published test has N in place of the
+factor, which finds too many dependences with few rows.
+
+**cg.** With L(S) the log likelihood of the variables S, and p(S) the number of its parameters, the statistic
+is 2 (L(X, Y, Z) - L(X, Z) - L(Y, Z) + L(Z)), with the same sum of p as degrees of freedom; configurations
+that do not occur have no parameters.
+
+A test is unreliable where there are fewer than 5 samples (or what else is asked for) for each configuration
+of the states in question, where Z determines X or Y, and without degrees of freedom.
+
+For all pairs, where nothing is given, both are the analysis of variance of a number by a state variable, with
+the same variance in all states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._arrays import Floats, Integers
+from f2sl.stats import _kernels
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
+from f2sl.stats.conditioning import COLLINEAR, LARGEST, QUESTIONS_PER_PIECE
+from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup
+from f2sl.stats.measures.significance import MARGIN
+from f2sl.stats.tests.base import BindingTest, BoundTest, ByCells, chi_squared_tail, strengths
+from f2sl.stats.tests.fisher_z import FisherZ, ZOfPairs
+from f2sl.stats.tests.g2 import G2, G2OfPairs
+from f2sl.storage.mixed.engine import MixedEngine, MixedFormula
+from f2sl.storage.protocol import FoundPairs
+from f2sl.table.column import MIXED
+
+
+class MixedTest(BindingTest):
+    """Base of the tests of states and numbers together."""
+
+    kinds = (MIXED,)
+    requires = "statistics"
+
+    def statistics(
+        self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
+    ) -> tuple[Floats, Floats]:
+        """Return statistic and degrees of freedom of questions about both kinds; NaN where there are none."""
+        raise NotImplementedError
+
+    def bind(
+        self,
+        engine: Any,
+        alpha: float = 0.01,
+        *,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> BoundMixedTest:
+        """Make the test ready to answer questions about an engine's data."""
+        return BoundMixedTest(self, engine, alpha, without_freedom, samples_per_cell)
+
+    def of_pairs(self, engine: Any) -> OfPairs:
+        """Make the test of all pairs, whose p-values are corrected for their number."""
+        return OfPairs(engine)
+
+
+class BoundMixedTest(ByCells):
+    """Tests of states, of numbers and of both, at the level `alpha`, each by what is made for it."""
+
+    engine: MixedEngine
+
+    def __init__(
+        self,
+        test: MixedTest,
+        engine: MixedEngine,
+        alpha: float,
+        without_freedom: str,
+        samples_per_cell: float | None,
+    ) -> None:
+        super().__init__(engine, alpha, samples_per_cell)
+        self.test = test
+        how: dict[str, Any] = {"without_freedom": without_freedom, "samples_per_cell": samples_per_cell}
+        self._of_states: BoundTest = G2().bind(engine, alpha, **how)
+        self._of_numbers: BoundTest = FisherZ().bind(engine, alpha)
+
+    def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
+        """Answer each question, with p-value, statistic and strength."""
+        found = np.full(len(x), UNRELIABLE, np.int8)
+        numbers = np.full((3, len(x)), np.nan)
+        for test, part, asked in self._parts(x, y, given):
+            if test is None:
+                answers = self._ask_both(*asked)
+            else:
+                answers = test.ask(*asked, None if enough is None else enough[part])
+            found[part] = answers.answer
+            numbers[:, part] = answers.p_value, answers.statistic, answers.strength
+        self._count(found)
+        return Answers(found, *numbers)
+
+    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
+        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        found = np.full(len(x), UNRELIABLE, np.int8)
+        for test, part, asked in self._parts(x, y, given):
+            found[part] = self._ask_both(*asked).answer if test is None else test.answer(*asked)
+        self._count(found)
+        return found
+
+    def _count(self, answers: NDArray[np.int8]) -> None:
+        self.n_tests += len(answers)
+        self.n_unreliable += int((answers == UNRELIABLE).sum())
+
+    def _parts(
+        self, x: Integers, y: Integers, given: Integers
+    ) -> list[tuple[BoundTest | None, NDArray[np.bool_], tuple[Integers, Integers, Integers]]]:
+        """Sort questions by who answers them, with the variables as that one numbers them."""
+        engine = self.engine
+        numbers = engine.is_number[np.column_stack([x, y, given])]
+        none, alone = ~numbers.any(axis=1), numbers.all(axis=1)
+        parts: list[Any] = []
+        for test, part in ((self._of_states, none), (self._of_numbers, alone)):
+            if part.any():
+                parts.append((test, part, tuple(engine.place[asked[part]] for asked in (x, y, given))))
+        both = ~none & ~alone
+        if both.any():
+            # The same question asked in another way is the same question.
+            asked = np.minimum(x, y)[both], np.maximum(x, y)[both], np.sort(given[both], axis=1)
+            parts.append((None, both, asked))
+        return parts
+
+    def _ask_both(self, x: Integers, y: Integers, given: Integers) -> Answers:
+        """Answer questions about both kinds."""
+        answers = np.full(len(x), UNRELIABLE, np.int8)
+        numbers = np.full((3, len(x)), np.nan)
+        told = self.reliable(x, y, given)
+        statistic, freedom = self.test.statistics(self.engine, x[told], y[told], given[told])
+        some = freedom > 0  # not where it is NaN
+        told[told] = some
+        statistic, freedom = np.maximum(statistic[some], 0.0), freedom[some]
+        p_values = chi_squared_tail(statistic, freedom)
+        answers[told] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
+        numbers[:, told] = p_values, statistic, strengths(statistic, freedom, p_values)
+        return Answers(answers, *numbers)
+
+
+class DegenerateGaussian(MixedTest):
+    """Likelihood-ratio test of columns of numbers and of states' indicators, taken to be jointly normal."""
+
+    def statistics(
+        self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
+    ) -> tuple[Floats, Floats]:
+        """Return statistic and degrees of freedom; NaN where Z determines X or Y."""
+        matrix, start = engine.embedded.correlations, engine.embedded.start
+        found = np.empty((len(x), 4))
+
+        def piece(first: int) -> None:
+            part = slice(first, first + QUESTIONS_PER_PIECE)
+            _kernels.log_ratios(matrix, start, x[part], y[part], given[part], COLLINEAR, found[part])
+
+        for _ in engine.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
+            pass
+        ratio, of_z, of_x, of_y = found.T
+        weight = bartlett(engine.n_rows, of_z, of_x, of_y)
+        freedom = np.where(weight > 0, of_x * of_y, np.nan)
+        return -weight * ratio, freedom
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConditionalGaussian(MixedTest):
+    """Likelihood-ratio test of numbers that are normal given each configuration of the states.
+
+    Parameters
+    ----------
+    weight : float
+        How many samples with the common covariances each configuration is given.
+    """
+
+    weight: float = 5.0
+
+    def statistics(
+        self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
+    ) -> tuple[Floats, Floats]:
+        """Return statistic and degrees of freedom; NaN where there are too many configurations."""
+        formula = LikelihoodByGroup.on(engine, self.weight)
+        parts = GaussianParts(engine, formula)
+        statistic, freedom = np.zeros(len(x)), np.zeros(len(x))
+        for sign, members in ((1, (x, y)), (-1, (x,)), (-1, (y,)), (1, ())):
+            part = parts.of(np.column_stack([*members, given]))
+            statistic += sign * part.log_likelihood
+            freedom += sign * formula.parameters(part.numbers, part.occurring)
+        statistic *= 2.0
+        states = ~engine.is_number[x] & ~engine.is_number[y]
+        if states.any():
+            # The probabilities of the states add the G2 of X and Y given the states of Z alone; questions
+            # differ in how many those are.
+            test = G2().bind(engine, samples_per_cell=1.0)
+            n_given = (~engine.is_number[given]).sum(axis=1)
+            for size in np.unique(n_given[states]):
+                some = states & (n_given == size)
+                own = given[some]
+                own = own[~engine.is_number[own]].reshape(len(own), size)
+                answers = test.measure(*(engine.place[v] for v in (x[some], y[some], own)))
+                statistic[some] += answers[0]
+                freedom[some] += answers[1]
+        return statistic, freedom
+
+
+def bartlett(n_rows: int, of_z: Floats | int, of_x: Floats | int, of_y: Floats | Integers) -> Floats:
+    """Return the factor that makes log determinants nearly chi-squared (Bartlett 1938)."""
+    return np.asarray(n_rows - 1 - of_z - (of_x + of_y + 1) / 2.0)
+
+
+class OfPairs:
+    """The tests of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
+
+    The values of pairs that are kept are G2 of states, correlations of numbers, and squared correlation
+    ratios of both.
+    """
+
+    def __init__(self, engine: MixedEngine) -> None:
+        self._engine = engine
+        self._of_states, self._of_numbers = G2OfPairs(engine.counts), ZOfPairs(engine.moments)
+
+    def formula(self, levels: Floats) -> MixedFormula:
+        """Return a formula that keeps all pairs with a p-value up to the last of some falling levels."""
+        across = RatiosAbove(self._engine.n_rows, levels)
+        return MixedFormula(self._of_states.formula(levels), self._of_numbers.formula(levels), across)
+
+    def p_values(self, found: FoundPairs) -> Floats:
+        """Return the p-values of what the formula kept."""
+        result = np.empty(len(found.first))
+        states, numbers, across = self._engine.by_kind(found)
+        result[states.which] = self._of_states.p_values(states.pairs)
+        result[numbers.which] = self._of_numbers.p_values(numbers.pairs)
+        if len(across.which):
+            of_states = self._engine.occurring[across.pairs.second]
+            result[across.which] = ratio_tail(self._engine.n_rows, of_states, across.pairs.values)
+        return result
+
+
+@dataclass(frozen=True)
+class RatiosAbove:
+    """Keeps the pairs whose analysis of variance has a p-value up to the last of some falling levels."""
+
+    n_rows: int
+    levels: Floats
+
+    def of_ratios(self, first: Integers, second: Integers, states: Integers, ratios: Floats) -> FoundPairs:
+        """Keep such pairs with their squared correlation ratios, and tally those up to each level."""
+        p_values = ratio_tail(self.n_rows, states, ratios)
+        above = p_values[:, None] <= self.levels * (1.0 + MARGIN)
+        keep = above[:, -1]
+        return FoundPairs(first[keep], second[keep], ratios[keep], above.sum(axis=0))
+
+
+def ratio_tail(n_rows: int, states: Integers, ratios: Floats) -> Floats:
+    """Return the p-values of squared correlation ratios with variables of so many states; 1 for constants."""
+    freedom = states - 1
+    weight = np.maximum(bartlett(n_rows, 0, 1, freedom), 0.0)
+    return chi_squared_tail(-weight * np.log1p(-np.minimum(ratios, LARGEST)), freedom)

@@ -1,0 +1,1 @@
+"""Tables with columns of both kinds."""
