@@ -16,7 +16,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.moments import DIGITS, Moments, Scaling
-from f2sl.table.table import Arrays, Table
+from f2sl.table.table import Arrays, Block, Table
 
 LEAST_ROWS = 2
 """Fewer samples have no correlation."""
@@ -104,12 +104,13 @@ class AvailableMoments(Moments):
         return OfQuestions(n_rows, found, variances)
 
 
-def _sums_of_pairs(scaling: Scaling, values: Floats) -> Arrays:
+def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
     """Sum up a block for all pairs, (n, n) each.
 
     Samples; coarse and fine halves, then their squares, of the first column over the samples that have the
     second; products of both.
     """
+    values = block.numbers
     there = (~np.isnan(values)).astype(np.float64)
     coarse, fine = scaling.halves(values)
     # Squares are of whole numbers, and sums of some of them no larger than those of all: exact.
@@ -119,9 +120,10 @@ def _sums_of_pairs(scaling: Scaling, values: Floats) -> Arrays:
     return there @ there.T, *(part @ there.T for part in of_first), *products
 
 
-def _questions_of_block(scaling: Scaling, variables: Integers, values: Floats) -> Arrays:
+def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> Arrays:
     """Sum up a block for some questions, which have columns of their own."""
     used, places = np.unique(variables, return_inverse=True)
+    values = block.numbers
     coarse, fine = scaling.halves(values)
     return _sums_of_questions(
         places.reshape(variables.shape), coarse[used], fine[used], np.isnan(values[used])
