@@ -424,7 +424,7 @@ class Stranger:
         (
             "ci_test",
             OfNoKind(),
-            r"ci_test: OfNoKind\.kinds must be a tuple of some of 'states', 'number', 'mixed', not \('numbers',\)",
+            r"OfNoKind\.kinds must be a tuple of some of 'states', 'number', 'mixed', not \('numbers',\)",
         ),
         ("ci_test", G2, r"ci_test: G2 is a class; hand over an object, G2\(\)"),
         ("ci_test", None, "ci_test must be one of 'auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg', not None"),
@@ -447,7 +447,7 @@ def test_objects_for_other_columns_are_refused():
     engine = make_engine(related_codes(1, 30, 3))
     with pytest.raises(
         OptionError,
-        match=r'measure=ForNumbers\(\) is for real numbers, .*say "auto", "su", "information" or "mi"',
+        match=r'ForNumbers\(\) is for real numbers, .*say "auto", "su", "information" or "mi"',
     ):
         related_pairs(engine, 0.1, ForNumbers())
     with pytest.raises(OptionError, match=r'score=K2\(\) is for states, .*say "auto", "bge" or "bic-g"'):
