@@ -17,12 +17,14 @@ SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 ORDER = [
     ["_version", "errors", "_arrays"],
     ["_extensions"],
+    ["constraints"],
+    ["knowledge"],
     ["_progress", "_threads", "_jit", "_deadline", "_memory"],
     ["_options"],
     ["_owners"],
     ["_estimator", "_registry"],
     ["_rich"],
-    ["graph", "constraints"],
+    ["graph"],
     ["table"],
     ["storage"],
     ["reading"],
@@ -39,9 +41,9 @@ ORDER = [
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
-"""These two know nothing of the rest but the version, the errors, names of types and extensions, nor of each
-other."""
-FIRST = [*ORDER[0], *ORDER[1]]
+"""These two know nothing of the rest but the version, the errors, names of types, extensions and knowledge of
+edges, nor of each other."""
+FIRST = [part for level in ORDER[:4] for part in level]
 
 
 def part_of(path: Path) -> str:

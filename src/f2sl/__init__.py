@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from f2sl.graph import compare_pc as compare_pc
     from f2sl.graph import load_graph as load_graph
     from f2sl.graph.plot import plot as plot
+    from f2sl.knowledge import Knowledge as Knowledge
     from f2sl.network import BayesianNetwork as BayesianNetwork
     from f2sl.network import GaussianNetwork as GaussianNetwork
     from f2sl.network import load_network as load_network
@@ -82,6 +83,7 @@ _HOMES = {
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
+    "Knowledge": "knowledge",
     "Measure": "stats.measures.base",
     "NOTEARS": "structure.notears",
     "OptionError": "errors",

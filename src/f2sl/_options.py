@@ -110,6 +110,15 @@ def _jobs(name: str, value: Any) -> int:
     return resolve_jobs(value)
 
 
+def _knowledge(name: str, value: Any) -> Any:
+    """Check knowledge about edges; whether it fits the names of a table is found out when that is there."""
+    from f2sl.knowledge import Knowledge
+
+    if not isinstance(value, Knowledge):
+        raise OptionError(f"{name} must be an f2sl.Knowledge (Knowledge.load reads a file), not {value!r}")
+    return value
+
+
 def _anything(name: str, value: Any) -> Any:
     """Leave a value to the learner, which alone can tell whether it makes sense."""
     return value
@@ -391,6 +400,14 @@ _OPTIONS = (
         flag,
         "Divide columns by their deviations, so that units decide nothing.",
         False,
+    ),
+    Option(
+        "knowledge",
+        object,
+        _knowledge,
+        "What is known about the edges: an f2sl.Knowledge.",
+        commands=ALL_COMMANDS,
+        more="Every edge learned obeys it.",
     ),
     Option(
         "time_limit",

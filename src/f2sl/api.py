@@ -16,7 +16,14 @@ from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
-from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
+from f2sl.local.base import (
+    LOCAL,
+    MARKOV_BLANKET,
+    LocalLearner,
+    check_required_parents,
+    obeying,
+    obeying_one,
+)
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.reading.open import open_for
 from f2sl.storage.protocol import open_engine
@@ -222,11 +229,23 @@ def _found(
     if target is not None and str(target) not in table.names:
         raise DataError(unknown_name("column", str(target), table.names))
     ordered = table.in_name_order()
+    rules = learner.knowledge.constraints(ordered.names) if learner.knowledge else None
+    blankets = learner.finds_blankets
+    if rules:
+        check_required_parents(learner, rules, ordered.names)
+        learner.under(rules)
     with open_engine(ordered, n_jobs) as engine:
         if target is not None:
             place = ordered.names.index(str(target))
-            return FoundSet.of(learner.learn_one(engine, place), place, ordered.names)
+            found = learner.learn_one(engine, place)
+            found = obeying_one(found, place, rules, blankets) if rules else found
+            return FoundSet.of(found, place, ordered.names)
         try:
-            return FoundSets.of(learner.learn_all(engine), ordered.names, table.names)
+            sets, interrupt = learner.learn_all(engine), False
         except Interrupted as error:
-            raise Interrupted(FoundSets.of(error.finished, ordered.names, table.names)) from None
+            sets, interrupt = error.finished, True
+    sets = obeying(sets, rules, blankets) if rules else sets
+    named = FoundSets.of(sets, ordered.names, table.names)
+    if interrupt:
+        raise Interrupted(named)
+    return named

@@ -6,7 +6,8 @@ Learners work on variables by number, and so does this module. Every search and 
 nothing.
 
 An *arc* is an edge with a direction, from a parent to a child. A *link* is an edge whatever its direction: it
-is forbidden if both its arcs are.
+is forbidden if both its arcs are. What a user knows, by name, is a :class:`~f2sl.Knowledge`, which makes
+constraints for the variables of a table.
 
 >>> rules = Constraints.of(4, forbidden=[(0, 1)], required=[(2, 3)])
 >>> rules.allows(np.array([0, 1, 3]), np.array([1, 0, 2])).tolist()
@@ -25,6 +26,9 @@ import numpy as np
 
 from f2sl._arrays import Integers, Mask
 
+ANY = np.iinfo(np.int64).max - 1
+"""The last level of `into`: a variable that may have any parent."""
+
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
@@ -39,11 +43,16 @@ class Constraints:
         required arc is among them.
     required : ndarray of int64, shape (m, 2)
         The arcs (parent, child) that every graph must have.
+    out, into : ndarray of int64, shape (n,), optional
+        Levels, by which tiers, roots and leaves are told without a list of arcs: a graph may have u -> v only
+        if ``out[u] <= into[v]``.
     """
 
     n: int
     forbidden: Integers
     required: Integers
+    out: Integers | None = None
+    into: Integers | None = None
 
     @classmethod
     def none(cls, n: int) -> Self:
@@ -56,24 +65,30 @@ class Constraints:
         n: int,
         forbidden: Iterable[tuple[int, int]] = (),
         required: Iterable[tuple[int, int]] = (),
+        out: Integers | None = None,
+        into: Integers | None = None,
     ) -> Self:
-        """Build constraints from lists of arcs (parent, child)."""
+        """Build constraints from lists of arcs (parent, child), and from levels."""
         must = np.array(sorted(set(required)), np.int64).reshape(-1, 2)
         never = np.array(list(forbidden), np.int64).reshape(-1, 2)
         never = np.concatenate([never, must[:, ::-1]])
-        return cls(n, np.unique(never[:, 0] * n + never[:, 1]), must)
+        return cls(n, np.unique(never[:, 0] * n + never[:, 1]), must, out, into)
 
     def __bool__(self) -> bool:
         """Return whether anything is forbidden or required."""
-        return bool(len(self.forbidden) or len(self.required))
+        return bool(len(self.forbidden) or len(self.required) or self.out is not None)
 
     def allows(self, parents: Integers, children: Integers) -> Mask:
         """Return for each arc whether a graph may have it."""
-        if not len(self.forbidden):
-            return np.ones(len(parents), np.bool_)
-        arcs = parents * self.n + children
-        place = np.minimum(np.searchsorted(self.forbidden, arcs), len(self.forbidden) - 1)
-        return np.asarray(self.forbidden[place] != arcs)
+        if self.out is None or self.into is None:
+            allowed = np.ones(np.broadcast_shapes(parents.shape, children.shape), np.bool_)
+        else:
+            allowed = self.out[parents] <= self.into[children]
+        if len(self.forbidden):
+            arcs = parents * self.n + children
+            place = np.minimum(np.searchsorted(self.forbidden, arcs), len(self.forbidden) - 1)
+            allowed &= self.forbidden[place] != arcs
+        return allowed
 
     def allows_link(self, first: Integers, second: Integers) -> Mask:
         """Return for each pair whether a graph may link it, in one direction at least."""
@@ -83,20 +98,16 @@ class Constraints:
         """Return for each arc whether every graph must have it."""
         return np.isin(parents * self.n + children, self.required @ [self.n, 1])
 
-    def allowed_parents(self, variable: int) -> Mask:
-        """Return for every variable whether it may be a parent of this one; itself may not."""
-        everyone = np.arange(self.n)
-        allowed = self.allows(everyone, np.full(self.n, variable))
-        allowed[variable] = False
-        return allowed
+    def requires_link(self, first: Integers, second: Integers) -> Mask:
+        """Return for each pair whether every graph must link it."""
+        return self.requires(first, second) | self.requires(second, first)
 
     def matrix(self) -> Mask | None:
         """Return which arcs are allowed as a matrix with a row for each parent; None if all are."""
         if not self:
             return None
         everyone = np.arange(self.n)
-        parents, children = np.repeat(everyone, self.n), np.tile(everyone, self.n)
-        return self.allows(parents, children).reshape(self.n, self.n)
+        return self.allows(everyone[:, None], everyone)
 
     def required_parents(self, variable: int) -> Integers:
         """Return the parents that this variable must have, ascending."""
@@ -112,4 +123,46 @@ class Constraints:
             return [(u, v) for u, v in new[(new >= 0).all(axis=1)].tolist()]
 
         forbidden = np.column_stack(np.divmod(self.forbidden, self.n))
-        return Constraints.of(len(variables), inside(forbidden), inside(self.required))
+        levels = (None if level is None else level[variables] for level in (self.out, self.into))
+        return Constraints.of(len(variables), inside(forbidden), inside(self.required), *levels)
+
+    def may_be_linked(self, variable: int) -> Mask:
+        """Return for every variable whether it may be linked to this one; itself may not."""
+        everyone = np.arange(self.n)
+        allowed = self.allows_link(np.full(self.n, variable), everyone)
+        allowed[variable] = False
+        return allowed
+
+    def may_be_in_blanket(self, variable: int) -> Mask:
+        """Return for every variable whether it may be in this one's Markov blanket: linked, or a spouse.
+
+        Two variables may be spouses if a third may be a child of both.
+
+        Examples
+        --------
+        >>> apart = [(0, 1), (1, 0)]
+        >>> Constraints.of(3, apart).may_be_in_blanket(0).tolist()
+        [False, True, True]
+        >>> Constraints.of(3, [*apart, (1, 2)]).may_be_in_blanket(0).tolist()
+        [False, False, True]
+        """
+        allowed = self.may_be_linked(variable)
+        everyone = np.arange(self.n)
+        children = np.flatnonzero(self.allows(np.full(self.n, variable), everyone) & (everyone != variable))
+        for other in np.flatnonzero(~allowed).tolist():
+            common = children[children != other]
+            allowed[other] = self.allows(np.full(len(common), other), common).any()
+        allowed[variable] = False
+        return allowed
+
+    def must_be_linked(self, variable: int) -> Integers:
+        """Return the variables that must be linked to this one, ascending."""
+        ends = self.required[(self.required == variable).any(axis=1)]
+        return np.unique(ends[ends != variable])
+
+    def must_be_in_blanket(self, variable: int) -> Integers:
+        """Return those that must be linked to this one, and the other required parents of its children."""
+        children = self.required[self.required[:, 0] == variable, 1]
+        parents = self.required[np.isin(self.required[:, 1], children), 0]
+        found = np.union1d(self.must_be_linked(variable), parents)
+        return np.asarray(found[found != variable])

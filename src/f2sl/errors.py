@@ -102,13 +102,19 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     "unknown algorithm 'f2slc'; did you mean 'f2sl-c'? Known: f2sl-c, mmhc"
     """
     names = list(known)
-    near = _nearest(str(name), names)
+    near = nearest(str(name), names)
     hint = "." if near is None else f"; did you mean {shown(near)}?"
     return f"unknown {kind} {shown(name)}{hint} Known: {shown_list(names)}"
 
 
-def _nearest(name: str, names: list[str]) -> str | None:
-    """Find the name that is most like another, unless there is too much to compare."""
+def nearest(name: str, names: list[str]) -> str | None:
+    """Return the name that is most like another, or None; None also if there is too much to compare.
+
+    Examples
+    --------
+    >>> nearest("algoritm", ["alpha", "algorithm"])
+    'algorithm'
+    """
     if len(name) > LONGEST_NAME or len(name) * sum(map(len, names)) > MOST_COMPARED:
         return None
     plain = {known.casefold(): known for known in reversed(names)}

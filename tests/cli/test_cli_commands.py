@@ -43,7 +43,7 @@ def test_pc_as_json(csv):
     assert told == {
         "target": "e",
         "algorithm": "fcbf",
-        "options": {"delta": 0.1, "ties": "drop", "measure": "su"},
+        "options": {"delta": 0.1, "ties": "drop", "measure": "su", "knowledge": None},
         "rows": 400,
         "complete": True,
         "notes": [],

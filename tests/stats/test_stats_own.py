@@ -319,9 +319,9 @@ def test_values_of_pairs_of_numbers_have_the_bits_of_the_search(measure):
 
 
 def test_registered_names_are_offered_and_settled(registered):
-    assert choices("ci_test") == ["auto", "g2", "x2", "pearson", "fisher-z"]
-    assert choices("measure") == ["auto", "su", "mi", "agreement", "r2", "correlation"]
-    assert choices("measure", "number") == ["auto", "r2", "correlation", "mi"]
+    assert choices("ci_test") == ["auto", "g2", "x2", "pearson", "fisher-z", "dg", "cg"]
+    assert choices("measure") == ["auto", "su", "information", "mi", "agreement", "r2", "correlation"]
+    assert choices("measure", "number") == ["auto", "r2", "correlation", "information", "mi"]
     assert settled("measure", "agreement", "states") == "agreement"
     assert measure_unit("agreement") == "agreement"
     assert settle({"score": "auto", "k": 3, "measure": Agreement()}, "states") == {
@@ -424,11 +424,15 @@ class Stranger:
         (
             "ci_test",
             OfNoKind(),
-            r"ci_test: OfNoKind\.kinds must be a tuple of some of 'states', 'number', not \('numbers',\)",
+            r"OfNoKind\.kinds must be a tuple of some of 'states', 'number', 'mixed', not \('numbers',\)",
         ),
         ("ci_test", G2, r"ci_test: G2 is a class; hand over an object, G2\(\)"),
-        ("ci_test", None, "ci_test must be one of 'auto', 'g2', 'x2', 'fisher-z', not None"),
-        ("measure", "sum", "measure must be one of 'auto', 'su', 'mi', 'r2', 'correlation', not 'sum'"),
+        ("ci_test", None, "ci_test must be one of 'auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg', not None"),
+        (
+            "measure",
+            "sum",
+            "measure must be one of 'auto', 'su', 'information', 'mi', 'r2', 'correlation', not 'sum'",
+        ),
         ("score", 3, "score must be one of .* not 3"),
     ],
 )
@@ -442,7 +446,8 @@ def test_what_cannot_stand_for_an_option_is_refused(option, value, message):
 def test_objects_for_other_columns_are_refused():
     engine = make_engine(related_codes(1, 30, 3))
     with pytest.raises(
-        OptionError, match=r'measure=ForNumbers\(\) is for real numbers, .*say "auto", "su" or "mi"'
+        OptionError,
+        match=r'ForNumbers\(\) is for real numbers, .*say "auto", "su", "information" or "mi"',
     ):
         related_pairs(engine, 0.1, ForNumbers())
     with pytest.raises(OptionError, match=r'score=K2\(\) is for states, .*say "auto", "bge" or "bic-g"'):

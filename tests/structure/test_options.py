@@ -175,7 +175,7 @@ class TestHandingOut:
         asia = f2sl.load_example("asia")
         model = f2sl.learn(asia, "local-to-global", pc="mrmr", k=2, measure="su")
         assert model.pc_options == {"k": 2, "measure": "su"}
-        assert model.local_learner_.get_params() == {"k": 2, "measure": "su"}
+        assert model.local_learner_.get_params() == {"k": 2, "measure": "su", "knowledge": None}
         assert all(len(near) == 2 for near in model.pc_.values())
 
     def test_sets_come_in_the_order_of_the_columns(self):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples("f2sl algorithms", "f2sl algorithms --json")
 
 PLAIN_WIDTH = 120
-_COMMON = ("n_jobs", "verbose")
+_COMMON = ("knowledge", "n_jobs", "verbose")
 
 
 def algorithms(as_json: AsJson = False) -> None:
@@ -39,7 +39,9 @@ def algorithms(as_json: AsJson = False) -> None:
         headings = ("name", "what it does", "reference", "options, with defaults")
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
-    output.show("All of them take --jobs, and the options for reading a table: see f2sl learn --help.")
+    output.show(
+        "All of them take --jobs, --knowledge, and the options for reading a table: see f2sl learn --help."
+    )
 
 
 def _defaults(learner: Any) -> dict[str, Any]:

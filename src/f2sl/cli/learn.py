@@ -34,6 +34,7 @@ EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json --plot graph.svg",
     "f2sl learn folder/ --engine stream --memory 256MB",
     "f2sl learn folder/ --engine dask --scheduler tcp://host:8786",
+    'f2sl learn data.csv --tiers "age,sex > exposure > outcome" --require "exposure -> outcome"',
     "f2sl learn people.csv --drop id --bins age=4 --bins income=5 --missing state --json",
 )
 

@@ -55,7 +55,10 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
-        told = ", ".join(f"{name} {value}" for name, value in learner.get_params().items())
+        params = {name: value for name, value in learner.get_params().items() if name != "knowledge"}
+        told = ", ".join(f"{name} {value}" for name, value in params.items())
+        if learner.knowledge:
+            output.show(output.pairs([("Knowledge", printable(str(learner.knowledge)))]))
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
         by = f"by {asked.algorithm} ({told})"

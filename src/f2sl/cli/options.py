@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl._options import CATALOGUE, READING_OPTIONS
+from f2sl.cli.knowledge import PARAMETERS, parse_knowledge
 from f2sl.errors import DataError, FileError, OptionError
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ Silent = Annotated[
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     """Turn the parameter ``options`` of a command into one option for each of the catalogue meant for it.
 
-    The command receives a dictionary of those that were given.
+    The command receives a dictionary of those that were given. Options about knowledge become one of them.
     """
     learners = [
         inspect.Parameter(
@@ -221,13 +222,15 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
             ],
         )
         for option in CATALOGUE.values()
-        if command.__name__ in option.commands
+        if command.__name__ in option.commands and option.name != "knowledge"  # which has several flags
     ]
 
     def given(**values: Any) -> dict[str, Any]:
+        about_edges = {parameter.name: values.pop(parameter.name) for parameter in PARAMETERS}
+        values["knowledge"] = parse_knowledge(**about_edges)
         return {param: value for param, value in values.items() if value is not None}
 
-    return spread(command, "options", learners, given)
+    return spread(command, "options", [*learners, *PARAMETERS], given)
 
 
 def spread(

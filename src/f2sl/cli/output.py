@@ -34,8 +34,8 @@ def show(content: RenderableType, plain_width: int = WIDE) -> None:
 
 
 def show_json(content: Any) -> None:
-    """Print an object as JSON, in ASCII."""
-    sys.stdout.write(json.dumps(content, indent=2) + "\n")
+    """Print an object as JSON, in ASCII; knowledge about edges as its dictionary."""
+    sys.stdout.write(json.dumps(content, indent=2, default=lambda knowledge: knowledge.as_dict()) + "\n")
 
 
 def tell_of_incomplete(notes: Iterable[str]) -> None:

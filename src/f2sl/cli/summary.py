@@ -22,7 +22,7 @@ LEAST_REST = 0.05
 MOST_PRINTED = 20_000
 """Edges of the largest graph that is printed edge by edge for programs; a larger one is for a file."""
 # Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("n_jobs", "verbose", "skeleton_only")
+_NOT_TOLD = ("knowledge", "n_jobs", "verbose", "skeleton_only")
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,7 @@ class Learned:
                 f"{printable(self.reading.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}",
             ),
             *(("Note", printable(note)) for note in self._notes()),
+            *([("Knowledge", printable(str(learner.knowledge)))] if learner.knowledge else []),
             ("Learned", f"{self._how()} ({self._options()})"),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]

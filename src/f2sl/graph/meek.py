@@ -33,13 +33,18 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl.errors import GraphError
 from f2sl.graph._arrays import IntArray, adjacency, both_ways
 from f2sl.graph.cycle_guard import CycleGuard
 from f2sl.graph.extension import extension_order
 from f2sl.graph.pdag import PDAG
+
+if TYPE_CHECKING:
+    from f2sl.knowledge import Knowledge
 
 
 def apply_meek_rules(pdag: PDAG) -> PDAG:
@@ -85,6 +90,37 @@ def apply_meek_rules(pdag: PDAG) -> PDAG:
             waiting.lay_aside(a, b)
     directed, undirected = marks.edges()
     return pdag._remarked(by_name[directed], by_name[undirected])
+
+
+def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
+    """Narrow a class of DAGs down to those that keep to what is known about the edges.
+
+    Links with one allowed direction get it; Meek's four rules then orient all that follows.
+
+    Examples
+    --------
+    >>> from f2sl import Knowledge
+    >>> chain = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+    >>> narrowed(chain, Knowledge(required=[("a", "b"), ("c", "b")]))
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.GraphError: no DAG of this class keeps to the knowledge: it makes the v-structure 'a' -> 'b' <- 'c'
+    """  # noqa: E501
+    rules = knowledge.constraints(cpdag.nodes)
+    lines = cpdag.undirected_array
+    forward, back = rules.allows(*lines.T), rules.allows(*lines.T[::-1])
+    forced = np.concatenate((lines[forward & ~back], lines[back & ~forward][:, ::-1]))
+    directed = np.concatenate((cpdag.directed_array, forced))
+    graph = apply_meek_rules(cpdag._remarked(directed, lines[forward == back]))
+    against = knowledge.check(graph)
+    new = sorted(set(graph.v_structures()) - set(cpdag.v_structures()))
+    against += [f"it makes the v-structure {a!r} -> {c!r} <- {b!r}" for a, c, b in new]
+    if graph.has_directed_cycle():
+        against.append("it makes a cycle")
+    if against:
+        raise GraphError(f"no DAG of this class keeps to the knowledge: {'; '.join(against)}")
+    graph.knowledge = knowledge
+    return graph
 
 
 class _Waiting:

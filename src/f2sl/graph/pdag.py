@@ -44,6 +44,7 @@ from f2sl.graph._arrays import (
 
 if TYPE_CHECKING:
     from f2sl.graph.dag import DAG
+    from f2sl.knowledge import Knowledge
 
 
 class PDAG:
@@ -63,6 +64,11 @@ class PDAG:
     weights
         Strengths of edges, by pair as above; edges may be left out.
 
+    Attributes
+    ----------
+    knowledge : Knowledge or None
+        What was known about the edges when the graph was learned; JSON files keep it.
+
     Examples
     --------
     >>> graph = PDAG(["a", "b", "c"], directed=[("a", "b")], undirected=[("c", "b")])
@@ -79,6 +85,7 @@ class PDAG:
     _undirected: IntArray
     _weights_directed: FloatArray | None
     _weights_undirected: FloatArray | None
+    knowledge: Knowledge | None = None
 
     def __init__(
         self,
@@ -379,13 +386,15 @@ class PDAG:
             if name not in place:
                 raise GraphError(f"node {name!r} is missing from the new order")
         moved = np.array([place[name] for name in self._nodes], dtype=np.int64)
-        return type(self).from_arrays(
+        graph = type(self).from_arrays(
             names,
             moved[self._directed],
             moved[self._undirected],
             self._weights_directed,
             self._weights_undirected,
         )
+        graph.knowledge = self.knowledge
+        return graph
 
     def to_dag(self) -> DAG:
         """Return a DAG that this graph stands for; see :func:`consistent_extension`."""
@@ -393,11 +402,27 @@ class PDAG:
 
         return consistent_extension(self)
 
-    def to_cpdag(self) -> PDAG:
-        """Return the CPDAG of the equivalence class of :meth:`to_dag`."""
-        from f2sl.graph.cpdag import cpdag_of
+    def to_cpdag(self, knowledge: Knowledge | None = None) -> PDAG:
+        """Return the CPDAG of the equivalence class of :meth:`to_dag`.
 
-        return cpdag_of(self.to_dag())
+        Parameters
+        ----------
+        knowledge
+            What is known about the edges: then only those DAGs of the class count that keep to it (the result
+            is the maximally oriented graph of them, an *MPDAG*). If there is none, that is an error.
+
+        Examples
+        --------
+        >>> from f2sl import Knowledge
+        >>> chain = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+        >>> chain.to_cpdag(Knowledge(roots=["a"])).directed_edges
+        [('a', 'b'), ('b', 'c')]
+        """
+        from f2sl.graph.cpdag import cpdag_of
+        from f2sl.graph.meek import narrowed
+
+        cpdag = cpdag_of(self.to_dag())
+        return narrowed(cpdag, knowledge) if knowledge else cpdag
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; an undirected edge becomes an arc each way.

@@ -238,8 +238,8 @@ def try_in_turn(
         Whether a change of the spouses counts; and whether it is the only change that does.
     worth_of_ties : {1, -1}
         Of equally good networks take one with the most links to the target (1), or with the fewest (-1).
-    rules : (3, k) int64
-        Which families are admissible, as in `search/_kernels.py`.
+    rules : (rows, 3, k) int64
+        Which families are admissible in each row, as in `search/_kernels.py`.
     parents : (searches, k) int64
         Output: the network of the last candidate tried, with -1 in the first entry if nothing has changed.
     tried : (searches,) int64
@@ -257,9 +257,9 @@ def try_in_turn(
         for row in range(rows_start[s], rows_start[s + 1]):
             tell_ties_apart(lattices[row], target_place[row], worth_of_ties, values)
             for v in range(k):
-                best_parents(values, v, rules, best_of[v])
+                best_parents(values, v, rules[row], best_of[v])
             best_order(best_of, best)
-            read_off(values, rules, best_of, best, parents[s])
+            read_off(values, rules[row], best_of, best, parents[s])
             linked, co_parents = sees(parents[s], target_place[row])
             # Make room for the candidate's bit in the masks of the search: bits from its place on move up.
             low = (1 << candidate_place[row]) - 1

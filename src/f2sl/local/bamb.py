@@ -37,9 +37,13 @@ from f2sl.stats.answers import IndependenceTest
 class BAMB(ByTests):
     """Markov blanket with neighbours and spouses found in alternation."""
 
+    finds_blankets = True
+
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""
-        related, strengths, apart = yield from marginal_strengths(test, target)
+        related, strengths, apart = yield from marginal_strengths(
+            test, target, self.candidates(test.n_variables, target)
+        )
         waiting = Waiting(test, target, related, strengths, self.max_cond_vars)
         found = _Blanket(test, target, self.max_cond_vars, waiting, apart)
         while True:

@@ -20,6 +20,9 @@ from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
 from f2sl._options import any_of, option
 from f2sl._registry import Registry
+from f2sl.constraints import Constraints
+from f2sl.errors import OptionError
+from f2sl.knowledge import Knowledge
 from f2sl.stats.choose import check_choice, measure_unit, settle
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.tests.base import CITest
@@ -166,6 +169,40 @@ def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int =
     return Neighbourhoods(start, members, strengths, separating, n_tests, n_unreliable)
 
 
+def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) -> Neighbourhoods:
+    """Drop the members that constraints forbid, and add those that they require, with strength 0.
+
+    In blankets a forbidden link does not matter if the two may be spouses.
+    """
+    each = [obeying_one(Neighbourhood(*sets.of(v)), v, rules, blankets) for v in range(len(sets.start) - 1)]
+    flat = flatten(each)
+    return replace(sets, start=flat.start, members=flat.members, strengths=flat.strengths)
+
+
+def obeying_one(
+    found: Neighbourhood, target: int, rules: Constraints, blankets: bool = False
+) -> Neighbourhood:
+    """Make the set of one variable obey constraints, as `obeying` does."""
+    members = found.members
+    kept = rules.allows_link(np.full(len(members), target), members)
+    if blankets and not kept.all():
+        kept |= rules.may_be_in_blanket(target)[members]
+    must = rules.must_be_in_blanket(target) if blankets else rules.must_be_linked(target)
+    new = np.setdiff1d(must, members)
+    strengths = np.where(np.isfinite(found.strengths), found.strengths, 0.0)[kept]
+    members = np.concatenate([members[kept], new]).astype(np.int64)
+    return replace(found, members=members, strengths=np.concatenate([strengths, np.zeros(len(new))]))
+
+
+def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str]) -> None:
+    """Refuse constraints that require more parents than `max_parents`, where a learner has such a limit."""
+    most = getattr(learner, "max_parents", None)
+    numbers = np.bincount(rules.required[:, 1], minlength=len(names))
+    if most is not None and numbers.max(initial=0) > most:
+        named = ", ".join(f"{names[v]!r} ({numbers[v]})" for v in np.flatnonzero(numbers > most).tolist())
+        raise OptionError(f"max_parents is {most}, and the knowledge requires more parents of {named}")
+
+
 def mutual(sets: Neighbourhoods) -> Neighbourhoods:
     """Keep the members of each set whose own set has its owner, or is not finished."""
     n, owners = len(sets.start) - 1, sets.owners
@@ -184,6 +221,28 @@ class LocalLearner(Estimator):
 
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
     strength_unit: ClassVar[str] = "strength"
+    finds_blankets: ClassVar[bool] = False
+    """Whether the sets are Markov blankets, in which two variables may be that are not linked."""
+
+    knowledge: Knowledge | None = option("knowledge")
+
+    def under(self, rules: Constraints) -> Self:
+        """Put the learner under constraints, by number, which its sets obey; returns it."""
+        self._rules = rules
+        return self
+
+    @property
+    def rules(self) -> Constraints | None:
+        """Return the constraints that the learner is under; None if there are none."""
+        return getattr(self, "_rules", None) or None
+
+    def candidates(self, n: int, target: int) -> Integers:
+        """Return those of n variables that may be in the set of one, ascending."""
+        others = np.delete(np.arange(n), target)
+        if self.rules is None:
+            return others
+        may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_linked
+        return others[may(target)[others]]
 
     def settled(self, kind: str) -> Self:
         """Return the learner with "auto" replaced by what it stands for with this kind of data."""

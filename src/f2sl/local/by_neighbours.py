@@ -20,9 +20,9 @@ import numpy as np
 
 from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, WithSymmetry, flatten, strongest_first
-from f2sl.local.by_tests import ByTests, marginal_strengths
+from f2sl.local.by_tests import ByTests, marginal_strengths, only_shown_spouses
 from f2sl.local.hiton_pc import HITONPC
-from f2sl.local.lockstep import Questions, Search, answer_all, together
+from f2sl.local.lockstep import Questions, Search, answer_all, knowing, together
 from f2sl.local.mmpc import MMPC
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
@@ -38,6 +38,7 @@ class ByNeighbours(ByTests):
     `symmetry`, which some have as an option, both ends of a link must name each other.
     """
 
+    finds_blankets = True
     symmetry = "and"
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
@@ -48,6 +49,12 @@ class ByNeighbours(ByTests):
         """Find the blanket of one target."""
         return self._blanket(test, target, {})
 
+    def _obedient(
+        self, test: IndependenceTest, target: int, known: Known | None = None
+    ) -> Search[Neighbourhood]:
+        found = self._blanket(test, target, {} if known is None else known)
+        return found if self.rules is None else only_shown_spouses(found, test, target, self.rules)
+
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
         """Find the blankets of all variables, from the neighbours of all variables."""
         everyone = range(test.n_variables)
@@ -55,17 +62,24 @@ class ByNeighbours(ByTests):
         with stage("testing independence"):
             answer_all(self._look_up(test, everyone, known), test)
         with stage("looking for spouses"):
-            blankets = answer_all(together(self._blanket(test, v, known) for v in everyone), test)
+            blankets = answer_all(together(self._obedient(test, v, known) for v in everyone), test)
         return flatten(blankets, test.n_tests, test.n_unreliable)
 
     def _look_up(self, test: IndependenceTest, variables: Iterable[int], known: Known) -> Search[None]:
         """Search the neighbours of those variables whose are not known."""
         new = [v for v in variables if v not in known]
-        known.update(zip(new, (yield from together(self.neighbours(test, v) for v in new)), strict=True))
+        searches = (self.neighbours(test, v) for v in new)
+        if self.rules is not None:
+            rules = self.rules
+            searches = (knowing(search, rules) for search in searches)
+        known.update(zip(new, (yield from together(searches)), strict=True))
 
     def _agreed(self, variable: int, known: Known) -> list[int]:
         """Return a variable's neighbours; with symmetry, those whose own set has it."""
         members: list[int] = known[variable].members.tolist()
+        if self.rules is not None:
+            linked = self.rules.may_be_linked(variable)
+            members = [member for member in members if linked[member]]
         if self.symmetry == "none":
             return members
         return [member for member in members if variable in known[member].members]
@@ -137,7 +151,9 @@ class PCMB(ByNeighbours):
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find parents, children and some of the other descendants (GetPCD)."""
-        left, weakest, apart = yield from marginal_strengths(test, target)
+        left, weakest, apart = yield from marginal_strengths(
+            test, target, self.candidates(test.n_variables, target)
+        )
         members, strengths = np.empty(0, np.int64), np.empty(0)
         while len(left):
             best = int(strongest_first(left, weakest)[0])

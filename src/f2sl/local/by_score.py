@@ -123,11 +123,12 @@ class Run:
     def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
         scores = make_set_scores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
-        self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties)
+        self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties, learner.rules)
         self.found: Found = {}
         self.spouses: Found = {}
         self.out_of_time = False
         self.interrupted = False
+        self.rules = learner.rules
         self._order = learner.order
         self._varies: NDArray[np.bool_] = engine.cardinalities > 1
         self.deadline = Deadline(learner.time_limit)
@@ -182,6 +183,12 @@ class Run:
     def spouses_around(self, target: int) -> Around:
         """Return what the second search has by now, finished or not."""
         return self.spouses.get(target) or self._latest.get(target, Around())
+
+    def linkable(self, target: int) -> Integers:
+        """List the variables that may be linked to the target, in the order in which they are to be tried."""
+        if self.rules is None:
+            return self.others(target)
+        return self.others(target, np.flatnonzero(self.rules.may_be_linked(target)).tolist())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
         """List all variables but the target, or some, in the order in which they are to be tried.

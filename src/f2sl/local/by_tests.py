@@ -19,6 +19,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.local.base import (
     LocalLearner,
     Neighbourhood,
@@ -28,10 +29,14 @@ from f2sl.local.base import (
     flatten,
     mutual,
 )
-from f2sl.local.lockstep import Questions, Search, answer_all, together
+from f2sl.local.lockstep import Questions, Search, answer_all, knowing, together
+from f2sl.local.subset_search import separations
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
 from f2sl.stats.choose import make_test
 from f2sl.storage.protocol import Engine
+
+MOST_BETWEEN_SPOUSES = 3
+"""Variables in a set that is to separate two that may not be linked, and so may only be spouses."""
 
 
 class ByTests(LocalLearner, WithTests):
@@ -54,15 +59,22 @@ class ByTests(LocalLearner, WithTests):
     def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
         """Find the set of one variable by the answers of `test`."""
         with stage("testing independence"):
-            found = answer_all(self.search(test, target), test)
+            found = answer_all(self._obedient(test, target), test)
         return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
 
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
         """Find the sets of all variables by the answers of `test`."""
-        searches = (self.search(test, target) for target in range(test.n_variables))
+        searches = (self._obedient(test, target) for target in range(test.n_variables))
         with stage("testing independence"):
             sets = answer_all(together(searches), test)
         return flatten(sets, test.n_tests, test.n_unreliable)
+
+    def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the set of one target, under the constraints if there are any."""
+        if self.rules is None:
+            return self.search(test, target)
+        found = knowing(self.search(test, target), self.rules)
+        return only_shown_spouses(found, test, target, self.rules) if self.finds_blankets else found
 
     def _test(self, engine: Engine) -> IndependenceTest:
         # Where nothing varies nothing is separated: so the F2SL paper's figures come out.
@@ -78,7 +90,7 @@ class SymmetricByTests(ByTests, WithSymmetry):
         if self.symmetry == "none":
             return found
         with stage("testing whether neighbours agree"):
-            searches = [self.search(test, member) for member in found.members.tolist()]
+            searches = [self._obedient(test, member) for member in found.members.tolist()]
             theirs = answer_all(together(searches), test)
         agreed = np.array([target in one.members for one in theirs], np.bool_)
         return replace(
@@ -95,16 +107,45 @@ class SymmetricByTests(ByTests, WithSymmetry):
         return found if self.symmetry == "none" else mutual(found)
 
 
+def only_shown_spouses(
+    search: Search[Neighbourhood], test: IndependenceTest, target: int, rules: Constraints
+) -> Search[Neighbourhood]:
+    """Drop the members of a blanket that may not be linked to the target, but those shown to be spouses.
+
+    That is shown by a set that separates the two, and a member that may be a child of both: given this as
+    well, they are dependent.
+    """
+    found = yield from search
+    members = found.members
+    linked = rules.allows_link(np.full(len(members), target), members)
+    if linked.all():
+        return found
+    separated = yield from separations(
+        test, target, members[~linked], members, MOST_BETWEEN_SPOUSES, known=0.0
+    )
+    asked = [
+        (other, (*given, int(child)))
+        for other, given in separated.first_sets.items()
+        for child in members.tolist()
+        if child not in (other, *given) and rules.allows(np.array([target, other]), np.array([child])).all()
+    ]
+    answers = yield [
+        Questions(np.array([target]), np.array([other]), np.array([given])) for other, given in asked
+    ]
+    shown = [o for (o, _), one in zip(asked, answers, strict=True) if one.answer[0] == DEPENDENT]
+    kept = linked | np.isin(members, shown)
+    return replace(found, members=members[kept], strengths=found.strengths[kept])
+
+
 def marginal_strengths(
-    test: IndependenceTest, target: int, *, keep_unreliable: bool = False
+    test: IndependenceTest, target: int, others: Integers, *, keep_unreliable: bool = False
 ) -> Search[tuple[Integers, Floats, dict[int, tuple[int, ...]]]]:
-    """Test the target with each other variable alone.
+    """Test the target with each of some other variables alone.
 
     Gives the variables that depend on the target, in the order of their names, with the strength of each,
     and the empty separating sets of those that do not. Where the test is unreliable, a variable is in
     neither, unless it is to be kept: then its strength is 0.
     """
-    others = np.delete(np.arange(test.n_variables), target)
     [answers] = yield [Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))]
     apart = answers.answer == INDEPENDENT
     chosen = ~apart if keep_unreliable else answers.answer == DEPENDENT

@@ -26,30 +26,37 @@ from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 class GrowShrink(ByTests):
     """Base of the learners that condition on the whole set."""
 
+    finds_blankets = True
+
     max_cond_vars: int | None = option("max_cond_vars", None)
+
+    def blanket(self, test: IndependenceTest, target: int) -> Blanket:
+        """Return an empty set, and those that may join it."""
+        return Blanket(test, target, self.candidates(test.n_variables, target))
 
     def may_grow(self, blanket: Blanket) -> bool:
         """Say whether there is somebody left, and the set not too large to condition on."""
-        if len(blanket.members) + 1 == blanket.test.n_variables:
+        if len(blanket.members) == len(blanket.candidates):
             return False
         return self.max_cond_vars is None or len(blanket.members) <= self.max_cond_vars
 
 
 @dataclass
 class Blanket:
-    """A target's set as it grows and shrinks, in the order of admission."""
+    """A target's set as it grows and shrinks, in the order of admission; only `candidates` may join."""
 
     test: IndependenceTest
     target: int
+    candidates: Integers
     members: list[int] = field(default_factory=list)
     weakest: dict[int, float] = field(default_factory=dict)
     apart: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def ask_outside(self) -> Search[tuple[Integers, Floats]]:
         """Test all variables outside given the set; gives those that depend on the target, with strengths."""
-        inside = np.array([self.target, *self.members], np.int64)
-        others = np.delete(np.arange(self.test.n_variables), inside)
-        given = np.broadcast_to(inside[1:], (len(others), len(self.members)))
+        inside = np.array(self.members, np.int64)
+        others = np.setdiff1d(self.candidates, inside)
+        given = np.broadcast_to(inside, (len(others), len(inside)))
         [answers] = yield [Questions(np.full(len(others), self.target), others, given)]
         for other in others[answers.answer == INDEPENDENT].tolist():
             self.apart[other] = tuple(self.members)
@@ -108,7 +115,7 @@ def shrink_all(
     apart: dict[int, tuple[int, ...]],
 ) -> Search[Neighbourhood]:
     """Drop what is independent of the target given all the rest, spouses first; strengths are given."""
-    blanket = Blanket(test, target, apart=apart)
+    blanket = Blanket(test, target, np.empty(0, np.int64), apart=apart)
     for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
         blanket.admit(variable, strength)
     yield from blanket.shrink()
@@ -125,14 +132,14 @@ class GSMB(GrowShrink):
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""
-        others = np.delete(np.arange(test.n_variables), target)
+        others = self.candidates(test.n_variables, target)
         alone = Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))
         [answers] = yield [alone]
         # Where nothing is known of the association, the variable comes last.
         order = others[strongest_first(others, np.nan_to_num(answers.strength, nan=-1.0))]
         rank = np.empty(test.n_variables, np.int64)
         rank[order] = np.arange(len(order))
-        blanket = Blanket(test, target)
+        blanket = self.blanket(test, target)
         while self.may_grow(blanket):
             found, strengths = yield from blanket.ask_outside()
             if not len(found):
@@ -153,7 +160,7 @@ class IAMB(GrowShrink):
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""
-        blanket = Blanket(test, target)
+        blanket = self.blanket(test, target)
         while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
             pass
         yield from blanket.shrink()
@@ -170,7 +177,7 @@ class InterIAMB(GrowShrink):
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""
-        blanket = Blanket(test, target)
+        blanket = self.blanket(test, target)
         before: set[frozenset[int]] = {frozenset()}
         while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
             yield from blanket.shrink()

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
 from f2sl.stats.scores.base import LEAST, words_of
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ class Grower:
         Largest number of parents of a variable.
     ties : {"drop", "keep"}
         Which of several best networks to take: one with the fewest links to the target, or with the most.
+    rules : Constraints, optional
+        Forbidden and required arcs, which all networks obey.
 
     Attributes
     ----------
@@ -116,11 +119,19 @@ class Grower:
         Number of networks found exactly, and by hill climbing.
     """
 
-    def __init__(self, scores: SetScores, max_exact: int, max_parents: int | None, ties: str) -> None:
+    def __init__(
+        self,
+        scores: SetScores,
+        max_exact: int,
+        max_parents: int | None,
+        ties: str,
+        rules: Constraints | None = None,
+    ) -> None:
         self.scores = scores
         self.max_exact = max_exact
         self.max_parents = max_parents
         self.ties = ties
+        self.rules = rules
         self.n_exact = 0
         self.n_climbed = 0
 
@@ -155,7 +166,7 @@ class Grower:
     def _solve(self, problems: Sequence[_Problems], k: int) -> Iterator[Tried]:
         """Answer requests about networks of k variables exactly."""
         from f2sl.local import _kernels
-        from f2sl.search.exact import family_rules
+        from f2sl.search.exact import rules_of_all
 
         members = np.concatenate([problem.members for problem in problems])
         start = np.concatenate([[0], np.cumsum([len(problem.members) for problem in problems])])
@@ -172,7 +183,7 @@ class Grower:
             np.array([problem.turns.with_spouses for problem in problems]),
             np.array([problem.turns.near_is_settled for problem in problems]),
             -1 if self.ties == "drop" else 1,
-            family_rules(k, self.max_parents),
+            rules_of_all(members, self.max_parents, self.rules),
             parents,
             tried,
         )
@@ -203,7 +214,8 @@ class Grower:
         from f2sl.search.hill_climbing import hill_climb
 
         k = len(families.members)
-        climbed = hill_climb(families, k, np.column_stack(np.triu_indices(k, 1)))
+        rules = None if self.rules is None else self.rules.some(families.members)
+        climbed = hill_climb(families, k, np.column_stack(np.triu_indices(k, 1)), constraints=rules)
         self.n_climbed += 1
         parents = [0] * k
         for u, v in climbed.arrows.tolist():
@@ -219,7 +231,8 @@ class Grower:
         if k > self.max_exact:
             parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
         else:
-            found = best_networks(self.scores.lattices(members[None]), self.max_parents)
+            rules = None if self.rules is None else self.rules.some(members)
+            found = best_networks(self.scores.lattices(members[None]), self.max_parents, rules)
             parents = found.parents[0].tolist()
             self.n_exact += 1
         return {

@@ -30,8 +30,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers
-from f2sl.stats.answers import Answers, IndependenceTest
+from f2sl._arrays import Floats, Integers, Mask
+from f2sl.constraints import Constraints
+from f2sl.stats.answers import DEPENDENT, Answers, IndependenceTest
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")
@@ -103,6 +104,52 @@ def side_by_side(one: Search[Result], other: Search[Other]) -> Search[tuple[Resu
     both: Iterable[Search[Any]] = (one, other)
     first, second = yield from together(both)
     return first, second
+
+
+def knowing(search: Search[Result], rules: Constraints) -> Search[Result]:
+    """Make a search in which required links are dependent, whatever is given; the rest is asked as before.
+
+    How strong such a link is, only the question with nothing given asks; otherwise it is infinite.
+    """
+    try:
+        asked = next(search)
+        while True:
+            settled = [rules.requires_link(one.x, one.y) for one in asked]
+            rest = [_without(*one) for one in zip(asked, settled, strict=True)]
+            answers = yield rest
+            asked = search.send([_known(*one) for one in zip(answers, settled, strict=True)])
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def _without(asked: Questions, settled: Mask) -> Questions:
+    """Leave out what is settled, unless nothing is given."""
+    if not asked.given.shape[1] or not settled.any():
+        return asked
+    left = ~settled
+    enough = None if asked.enough is None else asked.enough[left]
+    return Questions(asked.x[left], asked.y[left], asked.given[left], enough)
+
+
+def _known(answers: Answers, settled: Mask) -> Answers:
+    """Put dependence where a required link was asked about, or left out of the questions."""
+    if not settled.any():
+        return answers
+    if len(answers.answer) == len(settled):
+        strength = np.where(settled, np.nan_to_num(answers.strength), answers.strength)
+        answer = np.where(settled, DEPENDENT, answers.answer).astype(np.int8)
+        return answers._replace(answer=answer, strength=strength)
+    whole = Answers(
+        np.full(len(settled), DEPENDENT, np.int8),
+        np.zeros(len(settled)),
+        np.full(len(settled), np.inf),
+        np.full(len(settled), np.inf),
+    )
+    columns: Iterable[tuple[Any, Any]] = zip(whole, answers, strict=True)
+    for column, asked in columns:
+        column[~settled] = asked
+    return whole
 
 
 def answer_all(search: Search[Result], test: IndependenceTest) -> Result:

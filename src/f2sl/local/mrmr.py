@@ -55,12 +55,16 @@ class MRMR(WithMeasure):
         relevance = rows.of(target)
         n = len(relevance)
         redundancy = np.zeros(n)
-        free = np.ones(n, np.bool_)
-        free[target] = False
+        candidates = self.candidates(n, target)
+        free = np.isin(np.arange(n), candidates)
+        required: list[int] = [] if self.rules is None else self.rules.must_be_linked(target).tolist()
         chosen: list[int] = []
-        for _ in range(min(self.k, n - 1)):
-            merit = np.where(free, relevance - redundancy / max(1, len(chosen)), -np.inf)
-            best = int(np.flatnonzero(merit >= merit.max() - TOLERANCE)[0])
+        for _ in range(max(len(required), min(self.k, len(candidates)))):
+            if len(chosen) < len(required):
+                best = required[len(chosen)]
+            else:
+                merit = np.where(free, relevance - redundancy / max(1, len(chosen)), -np.inf)
+                best = int(np.flatnonzero(merit >= merit.max() - TOLERANCE)[0])
             chosen.append(best)
             free[best] = False
             redundancy = redundancy + rows.of(best)

@@ -14,6 +14,7 @@ answers the result is exact.
 
 from __future__ import annotations
 
+from f2sl._arrays import Integers
 from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.local.lockstep import Search
@@ -26,14 +27,22 @@ class PCSimple(SymmetricByTests):
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""
-        return levels(test, target, self.max_cond_vars, keep_unreliable=True)
+        others = self.candidates(test.n_variables, target)
+        return levels(test, target, others, self.max_cond_vars, keep_unreliable=True)
 
 
 def levels(
-    test: IndependenceTest, target: int, max_cond_vars: int | None, *, keep_unreliable: bool
+    test: IndependenceTest,
+    target: int,
+    others: Integers,
+    max_cond_vars: int | None,
+    *,
+    keep_unreliable: bool,
 ) -> Search[Neighbourhood]:
-    """Go through the levels; a pair with too few samples for any test is kept, or not admitted."""
-    members, weakest, apart = yield from marginal_strengths(test, target, keep_unreliable=keep_unreliable)
+    """Go through the levels with some others; a pair with too few samples is kept, or not admitted."""
+    members, weakest, apart = yield from marginal_strengths(
+        test, target, others, keep_unreliable=keep_unreliable
+    )
     level = 1
     while level < len(members) and (max_cond_vars is None or level <= max_cond_vars):
         found = yield from separations(test, target, members, members, level, smallest=level, known=weakest)

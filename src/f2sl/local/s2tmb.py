@@ -20,10 +20,12 @@ from f2sl.local.growing import Around, Growth, grow
 class S2TMB(ByScore):
     """Markov blanket by best networks, neighbours and spouses together."""
 
+    finds_blankets = True
+
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find the neighbours, then spouses and neighbours."""
         others = run.others(target)
-        first = yield from grow(target, Around(), others)
+        first = yield from grow(target, Around(), run.linkable(target))
         rest = others[~np.isin(others, list(first.near))]
         return (yield from grow(target, first, rest, with_spouses=True))
 
@@ -34,6 +36,8 @@ class S2TMB(ByScore):
 
 class S2TMBPC(S2TMB):
     """Parents and children by best networks that hold the spouses as well; no symmetry is needed."""
+
+    finds_blankets = False
 
     def members(self, around: Around) -> Mapping[int, float]:
         """Return the neighbours."""

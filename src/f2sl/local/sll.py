@@ -48,7 +48,7 @@ class SLLPC(ByScore, WithSymmetry):
 
 def potential_neighbours(run: Run, target: int) -> Growth[Around]:
     """Find the neighbours of one target, before symmetry (their FindPotentialNeighbors)."""
-    return grow(target, Around(), run.others(target))
+    return grow(target, Around(), run.linkable(target))
 
 
 def agreed(run: Run, target: int) -> dict[int, float]:
@@ -60,6 +60,8 @@ def agreed(run: Run, target: int) -> dict[int, float]:
 
 class SLL(ByScore):
     """Markov blanket by best networks: neighbours that both ends name, and spouses that either does."""
+
+    finds_blankets = True
 
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find the neighbours of one target, before symmetry."""

@@ -31,9 +31,12 @@ Sets = dict[int, tuple[int, ...]]
 class STMB(ByTests):
     """Markov blanket with spouses found from the target alone."""
 
+    finds_blankets = True
+
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""
-        near = yield from levels(test, target, self.max_cond_vars, keep_unreliable=False)
+        others = self.candidates(test.n_variables, target)
+        near = yield from levels(test, target, others, self.max_cond_vars, keep_unreliable=False)
         apart = dict(near.separating_sets)
         members = np.sort(near.members)
         links = yield from find_spouses(test, target, members.tolist(), apart)

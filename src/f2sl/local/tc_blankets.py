@@ -20,10 +20,19 @@ from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.errors import DataError
 from f2sl.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.local.by_tests import only_shown_spouses
+from f2sl.local.lockstep import Search, answer_all
 from f2sl.stats.answers import DEPENDENT
+from f2sl.stats.choose import make_test
 from f2sl.storage.moments import Moments
 from f2sl.table.names import listing
 from f2sl.table.table import NEEDS_ALL
+
+
+def _finished(found: Neighbourhood) -> Search[Neighbourhood]:
+    """Make a search of what is found already."""
+    yield from ()
+    return found
 
 
 class TCBlankets(LocalLearner):
@@ -31,6 +40,7 @@ class TCBlankets(LocalLearner):
 
     strength_unit = "-log10 p"
     takes = ("number",)
+    finds_blankets = True
 
     alpha: float = option("alpha")
 
@@ -66,12 +76,15 @@ class TCBlankets(LocalLearner):
                     "correlate; leave these columns out"
                 )
             correlations = given_all_others(engine.correlations)
-        everyone = np.arange(n)
         blankets = []
         for target in targets.tolist():
-            others = np.delete(everyone, target)
+            others = self.candidates(n, target)
             answers = z_answers(correlations[target, others], freedom, self.alpha)
             inside = answers.answer == DEPENDENT
             ranked = Neighbourhood.ranked(others[inside], answers.strength[inside])
+            if self.rules is not None:
+                test = make_test(engine, self.alpha)
+                shown = only_shown_spouses(_finished(ranked), test, target, self.rules)
+                ranked = answer_all(shown, test)
             blankets.append(replace(ranked, n_tests=len(others)))
         return blankets

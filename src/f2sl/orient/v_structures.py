@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from f2sl._arrays import Integers
+from f2sl._arrays import Integers, Mask
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.graph import PDAG, apply_meek_rules
@@ -294,6 +294,10 @@ def _one_way(
     forward, back = constraints.allows(a, b), constraints.allows(b, a)
     forced = np.concatenate([skeleton.edges[forward & ~back], skeleton.edges[back & ~forward][:, ::-1]])
     arrows = [(u, v) for u, v in [*constraints.required.tolist(), *sorted(forced.tolist())]]
+    return arrows, triples[agreeing(triples, constraints)]
+
+
+def agreeing(triples: Integers, constraints: Constraints) -> Mask:
+    """Return for each v-structure whether the constraints allow both its arrows."""
     left, middle, right = triples.T
-    agree = constraints.allows(left, middle) & constraints.allows(right, middle)
-    return arrows, triples[agree]
+    return constraints.allows(left, middle) & constraints.allows(right, middle)

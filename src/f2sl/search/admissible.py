@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats
 from f2sl.constraints import Constraints
-
-PENALTY = 1e15
-"""Taken off for each required parent that a family lacks, where a search must be able to start without."""
 
 Family = tuple[int, tuple[int, ...]]
 
@@ -25,8 +22,8 @@ class Admissible:
 
     Parameters
     ----------
-    families : object with the methods `score` and `score_all`
-        The scores themselves; only the methods that a search calls are needed.
+    families : object with the method `score`
+        The scores themselves.
     max_parents : int, optional
         Largest number of parents; None for any number.
     constraints : Constraints, optional
@@ -65,15 +62,3 @@ class Admissible:
             for place, (child, parents) in enumerate(families):
                 allowed[place] &= self._required.get(child, set()).issubset(parents)
         return allowed
-
-    def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families of one size with allowed parents; `PENALTY` off for each required one missing.
-
-        A search over orders begins with no parents at all, so that a family that lacks a required parent must
-        have a score that others can be compared with.
-        """
-        scores = np.array(self.families.score_all(children, parents))
-        if self.constraints is not None:
-            for parent, child in self.constraints.required.tolist():
-                scores[(children == child) & ~(parents == parent).any(axis=1)] -= PENALTY
-        return scores

@@ -51,9 +51,19 @@ def family_rules(k: int, max_parents: int | None = None, constraints: Constraint
     rules = np.zeros((3, k), np.int64)
     rules[_kernels.MOST] = k if max_parents is None else max_parents
     if constraints:
-        forbidden = np.column_stack(np.divmod(constraints.forbidden, k))
-        for row, arcs in ((_kernels.FORBIDDEN, forbidden), (_kernels.REQUIRED, constraints.required)):
-            np.bitwise_or.at(rules[row], arcs[:, 1], 1 << arcs[:, 0])
+        return np.asarray(rules_of_all(np.arange(k)[None], max_parents, constraints)[0])
+    return rules
+
+
+def rules_of_all(members: Integers, max_parents: int | None, constraints: Constraints | None) -> Integers:
+    """Return the same for many problems: rows of `members`, (m, k), whose numbers are the constraints'."""
+    m, k = members.shape
+    rules = np.tile(family_rules(k, max_parents), (m, 1, 1))
+    if constraints:
+        parents, children = members[:, :, None], members[:, None, :]
+        bits = (1 << np.arange(k))[:, None]
+        rules[:, _kernels.FORBIDDEN] = np.where(constraints.allows(parents, children), 0, bits).sum(axis=1)
+        rules[:, _kernels.REQUIRED] = np.where(constraints.requires(parents, children), bits, 0).sum(axis=1)
     return rules
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
@@ -23,10 +23,12 @@ from f2sl._registry import Registry
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import DAG, PDAG
-from f2sl.local.base import Neighbourhoods
+from f2sl.knowledge import Knowledge
+from f2sl.local.base import Neighbourhoods, check_required_parents
 from f2sl.reading.open import open_for
 from f2sl.skeleton import Skeleton
-from f2sl.stats.choose import check_choice, settle
+from f2sl.stats.answers import INDEPENDENT
+from f2sl.stats.choose import check_choice, make_test, settle
 from f2sl.stats.scores.base import Score
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
@@ -104,6 +106,7 @@ class StructureLearner(Estimator):
     strength_unit: ClassVar[str] = "strength"
     """What the weights of the graph's edges are, in a word."""
 
+    knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")
     verbose: bool = option("verbose")
 
@@ -168,8 +171,10 @@ class StructureLearner(Estimator):
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
             self.options_in_use_ = settle(self.get_params(), table.kind)
-            # Nothing fills it yet; all searches and orientations are handed it.
             self._constraints = Constraints.none(table.n_variables)
+            if self.knowledge:
+                self._constraints = self.knowledge.constraints(ordered.names)
+                check_required_parents(self, self._constraints, ordered.names)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
@@ -183,9 +188,11 @@ class StructureLearner(Estimator):
                 except Interrupted as error:
                     interrupt, graph = error, error.finished
                     self.complete_ = False
+                self._tell_of_required_edges(engine, ordered.names)
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table)
+        self.graph_.knowledge = self.knowledge or None
         self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
@@ -203,6 +210,20 @@ class StructureLearner(Estimator):
         if engine.moments is not None:
             self.notes_ += told_copies(engine.moments)
         return cast(AbstractContextManager[Any], engine)
+
+    def _tell_of_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
+        """Add a note on the required edges that the data speak against."""
+        if len(self._constraints.required):
+            told = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
+            if told:
+                self.notes_.append(f"the data speak against edges that are required: {listing(told)}")
+
+    def _unsupported(self, engine: Any) -> list[tuple[int, int]]:
+        """List the required arcs whose ends a test finds independent, given nothing."""
+        a, b = self._constraints.required.T
+        test = make_test(engine, getattr(self, "alpha", 0.01), getattr(self, "ci_test", "auto"))
+        apart = test.answer(a, b, np.empty((len(a), 0), np.int64)) == INDEPENDENT
+        return [(u, v) for u, v in self._constraints.required[apart].tolist()]
 
     def _tell_of_unreliable_tests(self, kind: str) -> None:
         """Add a note where most tests were inconclusive."""
@@ -237,10 +258,34 @@ class StructureLearner(Estimator):
 
     def _oriented_by(self, triples: Integers, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
         """Orient v-structures, given as rows (A, C, D), and what follows from them; keep their names."""
+        from f2sl.orient.v_structures import agreeing, orient_by_independence
+
+        if self._constraints:
+            agree = agreeing(triples, self._constraints)
+            against = [f"{names[a]} -> {names[c]} <- {names[d]}" for a, c, d in triples[~agree].tolist()]
+            self._tell_of_left_out("the knowledge contradicts these v-structures of the data", against)
+            triples = triples[agree]
+        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
+        graph = orient_by_independence(skeleton, names, triples, self._constraints)
+        if graph.n_edges < len(skeleton.edges):
+            kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
+            pairs = [(names[a], names[b]) for a, b in skeleton.edges.tolist()]
+            lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
+            self._tell_of_left_out("the knowledge directs these links of the data into a cycle", lost)
+        return graph
+
+    def _tell_of_left_out(self, what: str, shown: Sequence[str]) -> None:
+        """Add a note on what was found in the data and left out because of the knowledge."""
+        if shown:
+            self.notes_.append(f"left out, as {what}: {listing(shown)}")
+
+    def _as_graph(self, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
+        """Make a graph of links that nothing has oriented, but for what the knowledge directs."""
+        if not self._constraints:
+            return as_graph(skeleton, names)
         from f2sl.orient.v_structures import orient_by_independence
 
-        self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
-        return orient_by_independence(skeleton, names, triples, self._constraints)
+        return orient_by_independence(skeleton, names, np.empty((0, 3), np.int64), self._constraints)
 
 
 class WithClimbing(StructureLearner):

@@ -19,7 +19,7 @@ from f2sl.local.sll import SLL, SLLPC, blanket
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import make_score
 from f2sl.storage.protocol import CountingEngine
-from f2sl.structure.base import StructureLearner, WithClimbing, as_graph
+from f2sl.structure.base import StructureLearner, WithClimbing
 
 
 class ByBestNetworks(StructureLearner, WithNetworks):
@@ -64,7 +64,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         return learner(**{name: getattr(self, name) for name in WithNetworks.option_defaults()}, **options)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
-        run = Run(self._local_learner(), engine)
+        run = Run(self._local_learner().under(self._constraints), engine)
         try:
             with self._timed("neighbours"):
                 self._explore(run, names)
@@ -168,7 +168,7 @@ class SLLg(ByBestNetworks, WithClimbing):
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         if run.interrupted or run.out_of_time:
-            return as_graph(skeleton, names)
+            return self._as_graph(skeleton, names)
         from f2sl.search.admissible import Admissible
 
         score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)

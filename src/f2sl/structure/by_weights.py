@@ -51,6 +51,13 @@ class ByWeights(StructureLearner):
         low, high = numbers.ends
         return numbers.select(np.flatnonzero(low < high).tolist())
 
+    def _unsupported(self, engine: object) -> list[tuple[int, int]]:
+        """List the required arcs whose weights are below the threshold."""
+        place = {name: i for i, name in enumerate(self.feature_names_in_)}
+        columns = [place[name] for name in sorted(place)]
+        weights = np.abs(self.weights_[np.ix_(columns, columns)])
+        return [(u, v) for u, v in self._constraints.required.tolist() if weights[u, v] < self.threshold]
+
     def _graph_of(self, weights: Floats, names: tuple[str, ...]) -> DAG:
         """Keep `weights_`, and make a graph of those at or above the threshold."""
         place = {name: i for i, name in enumerate(names)}

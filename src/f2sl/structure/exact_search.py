@@ -73,7 +73,9 @@ class ExactSearch(StructureLearner):
 
         deadline = Deadline(self.time_limit)
         # A variable with one state explains nothing and needs no explanation.
-        members = np.flatnonzero(engine.cardinalities > 1)
+        needed = engine.cardinalities > 1
+        needed[self._constraints.required] = True  # but it may be on a path of required edges
+        members = np.flatnonzero(needed)
         self._check_size(len(members))
         rules = self._constraints.some(members)
         scores = make_set_scores(engine, self.score, self.equivalent_sample_size)

@@ -105,7 +105,8 @@ class F2SLh(WithColliders, WithScore):
     search: str = option("search")
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        learner = cast(ConfirmedFCBF, self._local_learner().settled(kind_of_engine(engine)))
+        settled = self._local_learner().settled(kind_of_engine(engine))
+        learner = cast(ConfirmedFCBF, settled.under(self._constraints))
         self.local_learner_ = learner
         with self._timed("neighbours"):
             relevant = learner.relevant(engine)
@@ -124,7 +125,7 @@ class F2SLh(WithColliders, WithScore):
             search = self._search_orders if self.search == "orders" else self._climb
             graph, self.score_ = search(score, names, skeleton, start)
             self.n_families_ = score.n_families
-            self.cpdag_ = graph.to_cpdag().reorder(self.feature_names_in_.tolist())
+            self.cpdag_ = graph.to_cpdag(self.knowledge).reorder(self.feature_names_in_.tolist())
         return graph
 
     def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
@@ -175,7 +176,8 @@ class F2SLh(WithColliders, WithScore):
         families: Families = score
         if self.max_parents is not None:
             families = Admissible(score, self.max_parents)
-            usable = usable[np.argsort(usable[:, 1], kind="stable")]
+            # Required parents come first, so that they are among those that stay.
+            usable = usable[np.lexsort((~self._constraints.requires(*usable.T), usable[:, 1]))]
             rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
             usable = usable[rank < self.max_parents]
         tops = [

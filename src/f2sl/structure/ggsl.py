@@ -120,7 +120,8 @@ def search_what_is_open(run: Run, target: int) -> Growth[Around]:
     named = {v: around.spouses[target] for v, around in run.found.items() if target in around.spouses}
     children = {v: run.found[v].children[target] for v in named}
     candidates = run.others(target, set(range(run.n)) - run.found.keys())
-    first = yield from grow(target, Around(near), candidates)
+    linkable = candidates[np.isin(candidates, run.linkable(target))]
+    first = yield from grow(target, Around(near), linkable)
     rest = candidates[~np.isin(candidates, list(first.near))]
     spouses = {v: strength for v, strength in named.items() if v not in first.near}
     begin = Around(first.near, spouses, {v: children[v] for v in spouses})

@@ -25,8 +25,9 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._options import option
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.graph import PDAG, apply_meek_rules
-from f2sl.local.base import Neighbourhoods, WithTests
+from f2sl.local.base import Neighbourhoods, WithTests, obeying
 from f2sl.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.choose import make_test
@@ -67,11 +68,16 @@ class GSBN(StructureLearner, WithTests):
         from f2sl.local.grow_shrink import GSMB
 
         with self._timed("blankets"):
-            blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).learn_all(engine)
+            learner = GSMB(alpha=self.alpha, ci_test=self.ci_test).under(self._constraints)
+            blankets = learner.learn_all(engine)
+            if self._constraints:
+                blankets = obeying(blankets, self._constraints, blankets=True)
         self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
-            found, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars)
+            found, separating = links_of_blankets(
+                test, blankets, self.symmetry, self.max_cond_vars, self._constraints
+            )
             skeleton = constrained(found, self._constraints)
         with self._timed("orientation"):
             triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars)
@@ -84,10 +90,20 @@ class GSBN(StructureLearner, WithTests):
 
 
 def links_of_blankets(
-    test: IndependenceTest, blankets: Neighbourhoods, symmetry: str, max_cond_vars: int | None
+    test: IndependenceTest,
+    blankets: Neighbourhoods,
+    symmetry: str,
+    max_cond_vars: int | None,
+    constraints: Constraints | None = None,
 ) -> tuple[Skeleton, Separating]:
-    """Make the second step: which members of blankets are linked, and what separates the others."""
+    """Make the second step: which members of blankets are linked, and what separates the others.
+
+    Links that are forbidden or required are not tested: they are settled afterwards.
+    """
     pairs = join(blankets, symmetry)
+    if constraints:
+        tested = constraints.allows_link(*pairs.edges.T) & ~constraints.requires_link(*pairs.edges.T)
+        pairs = from_edges(pairs.n, pairs.edges[tested], pairs.strengths[tested])
     with stage("looking for links"):
         asked = [(a, b, _smaller(blankets, a, b, without=())) for a, b in pairs.edges.tolist()]
         found = _first_separating_sets(test, asked, max_cond_vars)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from f2sl._options import option
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import PDAG
-from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods, WithTests
+from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods, WithTests, obeying
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import kind_of_engine, make_score, make_test
 from f2sl.storage.protocol import Engine
@@ -67,6 +67,8 @@ class FromLocal(StructureLearner):
         own = getattr(self, "pc_options", None) or {}
         if not isinstance(own, Mapping):
             raise OptionError(f"pc_options must map names of options to values, not {own!r}")
+        if own.get("knowledge"):
+            raise OptionError("pc_options must not hold knowledge, which is an option of the learner itself")
         taken = LOCAL.load(self.pc).option_defaults()
         options = {name: getattr(self, name) for name in self.shared_options if name in taken}
         if "symmetry" in taken:
@@ -75,7 +77,7 @@ class FromLocal(StructureLearner):
         return learner
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        self.local_learner_ = self._local_learner().settled(kind_of_engine(engine))
+        self.local_learner_ = self._local_learner().settled(kind_of_engine(engine)).under(self._constraints)
         with self._timed("neighbours"):
             sets, interrupted = self._sets_of_all(engine)
         skeleton = self._join(sets, names)
@@ -86,7 +88,7 @@ class FromLocal(StructureLearner):
             self.complete_ = sets.complete
             self.notes_ += sets.notes
         if interrupted:
-            raise Interrupted(as_graph(skeleton, names))
+            raise Interrupted(self._as_graph(skeleton, names))
         if self.skeleton_only:
             return as_graph(skeleton, names)
         with self._timed("orientation"):
@@ -106,6 +108,8 @@ class FromLocal(StructureLearner):
     def _join(self, sets: Neighbourhoods, names: tuple[str, ...]) -> Skeleton:
         """Join the sets of all variables, and keep what is known of them."""
         with self._timed("skeleton"):
+            if self._constraints:
+                sets = obeying(sets, self._constraints)
             self.pc_ = self._named(sets, names)
             skeleton = constrained(join(sets, self.symmetry), self._constraints)
             self._keep_skeleton(skeleton, names)

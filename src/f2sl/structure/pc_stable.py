@@ -66,6 +66,8 @@ class PCStable(StructureLearner, WithTests):
         with self._timed("skeleton"):
             found = stable_skeleton(test, self.max_cond_vars, self._constraints)
         with self._timed("orientation"):
+            if self._constraints:
+                found = with_forbidden_links(found, test, self.max_cond_vars, self._constraints)
             graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
         self._keep_skeleton(found.skeleton, names)
         self.separating_sets_ = named_sets(found.separating_sets, names)
@@ -89,7 +91,7 @@ def stable_skeleton(
     with stage("testing pairs") as advance:
         alone = test.ask(a, b, np.empty((len(a), 0), np.int64))
         advance(1.0)
-    apart = alone.answer == INDEPENDENT
+    apart = (alone.answer == INDEPENDENT) & ~rules.requires_link(a, b)
     separating.update(dict.fromkeys(zip(a[apart].tolist(), b[apart].tolist(), strict=True), ()))
     edges = np.column_stack([a, b])[~apart]
     strengths = np.nan_to_num(alone.strength[~apart])
@@ -102,9 +104,14 @@ def stable_skeleton(
         owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
         with stage(f"testing with {level} of the neighbours"):
             near = [skeleton.adjacent_to(v) for v in owners]
-            searches = (
-                separations(test, v, around, around, level, smallest=level, known=0.0)
+            # What is required needs no test, and may be part of separating sets.
+            open_to_tests = (
+                around[~rules.requires_link(np.full(len(around), v), around)]
                 for v, around in zip(owners, near, strict=True)
+            )
+            searches = (
+                separations(test, v, others, around, level, smallest=level, known=0.0)
+                for v, others, around in zip(owners, open_to_tests, near, strict=True)
             )
             found = answer_all(together(searches), test)
         removed: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -115,6 +122,33 @@ def stable_skeleton(
         separating.update(removed)
         edges, strengths = edges[kept], strengths[kept]
     return StableSkeleton(constrained(from_edges(n, edges, strengths), rules), separating)
+
+
+def with_forbidden_links(
+    found: StableSkeleton, test: IndependenceTest, max_cond_vars: int | None, rules: Constraints
+) -> StableSkeleton:
+    """Add what separates forbidden links with a common neighbour, which no level has tested."""
+    from f2sl.local.lockstep import answer_all, together
+    from f2sl.local.subset_search import separations
+    from f2sl.orient.v_structures import unshielded_triples
+
+    skeleton = found.skeleton
+    ends = np.unique(unshielded_triples(skeleton)[:, ::2], axis=0)
+    pairs = [(a, d) for a, d in ends[~rules.allows_link(*ends.T)].tolist()]
+    with stage("testing around forbidden links"):
+        searches = (
+            separations(test, a, np.array([d]), skeleton.adjacent_to(near), max_cond_vars, known=0.0)
+            for a, d in pairs
+            for near in (a, d)
+        )
+        results = answer_all(together(searches), test)
+    new = {
+        pair: sets for one, pair in zip(results[1::2], pairs, strict=True) for sets in one.first_sets.values()
+    }
+    new |= {
+        pair: sets for one, pair in zip(results[::2], pairs, strict=True) for sets in one.first_sets.values()
+    }
+    return StableSkeleton(skeleton, found.separating_sets | new)
 
 
 def unseparated_colliders(found: StableSkeleton) -> Integers:

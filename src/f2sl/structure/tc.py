@@ -25,6 +25,7 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._options import option
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.graph import PDAG
 from f2sl.local.lockstep import Questions, Search, answer_all, together
 from f2sl.local.tc_blankets import TCBlankets
@@ -71,7 +72,7 @@ class TC(StructureLearner):
         test = make_test(engine, self.alpha)
         with self._timed("spouses"):
             moral = join(blankets)
-            apart = separated_spouses(test, moral, self.max_left_out)
+            apart = separated_spouses(test, moral, self.max_left_out, self._constraints)
             links, triples = without_spouses(moral, apart)
             skeleton = constrained(links, self._constraints)
         with self._timed("orientation"):
@@ -83,10 +84,18 @@ class TC(StructureLearner):
         return graph
 
 
-def separated_spouses(test: IndependenceTest, moral: Skeleton, max_left_out: int) -> Separated:
-    """Find the links of a moral graph that some of the ends' neighbours separate, each with the first set."""
+def separated_spouses(
+    test: IndependenceTest, moral: Skeleton, max_left_out: int, constraints: Constraints | None = None
+) -> Separated:
+    """Find the links of a moral graph that some of the ends' neighbours separate, each with the first set.
+
+    Required links are not tested.
+    """
     around = [set(moral.adjacent_to(v).tolist()) for v in range(moral.n)]
-    edges = [(x, y) for x, y in moral.edges.tolist() if around[x] & around[y]]
+    tested = moral.edges
+    if constraints:
+        tested = tested[~constraints.requires_link(*tested.T)]
+    edges = [(x, y) for x, y in tested.tolist() if around[x] & around[y]]
     with stage("telling spouses from neighbours"):
         searches = (_separating_set(test, around, x, y, max_left_out) for x, y in edges)
         found = answer_all(together(searches), test)

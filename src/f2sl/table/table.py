@@ -27,8 +27,7 @@ MIXED_ADVICE = (
 
 NEEDS_ALL = (
     'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
-    'states a state with missing="state", or use a '
-    "learner by tests or hill climbing, such as f2sl-h"
+    'states a state with missing="state"'
 )
 """What to do about missing values where they cannot be left out question by question."""
 

@@ -4,7 +4,8 @@
 "directed":[["a","b"]],"undirected":[["b","c"]],"weights":null}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, which
-run along the edges and hold null where an edge has no weight.
+run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
+has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`).
 
 Of a network, in the format of :mod:`f2sl.network.json_file`, the graph is read.
 """
@@ -13,11 +14,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from f2sl.errors import GraphError
+from f2sl.errors import GraphError, OptionError
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_kind, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
+
+if TYPE_CHECKING:
+    from f2sl.knowledge import Knowledge
 
 FORMAT, NETWORK, VERSION = "f2sl-graph", "f2sl-network", 1
 
@@ -39,13 +43,17 @@ def write(graph: PDAG) -> Iterator[str]:
     yield '],"undirected":['
     yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.undirected_edges)
     if graph.weights is None:
-        yield '],"weights":null}\n'
-        return
-    yield '],"weights":{"directed":['
-    yield from _joined(weight or "null" for _, _, weight in arrows(graph))
-    yield '],"undirected":['
-    yield from _joined(weight or "null" for _, _, weight in lines(graph))
-    yield "]}}\n"
+        yield '],"weights":null'
+    else:
+        yield '],"weights":{"directed":['
+        yield from _joined(weight or "null" for _, _, weight in arrows(graph))
+        yield '],"undirected":['
+        yield from _joined(weight or "null" for _, _, weight in lines(graph))
+        yield "]}"
+    if graph.knowledge:
+        known = json.dumps(graph.knowledge.as_dict(), ensure_ascii=False, separators=(",", ":"))
+        yield f',"knowledge":{known}'
+    yield "}\n"
 
 
 def _text(name: str) -> str:
@@ -75,7 +83,10 @@ def read(content: bytes) -> PDAG:
     nodes = _list_of(given, "nodes")
     directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
     weights = _weights(given.get("weights"), directed, undirected)
-    return as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
+    graph = as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
+    if given.get("knowledge") is not None:
+        graph.knowledge = _knowledge(given["knowledge"])
+    return graph
 
 
 def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
@@ -103,6 +114,19 @@ def families_of(network: dict[str, Any]) -> list[tuple[str, list[str]]]:
             raise FormatError(f'variable {number} needs a "name" and a list of names, its "parents"')
         found.append((str(name), parents))
     return found
+
+
+def _knowledge(given: Any) -> Knowledge:
+    """Read what was known about the edges."""
+    from f2sl.knowledge import Knowledge
+    from f2sl.knowledge.files import KEYS
+
+    if not isinstance(given, dict) or not set(KEYS).issuperset(given):
+        raise FormatError(f'"knowledge" is not an object with some of {", ".join(KEYS)}')
+    try:
+        return Knowledge(**given)
+    except OptionError as error:
+        raise FormatError(str(error)) from None
 
 
 def _refuse(constant: str) -> NoReturn:

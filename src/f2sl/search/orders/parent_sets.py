@@ -20,13 +20,14 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
-from f2sl.search.admissible import Admissible
 
 WIDTH = 10
 """Sets of each variable and size that are extended by one more parent."""
 MOST_CANDIDATES = 64
 """Candidates of a variable, so that a place in its list takes six bits of a key."""
 MOST_PARENTS = 8
+LOWEST = -1e100
+"""Score of families that cannot be: with too many parents, or too many states."""
 RELATIVE_TOLERANCE = 1e-11
 """Share of its size by which a score must be higher to count as higher."""
 
@@ -46,7 +47,8 @@ class ParentSets:
     ----------
     first : (n + 1,) int64
         The sets of variable v are ``first[v]`` to ``first[v + 1]``, best first. The last one is always the
-        empty set: every other set has been kept because it beats its subsets, and so the empty set.
+        empty set: every other set has been kept because it beats its subsets, and so the empty set. Where
+        parents are required, it is there for orders that break this, with a score that none would choose.
     start : (n_sets + 1,) int64
         The members of set s are ``members[start[s]:start[s + 1]]``, ascending.
     members : int64
@@ -158,7 +160,8 @@ def parent_sets(
     max_parents : int, optional
         Largest number of parents.
     constraints : Constraints, optional
-        Forbidden arcs make no parent; sets without a required parent come after all others.
+        Forbidden arcs make no parent, and all sets but the last hold the required parents. These are not
+        counted among the 8 parents that a set may have.
     width : int
         Number of sets of each variable and size, from two members on, that are extended.
     """
@@ -166,13 +169,67 @@ def parent_sets(
     most = min(MOST_PARENTS, _most_in_a_key(n))
     if max_parents is not None:
         most = min(most, max_parents)
-    if constraints:
-        families = Admissible(families, constraints=constraints)
-        owners = np.repeat(np.arange(n), np.diff(start))
-        allowed = constraints.allows(candidates, owners)
-        candidates = candidates[allowed]
-        start = np.concatenate([[0], np.cumsum(np.bincount(owners[allowed], minlength=n))])
-    return _ranked(n, list(_levels(families, start, candidates, edge_log_prior, most, width)))
+    if not constraints:
+        return _ranked(n, list(_levels(families, start, candidates, edge_log_prior, most, width)))
+    owners = np.repeat(np.arange(n), np.diff(start))
+    free = constraints.allows(candidates, owners) & ~constraints.requires(candidates, owners)
+    candidates = candidates[free]
+    start = np.concatenate([[0], np.cumsum(np.bincount(owners[free], minlength=n))])
+    required = [constraints.required_parents(v) for v in range(n)]
+    families = _WithRequired(families, required, edge_log_prior, max_parents)
+    found = _ranked(n, list(_levels(families, start, candidates, edge_log_prior, most, width)))
+    return _with_required(found, required)
+
+
+class _WithRequired:
+    """Scores families with their required parents beside those that are asked about."""
+
+    def __init__(
+        self, families: FamiliesAtOnce, required: list[Integers], prior: float, max_parents: int | None
+    ) -> None:
+        self.families = families
+        self.required = required
+        self.sizes = np.array([len(parents) for parents in required])
+        self.prior = prior
+        self.max_parents = max_parents
+
+    def score_all(self, children: Integers, parents: Integers) -> Floats:
+        """Score families; those with too many parents are not scored, and those too large score `LOWEST`."""
+        scores = np.full(len(children), LOWEST)
+        sizes = self.sizes[children]
+        for size in np.unique(sizes).tolist():
+            if self.max_parents is not None and size + parents.shape[1] > self.max_parents:
+                continue
+            rows = np.flatnonzero(sizes == size)
+            owners = children[rows]
+            always = np.array([self.required[v] for v in owners.tolist()], np.int64).reshape(len(rows), size)
+            whole = np.sort(np.column_stack([parents[rows], always]), axis=1)
+            scores[rows] = self.families.score_all(owners, whole) + self.prior * size
+        return np.asarray(np.maximum(scores, LOWEST))
+
+
+def _with_required(found: ParentSets, required: list[Integers]) -> ParentSets:
+    """Put the required parents into all sets, and the empty set behind those of a variable that has any."""
+    n, n_sets = len(required), len(found.scores)
+    owners = np.repeat(np.arange(n), np.diff(found.first))
+    having = np.flatnonzero([len(parents) for parents in required])
+    # No order gains as much as breaking one requirement costs: more than all variables can gain together.
+    worst = found.scores[found.first[1:] - 1]
+    price = 1.0 + 2.0 * float((found.scores[found.first[:-1]] - worst).sum())
+    owners = np.concatenate([owners, having])
+    scores = np.concatenate([found.scores, worst[having] - price])
+    # Sets are renumbered by a stable sort: the empty ones, put at the end, come last of their owners.
+    order = np.argsort(owners, kind="stable")
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    sizes = np.diff(found.start)
+    extra = [required[v] for v in owners[:n_sets].tolist()]
+    members = np.concatenate([found.members, *extra]).astype(np.int64)
+    sets = number[np.repeat(np.concatenate([np.arange(n_sets)] * 2), [*sizes, *map(len, extra)])]
+    place = np.lexsort((members, sets))
+    first = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
+    start = np.concatenate([[0], np.cumsum(np.bincount(sets, minlength=len(order)))])
+    return ParentSets(first, start, members[place], scores[order])
 
 
 def _levels(

@@ -1,0 +1,94 @@
+"""What is known about the edges, on the command line: a file, and edges, tiers, roots and leaves in words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from f2sl.errors import OptionError
+
+if TYPE_CHECKING:
+    from f2sl.knowledge import Knowledge
+
+PANEL = "What is known about the edges"
+
+
+def _several(flag: str, metavar: str, text: str) -> Any:
+    return Annotated[list[str] | None, typer.Option(flag, metavar=metavar, help=text, rich_help_panel=PANEL)]
+
+
+_TYPES = {
+    "knowledge": Annotated[
+        Path | None,
+        typer.Option(
+            "--knowledge",
+            metavar="FILE",
+            help="A file of what is known: TOML, or Tetrad's text.",
+            rich_help_panel=PANEL,
+        ),
+    ],
+    "require": _several("--require", '"A -> B"', "An edge that must be there. Repeat for more."),
+    "forbid": _several(
+        "--forbid",
+        '"A -> B" or "A - B"',
+        "An edge, or a link in both directions, that must not be there. Repeat for more.",
+    ),
+    "tiers": Annotated[
+        str | None,
+        typer.Option(
+            "--tiers",
+            metavar='"A,B > C > D"',
+            help="Groups of columns in the order of time: no edge leads back to an earlier one.",
+            rich_help_panel=PANEL,
+        ),
+    ],
+    "root": _several("--root", "COLUMN", "A column without parents. Repeat for more."),
+    "leaf": _several("--leaf", "COLUMN", "A column without children. Repeat for more."),
+}
+PARAMETERS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    for name, kind in _TYPES.items()
+]
+
+
+def parse_knowledge(
+    knowledge: Path | None = None,
+    require: Sequence[str] | None = None,
+    forbid: Sequence[str] | None = None,
+    tiers: str | None = None,
+    root: Sequence[str] | None = None,
+    leaf: Sequence[str] | None = None,
+) -> Knowledge | None:
+    """Join what a file says with what the flags say; None if there are neither.
+
+    Examples
+    --------
+    >>> parse_knowledge(require=["a -> b"], forbid=["c - d"], tiers="a, c > b")
+    Knowledge(required=[('a', 'b')], forbidden_links=[('c', 'd')], tiers=[['a', 'c'], ['b']])
+    """
+    said = (require, forbid, tiers, root, leaf)
+    if knowledge is None and not any(said):
+        return None
+    from f2sl.knowledge import Knowledge
+
+    required = [_edge("--require", text, "->") for text in require or ()]
+    arcs = [_edge("--forbid", text, "->") for text in forbid or () if "->" in text]
+    links = [_edge("--forbid", text, " - ") for text in forbid or () if "->" not in text]
+    groups = [[name.strip() for name in group.split(",")] for group in (tiers or "").split(">")]
+    if tiers and not all(name for group in groups for name in group):
+        raise OptionError(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
+    flags = Knowledge(required, arcs, links, groups if tiers else (), roots=root or (), leaves=leaf or ())
+    return flags if knowledge is None else Knowledge.load(knowledge) | flags
+
+
+def _edge(flag: str, text: str, mark: str) -> tuple[str, str]:
+    """Read an edge: two names with a mark between them."""
+    first, _, second = (part.strip() for part in text.partition(mark))
+    if not first or not second:
+        example = '"A -> B"' if flag == "--require" else '"A -> B" or "A - B"'
+        raise OptionError(f"{flag} takes an edge, {example}, not {text!r}")
+    return first, second

@@ -1,0 +1,332 @@
+"""What a user knows about the edges before learning: :class:`Knowledge`, by the names of the variables.
+
+Edges may be *required* or *forbidden*, in one direction or in both (a forbidden *link*). *Tiers* are groups
+of variables in the order of time: no edge leads from a later tier to an earlier one. A *root* has no parents,
+a *leaf* no children. A name with ``*`` (any characters) or ``?`` (one character) is a *pattern* and stands
+for all variables that it matches, unless there is a variable of just that name.
+
+Bound to the names of a table, knowledge becomes :class:`~f2sl.constraints.Constraints`, which every learner
+obeys. All that is wrong with it is told in one error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+from f2sl.constraints import Constraints
+from f2sl.errors import OptionError, shown, shown_list
+from f2sl.knowledge.bound import Bound, arrow, as_regex, is_pattern, unknown_names
+
+if TYPE_CHECKING:
+    from f2sl.graph import PDAG
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, repr=False)
+class Knowledge:
+    """What is known about the edges of a graph; it never changes.
+
+    Two are equal if they say the same in the same words, in whatever order.
+
+    Parameters
+    ----------
+    required, forbidden : iterable of (str, str)
+        Edges ``(parent, child)`` that the graph must have, and must not have.
+    forbidden_links : iterable of (str, str)
+        Pairs that must not be linked, in neither direction.
+    tiers : iterable of iterables of str
+        Groups of variables, the earliest first: no edge leads from a later tier to an earlier one. Nothing is
+        said of variables in no tier. A variable that one tier names is not meant by patterns in others.
+    within_tiers : bool or iterable of bool, default True
+        Whether edges within a tier are allowed: in all tiers, or in each.
+    roots, leaves : iterable of str
+        Variables without parents, and without children.
+
+    Examples
+    --------
+    >>> known = Knowledge(tiers=[["age", "sex"], ["lab_*"]], forbidden=[("age", "lab_1")])
+    >>> known | Knowledge(required=[("sex", "lab_2")])
+    Knowledge(required=[('sex', 'lab_2')], forbidden=[('age', 'lab_1')], tiers=[['age', 'sex'], ['lab_*']])
+    >>> known.constraints(["age", "lab_1", "lab_2", "sex"]).matrix().astype(int)
+    array([[1, 0, 1, 1],
+           [0, 1, 1, 0],
+           [0, 1, 1, 0],
+           [1, 1, 1, 1]])
+    >>> Knowledge(required=[("a", "b"), ("b", "a")])
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: knowledge: the required edges have a cycle: 'a' -> 'b' -> 'a'
+    """
+
+    required: Iterable[Pair] = ()
+    forbidden: Iterable[Pair] = ()
+    forbidden_links: Iterable[Pair] = ()
+    tiers: Iterable[Iterable[str]] = ()
+    within_tiers: bool | Iterable[bool] = True
+    roots: Iterable[str] = ()
+    leaves: Iterable[str] = ()
+
+    def __post_init__(self) -> None:
+        problems: list[str] = []
+        set_field = object.__setattr__
+        for name in ("required", "forbidden", "forbidden_links"):
+            pairs = _pairs(name, getattr(self, name), problems)
+            if name == "forbidden_links":
+                pairs = [(min(pair), max(pair)) for pair in pairs]
+            set_field(self, name, tuple(sorted(set(pairs))))
+        for name in ("roots", "leaves"):
+            set_field(self, name, tuple(sorted(set(_names(name, getattr(self, name), problems)))))
+        given = () if isinstance(self.tiers, str) else self.tiers
+        if isinstance(self.tiers, str) or not isinstance(given, Iterable):
+            problems.append(f"tiers must be lists of names, not {self.tiers!r}")
+            given = ()
+        tiers = [_names("tiers", tier, problems) for tier in given]
+        set_field(self, "tiers", tuple(tuple(sorted(tier)) for tier in tiers))
+        set_field(self, "within_tiers", _flags(self.within_tiers, len(tiers), problems))
+        if not problems:
+            mentioned = {name for names in self._words() for name in names if not is_pattern(name)}
+            _, problems = self._bound(sorted(mentioned), all_there=False)
+        _refuse(problems)
+
+    def _words(self) -> Iterable[Iterable[str]]:
+        """Yield all names and patterns, in groups."""
+        yield from (*self.required, *self.forbidden, *self.forbidden_links, *self.tiers)
+        yield from (self.roots, self.leaves)
+
+    @property
+    def _tier_flags(self) -> Sequence[bool]:
+        """Whether edges are allowed within each tier."""
+        flags = self.within_tiers
+        return [flags] * len(list(self.tiers)) if isinstance(flags, bool) else list(flags)
+
+    # -- the object ------------------------------------------------------------------
+
+    def __bool__(self) -> bool:
+        """Return whether anything is said."""
+        return any(any(names) for names in self._words())
+
+    def __or__(self, other: Knowledge) -> Knowledge:
+        """Join two; where both have tiers these must be the same."""
+        if not isinstance(other, Knowledge):
+            return NotImplemented
+        mine, theirs = (self.tiers, self.within_tiers), (other.tiers, other.within_tiers)
+        if self.tiers and other.tiers and mine != theirs:
+            raise OptionError("knowledge: both have tiers, and not the same; say all tiers in one place")
+        tiers, within = mine if self.tiers else theirs
+        lists = ("required", "forbidden", "forbidden_links", "roots", "leaves")
+        joined: dict[str, Any] = {name: (*getattr(self, name), *getattr(other, name)) for name in lists}
+        return Knowledge(**joined, tiers=tiers, within_tiers=within)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is said as lists by the names of the parameters, without what is not said.
+
+        Examples
+        --------
+        >>> Knowledge(roots=["a"], forbidden=[("b", "c")]).as_dict()
+        {'forbidden': [['b', 'c']], 'roots': ['a']}
+        """
+        found: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                nested = [list(v) if isinstance(v, tuple) else v for v in value] if value else value
+                found[field.name] = nested
+        return found
+
+    def __repr__(self) -> str:
+        said = self.as_dict()
+        for name in ("required", "forbidden", "forbidden_links"):
+            if name in said:
+                said[name] = [tuple(pair) for pair in said[name]]
+        return f"Knowledge({', '.join(f'{name}={value!r}' for name, value in said.items())})"
+
+    def __str__(self) -> str:
+        """Return what is said in a line for people."""
+        arrows = {"required": "->", "forbidden": "->", "forbidden_links": "-"}
+        parts = [
+            f"{name.replace('_', ' ')} {shown_list(f'{a} {arrow} {b}' for a, b in getattr(self, name))}"
+            for name, arrow in arrows.items()
+            if getattr(self, name)
+        ]
+        if self.tiers:
+            flags = zip(self.tiers, self._tier_flags, strict=True)
+            tiers = (shown_list(tier) + ("" if within else " (unlinked)") for tier, within in flags)
+            parts.append(f"tiers {' > '.join(tiers)}")
+        parts += [
+            f"{name} {shown_list(getattr(self, name))}" for name in ("roots", "leaves") if getattr(self, name)
+        ]
+        return "; ".join(parts) or "nothing"
+
+    # -- files -----------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a file: TOML as :meth:`save` writes it, or Tetrad's text, which begins with ``/knowledge``."""
+        from f2sl.knowledge.files import load
+
+        return load(path, cls)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a file: TOML if its name ends in .toml, Tetrad's text if it ends in .txt or .knowledge."""
+        from f2sl.knowledge.files import save
+
+        save(self, path)
+
+    # -- bound to variables ----------------------------------------------------------
+
+    def constraints(self, names: Sequence[str]) -> Constraints:
+        """Return the constraints on variables 0, 1, 2, ... of these names.
+
+        Raises
+        ------
+        OptionError
+            With all that is wrong: names that there are not, contradictions, a cycle of required edges.
+        """
+        if not self:
+            return Constraints.none(len(names))
+        bound, problems = self._bound(names)
+        _refuse(problems)
+        out, into = bound.levels()
+        forbidden = [*bound.forbidden, *((u, v) for a, b in bound.links for u, v in ((a, b), (b, a)))]
+        return Constraints.of(len(names), forbidden, bound.required, out, into)
+
+    def check(self, graph: PDAG) -> list[str]:
+        """List all that a graph has, or lacks, against this knowledge.
+
+        An undirected edge of which only one direction is allowed is listed as well.
+
+        Examples
+        --------
+        >>> from f2sl import DAG
+        >>> known = Knowledge(required=[("a", "b")], roots=["c"])
+        >>> known.check(DAG(["a", "b", "c"], [("b", "c")]))
+        ["'a' -> 'b' is missing, and required", "'b' -> 'c' is there, and 'c' is a root"]
+        """
+        bound, problems = self._bound(graph.nodes)
+        _refuse(problems)
+        names = graph.nodes
+        there = {(u, v) for u, v in graph.directed_array.tolist()}
+        lines = [(u, v) for u, v in graph.undirected_array.tolist()]
+        linked = there | {pair for u, v in lines for pair in ((u, v), (v, u))}
+        found = [
+            f"{arrow(names, arc)} is missing, and required" for arc in bound.required if arc not in linked
+        ]
+        for arc in sorted(there):
+            if why := bound.against(arc):
+                found.append(f"{arrow(names, arc)} is there, and {why}")
+        for u, v in lines:
+            reasons = [why for arc in ((u, v), (v, u)) if (why := bound.against(arc))]
+            if reasons:
+                told = " and ".join(dict.fromkeys(reasons))
+                found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {told}")
+        return found
+
+    def _bound(self, names: Sequence[str], all_there: bool = True) -> tuple[Bound, list[str]]:
+        """Put numbers for names and patterns; returns what is wrong as well.
+
+        Without `all_there`, patterns may match nothing.
+        """
+        number = {name: v for v, name in enumerate(names)}
+        meant: dict[str, list[int]] = {}
+        unknown: list[str] = []
+        for word in dict.fromkeys(name for group in self._words() for name in group):
+            if word in number:
+                meant[word] = [number[word]]
+                continue
+            meant[word] = []
+            if is_pattern(word):
+                pattern = re.compile(as_regex(word), re.DOTALL)
+                meant[word] = [v for v, name in enumerate(names) if pattern.fullmatch(name)]
+            if not meant[word]:
+                unknown.append(word)
+
+        def arcs(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
+            each = (product(meant[a], meant[b]) for a, b in pairs)
+            return sorted({(u, v) for some in each for u, v in some if u != v})
+
+        tier_of, problems = self._tiers_of(meant, number, names)
+        links = {(min(pair), max(pair)) for pair in arcs(self.forbidden_links)}
+        roots, leaves = ({v for word in words for v in meant[word]} for words in (self.roots, self.leaves))
+        flags = self._tier_flags
+        required = dict.fromkeys(arcs(self.required))
+        bound = Bound(names, required, set(arcs(self.forbidden)), links, tier_of, flags, roots, leaves)
+        if all_there and unknown:
+            problems.insert(0, unknown_names(unknown, names))
+        return bound, problems + bound.contradictions()
+
+    def _tiers_of(
+        self, meant: Mapping[str, list[int]], number: Mapping[str, int], names: Sequence[str]
+    ) -> tuple[dict[int, int], list[str]]:
+        """Return the tier of each variable that is in one, and which are in two, or in one twice."""
+        tiers: dict[int, list[int]] = {}
+        for by_name in (True, False):
+            named = set(tiers) if not by_name else set()
+            for place, words in enumerate(self.tiers):
+                some = [v for word in words if (word in number) == by_name for v in meant[word]]
+                # Two patterns of one tier may overlap; a name that is there twice is a slip.
+                for v in some if by_name else dict.fromkeys(some):
+                    if v not in named:
+                        tiers.setdefault(v, []).append(place)
+        problems = [
+            f"the tiers hold {shown(names[v])} twice (tiers {' and '.join(str(p + 1) for p in places)})"
+            for v, places in sorted(tiers.items())
+            if len(places) > 1
+        ]
+        return {v: places[0] for v, places in tiers.items()}, problems
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise OptionError("; ".join(f"knowledge: {problem}" for problem in dict.fromkeys(problems)))
+
+
+def _names(what: str, given: Any, problems: list[str]) -> list[str]:
+    """Check a list of names."""
+    some = [] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    if isinstance(given, str) or not isinstance(given, Iterable) or not all(map(_is_name, some)):
+        problems.append(f"{what} must be lists of names, not {given!r}")
+        return []
+    return [str(name) for name in some]
+
+
+def _pairs(what: str, given: Any, problems: list[str]) -> list[Pair]:
+    """Check a list of pairs of names, each of two different ones."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        problems.append(f"{what} must be a list of pairs of names, not {given!r}")
+        return []
+    pairs = []
+    for pair in given:
+        names = list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else []
+        if len(names) != 2 or not all(map(_is_name, names)):
+            problems.append(f"{what} must be pairs of names, not {pair!r}")
+        elif names[0] == names[1] and not is_pattern(names[0]):
+            problems.append(f"{what} has {shown(names[0])} on both ends of an edge")
+        else:
+            pairs.append((str(names[0]), str(names[1])))
+    return pairs
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and bool(name)
+
+
+def _flags(given: Any, n: int, problems: list[str]) -> bool | tuple[bool, ...]:
+    """Check whether edges are allowed within tiers; one word for all of them where it is the same."""
+    flags: list[Any] = (
+        [given] if isinstance(given, bool) else list(given) if isinstance(given, Iterable) else [None]
+    )
+    if not all(isinstance(flag, bool) for flag in flags):
+        problems.append(f"within_tiers must be True or False, or one of these for each tier, not {given!r}")
+        return True
+    if not isinstance(given, bool) and len(flags) != n:
+        problems.append(f"within_tiers has {len(flags)} entries for {n} tiers")
+        return True
+    if not n:
+        return True  # without tiers it says nothing
+    return bool(flags[0]) if len(set(flags)) == 1 else tuple(flags)

@@ -1,0 +1,105 @@
+"""Knowledge about variables by number, and what contradicts itself in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import numpy as np
+
+from f2sl.constraints import ANY
+from f2sl.errors import nearest, shown, shown_list
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Knowledge about variables by number; arcs are (parent, child)."""
+
+    names: Sequence[str]
+    required: dict[tuple[int, int], None]
+    forbidden: set[tuple[int, int]]
+    links: set[tuple[int, int]]
+    tier_of: dict[int, int]
+    within: Sequence[bool]
+    roots: set[int]
+    leaves: set[int]
+
+    def against(self, arc: tuple[int, int]) -> str | None:
+        """Say why an arc is not allowed; None if it is."""
+        u, v = arc
+        here, there = self.tier_of.get(u), self.tier_of.get(v)
+        if arc in self.forbidden:
+            return "forbidden"
+        if (min(arc), max(arc)) in self.links:
+            return "a forbidden link"
+        if here is not None and there is not None and here > there:
+            return f"{shown(self.names[u])} is in a later tier"
+        if here is not None and here == there and not self.within[here]:
+            return "within a tier without edges"
+        if v in self.roots:
+            return f"{shown(self.names[v])} is a root"
+        if u in self.leaves:
+            return f"{shown(self.names[u])} is a leaf"
+        return "the opposite is required" if (v, u) in self.required else None
+
+    def contradictions(self) -> list[str]:
+        """Say which required arcs are forbidden as well, or close a cycle."""
+        found = []
+        for arc in self.required:
+            why = None if arc[::-1] in self.required else self.against(arc)
+            if why:
+                found.append(f"{arrow(self.names, arc)} is both required and forbidden ({why})")
+        parents: dict[int, set[int]] = {}
+        for u, v in self.required:
+            parents.setdefault(v, set()).add(u)
+        try:
+            TopologicalSorter(parents).prepare()
+        except CycleError as error:
+            cycle = error.args[1][1:]
+            first = cycle.index(min(cycle))
+            way = [shown(self.names[v]) for v in [*cycle[first:], *cycle[: first + 1]]]
+            found.append(f"the required edges have a cycle: {' -> '.join(way)}")
+        return found
+
+    def levels(self) -> tuple[Any, Any]:
+        """Return tiers, roots and leaves as levels (see `Constraints`); None where there are none."""
+        if not (self.tier_of or self.roots or self.leaves):
+            return None, None
+        out, into = np.zeros(len(self.names), np.int64), np.full(len(self.names), ANY)
+        for v, place in self.tier_of.items():
+            # A tier without edges within lets its variables out above the level on which it takes them in.
+            out[v], into[v] = 2 * place + (not self.within[place]), 2 * place
+        into[sorted(self.roots)] = -1
+        out[sorted(self.leaves)] = ANY + 1
+        return out, into
+
+
+def is_pattern(word: str) -> bool:
+    """Tell whether a word may stand for several names."""
+    return "*" in word or "?" in word
+
+
+def as_regex(pattern: str) -> str:
+    """Return the regular expression of a pattern."""
+    return "".join({"*": ".*", "?": "."}.get(mark, re.escape(mark)) for mark in pattern)
+
+
+def arrow(names: Sequence[str], arc: tuple[int, int]) -> str:
+    """Show an arc by its names."""
+    return f"{shown(names[arc[0]])} -> {shown(names[arc[1]])}"
+
+
+def unknown_names(words: list[str], names: Sequence[str]) -> str:
+    """Say which names there are not, and what comes nearest to each."""
+    told = []
+    for word in words:
+        near = None if is_pattern(word) else nearest(word, list(names))
+        told.append(
+            f"{shown(word)} matches nothing"
+            if is_pattern(word)
+            else shown(word) + ("" if near is None else f" (did you mean {shown(near)}?)")
+        )
+    return f"unknown names {', '.join(told)}. Known: {shown_list(names)}"

@@ -1,0 +1,60 @@
+"""Knowledge on the command line: in a file, and in words."""
+
+import json
+
+import pytest
+
+from cli_process import f2sl, learned, small_table, write_csv
+from f2sl import Knowledge, load_graph
+from f2sl.cli.app import main
+
+
+@pytest.fixture
+def csv(tmp_path):
+    return write_csv(tmp_path / "small.csv", small_table())
+
+
+def test_what_is_learned_obeys_and_says_so(csv, tmp_path):
+    Knowledge(forbidden_links=[("a", "c")]).save(tmp_path / "known.toml")
+    words = ("--knowledge", "known.toml", "--require", "d -> e", "--tiers", "e,d > f", "--root", "d")
+    printed = learned("learn", csv.name, *words, "--out", "g.json", folder=tmp_path)
+    assert "required d -> e; forbidden links a - c; tiers d, e > f; roots d" in printed
+    assert "the data speak against edges that are required: 'd' -> 'e'" in printed
+    graph = load_graph(tmp_path / "g.json")
+    assert set(graph.directed_edges) == {("d", "e"), ("e", "f")} and graph.undirected_edges == [("b", "c")]
+    assert graph.knowledge == Knowledge(
+        required=[("d", "e")], forbidden_links=[("a", "c")], tiers=[["d", "e"], ["f"]], roots=["d"]
+    )
+
+
+def test_json_and_one_target(csv, capsys):
+    assert main(["learn", str(csv), "--forbid", "f -> e", "--leaf", "c", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["options"]["knowledge"] == {"forbidden": [["f", "e"]], "leaves": ["c"]}
+    assert ["e", "f"] in told["graph"]["directed"]
+    for command in ("pc", "mb"):
+        assert main([command, str(csv), "a", "--forbid", "a - c", "--require", "a -> b", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["options"]["knowledge"]["required"] == [["a", "b"]]
+        assert "b" in [member["name"] for member in told[command]]
+    assert main(["pc", str(csv), "a", "--forbid", "a - c"]) == 0
+    assert "Knowledge  forbidden links a - c" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--require", "a - b"), '--require takes an edge, "A -> B"'),
+        (("--forbid", "a"), '--forbid takes an edge, "A -> B" or "A - B"'),
+        (("--tiers", "a,,b > c"), "--tiers takes names"),
+        (("--require", "aa -> b"), "--knowledge: unknown names 'aa' (did you mean 'a'?)"),
+        (("--require", "a -> b", "--root", "b"), "'a' -> 'b' is both required and forbidden"),
+        (("--require", "a -> b", "--require", "b -> a"), "cycle: 'a' -> 'b' -> 'a'"),
+        (("--knowledge", "none.toml"), "none.toml: No such file"),
+        (("--tiers", "a > a"), "twice"),
+    ],
+)
+def test_what_makes_no_sense(csv, tmp_path, words, told):
+    done = f2sl("learn", csv.name, *words, folder=tmp_path)
+    assert done.returncode == 2 or "none.toml" in told
+    assert done.returncode and told in done.stderr and done.stderr.count("\n") == 1
