@@ -117,7 +117,9 @@ class Estimator:
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=False),
-            input_tags=InputTags(categorical=True, string=True),
+            input_tags=InputTags(
+                categorical=True, string=True, allow_nan="mixed" in getattr(self, "takes", ())
+            ),
         )
 
 

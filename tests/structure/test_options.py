@@ -62,7 +62,7 @@ class TestEveryLearner:
 
     def test_a_learner_says_what_it_takes(self, learner):
         takes = learner().takes
-        assert takes and set(takes) <= {"states", "number"}
+        assert takes and set(takes) <= {"states", "number", "mixed"}
 
 
 def test_all_that_is_wrong_is_said_at_once():

@@ -26,7 +26,6 @@ from f2sl.stats.answers import DEPENDENT
 from f2sl.stats.choose import make_test
 from f2sl.storage.moments import Moments
 from f2sl.table.names import listing
-from f2sl.table.table import NEEDS_ALL
 
 
 def _finished(found: Neighbourhood) -> Search[Neighbourhood]:
@@ -58,8 +57,6 @@ class TCBlankets(LocalLearner):
         from f2sl.stats.tests.fisher_z import z_answers
 
         n = engine.n_variables
-        if engine.any_gaps:
-            raise DataError(f"values are missing, and TC {NEEDS_ALL}")
         freedom = engine.n_rows - n - 1
         if freedom < 1:
             raise DataError(

@@ -17,6 +17,7 @@ from f2sl.errors import DataError, shown, unknown_name
 from f2sl.reading.kinds import AUTO
 from f2sl.reading.open import open_for
 from f2sl.table import NUMBER, STATES, Table
+from f2sl.table.column import MIXED
 
 TRUTH_VALUES = ("true", "false")
 """What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
@@ -47,7 +48,7 @@ def table_of(data: Any, kinds: str | Mapping[str, str]) -> Iterator[Table]:
     """
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
-    table = open_for((STATES, NUMBER), "a Bayesian network", data, min_variables=1, kinds=kinds)
+    table = open_for((STATES, NUMBER, MIXED), "a Bayesian network", data, min_variables=1, kinds=kinds)
     table.refuse_gaps("a Bayesian network")
     with nullcontext() if table is data else table:
         yield table

@@ -240,6 +240,8 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
                 f"{table.told(columns)}, and {learner} learns from {HOLDS[takes[0]]} alone; {cut}leave out "
                 f"with {drop_of([table.names[i] for i in columns])}"
             )
+    if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once
+        table.refuse_gaps(learner)
     if of_numbers:  # a table that was made by hand may hold anything
         problems, ends = Problems(), np.stack(table.ends)
         for i in of_numbers:

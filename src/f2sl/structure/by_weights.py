@@ -39,7 +39,6 @@ class ByWeights(StructureLearner):
 
     def _as_numbers(self, table: Table) -> Table:
         """Take states for numbers, and say so."""
-        table.refuse_gaps(type(self).__name__)
         self._from_states = STATES in table.kinds
         if self._from_states:
             self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")

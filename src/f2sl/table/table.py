@@ -192,7 +192,7 @@ class Table(ABC):
         """Refuse a table with missing values, for a learner that needs all values of a row at once."""
         if self.gaps.any():
             named = listing([repr(self.names[i]) for i in np.flatnonzero(self.gaps)])
-            raise DataError(f"values are missing in {named}, and {learner} {NEEDS_ALL}")
+            raise DataError(f"values are missing (None, NaN or null) in {named}, and {learner} {NEEDS_ALL}")
 
     def as_numbers(self) -> Self:
         """Return the table with the codes of states as numbers, itself if it holds numbers."""
