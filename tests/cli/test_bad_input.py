@@ -72,15 +72,10 @@ BAD_TABLES = {
         ["line 3 has 3 columns where 2 are expected", "delimiter ','"],
     ),
     "duplicate names": BadTable("t.csv", "a,b,a\n0,1,0\n1,1,0\n", DataError, ["'a'"]),
-    "missing values": BadTable(
-        "t.csv", "a,b\n0,x\n1,\n,y\n", DataError, ["'a' (1 of 3 rows), 'b' (1 of 3 rows)", "--missing state"]
+    "dates": BadTable(
+        "t.csv", "day,b\n2020-01-01,x\n2020-01-02,y\n2020-01-03,y\n", DataError, ["'day'", "--drop day"]
     ),
-    "floats": BadTable(
-        "t.csv",
-        "a,b\n0.5,x\n1.5,y\n",
-        DataError,
-        ["column 'a' holds real numbers", "'b' holds states", "--bins 5"],
-    ),
+    "infinite": BadTable("t.csv", "a,b\ninf,x\n1.5,y\n2.5,y\n", DataError, ["'a'", "infinit"]),
     "too many states": BadTable(
         "t.csv",
         "id,b\n" + "".join(f"s{i},{i % 2}\n" for i in range(70_000)),
