@@ -276,6 +276,7 @@ class MixedEngine:
     @cached_property
     def embedded(self) -> Embedded:
         """The correlations of all numbers, and of indicators of all states but the last that occurs."""
+        assert not self.any_gaps  # there are no samples that all of them come from
         counts, n_rows = self.counts, self.n_rows
         occurs = counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
