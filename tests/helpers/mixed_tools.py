@@ -40,7 +40,7 @@ def mixed_table(columns, kinds=("states", "number", "states", "number", "number"
 
 
 def drawn_gaps(seed, columns, share=0.1):
-    """Draw which values are missing; those of the second column are there."""
+    """Draw which values are missing; the second and third columns have all."""
     missing = np.random.default_rng(seed).random((len(columns), len(columns[0]))) < share
-    missing[1] = False
+    missing[1:3] = False
     return missing

@@ -114,10 +114,8 @@ def test_a_parent_with_gaps_is_compared_on_the_rows_that_have_it():
             none = np.empty((1, 0), np.int64)
             one = {"cg-bic": ConditionalGaussianBIC, "dg-bic": DegenerateGaussianBIC, "bdge": BDGe}[name]()
             child, parent = np.array([4]), np.array([[0]])
-            of_child, (with_parent, both) = (
-                one.on_rows(engine, child, none, none),
-                one.on_rows(engine, child, parent, none),
-            )
+            of_child = one.on_rows(engine, child, none, none)
+            with_parent, both = one.on_rows(engine, child, parent, none)
             without = one.on_rows(engine, child, none, parent)[0]
         assert alone == pytest.approx(of_child[0][0] * N / of_child[1][0])
         assert family == pytest.approx(alone + (with_parent - without)[0] * N / both[0])

@@ -299,9 +299,18 @@ class _Columns:
         def formula(groups: Groups) -> Floats:
             result = np.empty((len(groups.n_groups), 7))
             members = groups.numbers
-            asked = groups.sums, groups.first, members.variables, members.start
-            how = scaling.coarse_unit, 10.0**DIGITS, by_rows, added, COLLINEAR
-            _kernels.determinants_of_sums(*asked, *how, result)
+            _kernels.determinants_of_sums(
+                groups.sums,
+                groups.first,
+                members.variables,
+                members.start,
+                scaling.coarse_unit,
+                10.0**DIGITS,
+                by_rows,
+                added,
+                COLLINEAR,
+                result,
+            )
             return result
 
         sets = np.column_stack([also + data.n_variables, parents, children])

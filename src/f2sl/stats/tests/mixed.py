@@ -172,7 +172,14 @@ class DegenerateGaussian(MixedTest):
     ) -> tuple[Floats, Floats]:
         """Return statistic and degrees of freedom; NaN where Z determines X or Y."""
         if engine.any_gaps:
-            return self._on_own_rows(engine, np.column_stack([given, x, y]))
+            sets = np.column_stack([given, x, y])
+            own = engine.gaps[sets].any(axis=1)
+            result = np.empty((2, len(x)))
+            result[:, own] = self._on_own_rows(engine, sets[own])
+            if not own.all():
+                asked = (engine.complete_place[part[~own]] for part in (x, y, given))
+                result[:, ~own] = self.statistics(engine.complete, *asked)
+            return result[0], result[1]
         matrix, start = engine.embedded.correlations, engine.embedded.start
         found = np.empty((len(x), 4))
 

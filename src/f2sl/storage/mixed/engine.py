@@ -83,13 +83,14 @@ class Groups:
 class _Asked:
     """A batch of queries by the places of columns: members that are states, numbers, and both in order.
 
-    `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query.
+    `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query, `numeric`
+    says which of the members are numbers.
     """
 
+    numeric: Mask
     states: Queries
     numbers: Queries
     members: Queries
-    numeric: Mask
     gap_states: Queries
     gap_numbers: Queries
 
@@ -381,8 +382,20 @@ class MixedEngine:
         if not self.any_gaps:
             return np.full(len(sets), self.n_rows)
         distinct, which = np.unique(np.sort(sets, axis=1), axis=0, return_inverse=True)
-        found = self.grouped(Queries.of_matrix(distinct + self.n_variables), lambda groups: groups.sums)
-        return found[which.reshape(-1)]
+        found = self.grouped(Queries.of_matrix(distinct + self.n_variables), _samples)
+        return found[which.reshape(-1)].astype(np.int64)
+
+    @cached_property
+    def complete(self) -> MixedEngine:
+        """The engine of the columns without gaps, of which there must be both kinds; `complete_place`s."""
+        engine = MixedEngine(self._table.select(np.flatnonzero(~self.gaps).tolist()), self.threads.n_threads)
+        self._opened.append(engine)
+        return engine
+
+    @cached_property
+    def complete_place(self) -> Integers:
+        """Which of the columns without gaps each of them is."""
+        return np.cumsum(~self.gaps) - 1
 
     def _in_pieces(self, queries: Queries, loads: Floats, answer: Callable[[Queries], Floats]) -> Floats:
         """Answer some queries at a time, over threads if the samples are in memory."""
@@ -432,7 +445,7 @@ class MixedEngine:
         wanted = own & ~numbers, own & numbers, own, gaps & ~numbers, gaps & numbers
         parts = [_kept(everyone, chosen) for chosen in wanted]
         local = [Queries(place[part.variables], part.start) for part in parts]
-        asked = _Asked(*local[:3], self.is_number[parts[2].variables], *local[3:])
+        asked = _Asked(self.is_number[parts[2].variables], *local)
         if isinstance(self._table, MemoryTable):
             return function(codes, *halves, cardinalities, asked, first)
         scaling = self._scaling.part(self.place[used[1]])
@@ -531,9 +544,22 @@ def _summed(
     first: Integers,
 ) -> Integers:
     sums = np.empty(int(first[-1]), np.int64)
-    parts = asked.states, asked.numbers, asked.gap_states, asked.gap_numbers
-    flat = (array for part in parts for array in (part.variables, part.start))
-    _kernels.sums_by_group(codes, coarse, fine, cardinalities, *flat, first, sums)
+    _kernels.sums_by_group(
+        codes,
+        coarse,
+        fine,
+        cardinalities,
+        asked.states.variables,
+        asked.states.start,
+        asked.numbers.variables,
+        asked.numbers.start,
+        asked.gap_states.variables,
+        asked.gap_states.start,
+        asked.gap_numbers.variables,
+        asked.gap_numbers.start,
+        first,
+        sums,
+    )
     return sums
 
 
@@ -546,10 +572,27 @@ def _summed_columns(
     first: Integers,
 ) -> Integers:
     sums = np.empty(int(first[-1]), np.int64)
-    flat = (array for part in (asked.gap_states, asked.gap_numbers) for array in (part.variables, part.start))
-    members = asked.members.variables, asked.numeric, asked.members.start
-    _kernels.sums_of_columns(codes, coarse, fine, cardinalities, *members, *flat, first, sums)
+    _kernels.sums_of_columns(
+        codes,
+        coarse,
+        fine,
+        cardinalities,
+        asked.members.variables,
+        asked.numeric,
+        asked.members.start,
+        asked.gap_states.variables,
+        asked.gap_states.start,
+        asked.gap_numbers.variables,
+        asked.gap_numbers.start,
+        first,
+        sums,
+    )
     return sums
+
+
+def _samples(groups: Groups) -> Floats:
+    """Return the number of samples of queries that have neither states nor numbers."""
+    return groups.sums.astype(np.float64)
 
 
 _Summing = Callable[..., Integers]
