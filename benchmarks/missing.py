@@ -93,6 +93,9 @@ Hamming distances between CPDAGs, means of five data sets; smaller is better. `a
 question from the rows that have all of its columns and is the default; `drop` drops incomplete rows, `state`
 makes missing values a state of their column; *complete* has all values.
 
+Columns of states, of numbers, and both together ([mixed.md](mixed.md)) may have missing values; the networks
+below are of states.
+
 Of what decides that a value goes (MAR), some values are gone as well. Where `drop` leaves no row, the graph
 counts as empty. Ties count as best.
 

@@ -24,16 +24,23 @@ def mixed_columns(seed, n_rows=120, kinds=("states", "number", "states", "number
     return columns
 
 
-def mixed_table(columns, kinds=("states", "number", "states", "number", "number")):
-    """Make a table of columns of these kinds, names in their order."""
-    described = [
-        Column(f"v{i}", kind, () if kind == "number" else tuple(range(int(column.max()) + 1)))
-        for i, (column, kind) in enumerate(zip(columns, kinds, strict=True))
-    ]
-    parts = [
-        np.array([column for column, own in zip(columns, kinds, strict=True) if own == kind]).reshape(
-            -1, len(columns[0])
-        )
-        for kind in ("states", "number")
-    ]
-    return MemoryTable(tuple(described), parts[0].astype(np.int64), parts[1])
+def mixed_table(columns, kinds=("states", "number", "states", "number", "number"), states=None, missing=None):
+    """Make a table of columns of these kinds, names in their order.
+
+    `states` are the numbers of states, where not all of them occur; `missing` says which values are missing.
+    """
+    described, held = [], {"states": [], "number": []}
+    for i, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
+        gaps = np.zeros(len(column), bool) if missing is None else missing[i]
+        k = 0 if kind == "number" else int(column.max()) + 1 if states is None else states[i]
+        described.append(Column(f"v{i}", kind, tuple(range(k)), int(gaps.sum())))
+        held[kind].append(np.where(gaps, np.nan if kind == "number" else k, column))
+    codes, numbers = (np.array(held[kind]).reshape(-1, len(columns[0])) for kind in ("states", "number"))
+    return MemoryTable(tuple(described), codes.astype(np.int64), numbers)
+
+
+def drawn_gaps(seed, columns, share=0.1):
+    """Draw which values are missing; the second and third columns have all."""
+    missing = np.random.default_rng(seed).random((len(columns), len(columns[0]))) < share
+    missing[1:3] = False
+    return missing

@@ -129,7 +129,7 @@ def test_with_the_moments_of_the_population_only_what_d_separates_is_independent
     deviation = np.sqrt(np.diag(covariance))
     embedded = SimpleNamespace(correlations=covariance / np.outer(deviation, deviation), start=start)
     threads = SimpleNamespace(map=lambda function, items: [function(item) for item in items])
-    engine = SimpleNamespace(embedded=embedded, n_rows=10**10, threads=threads)
+    engine = SimpleNamespace(embedded=embedded, n_rows=10**10, threads=threads, any_gaps=False)
     for x, y in combinations(range(6), 2):
         others = [v for v in range(6) if v not in (x, y)]
         for size in range(5):

@@ -13,7 +13,7 @@ from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.stream.table import StreamTable
 from f2sl.structure.base import STRUCTURE
 from marks import compiled_only
-from mixed_tools import mixed_columns, mixed_table
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers
 
 pytestmark = compiled_only
@@ -22,6 +22,7 @@ SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_
 """Options that make a learner quick; the answer need not be a good one."""
 
 KINDS = ("states", "number", "mixed")
+WITH_GAPS = "mixed, with gaps"
 SETS = [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry]
 MEMORY = 1 << 28
 
@@ -66,8 +67,9 @@ def engine(request):
 def drawn(kind, seed):
     if kind == "number":
         return related_numbers(seed)
-    if kind == "mixed":
-        return mixed_table(mixed_columns(seed, 200))
+    if kind.startswith("mixed"):
+        columns = mixed_columns(seed, 200)
+        return mixed_table(columns, missing=drawn_gaps(seed, columns) if kind == WITH_GAPS else None)
     return make_table(related_codes(seed, 200, 5, most_states=3))
 
 
@@ -92,7 +94,8 @@ def of_kinds(entries, kinds_of):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
+    of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes)
+    + [(name, WITH_GAPS) for name in ("f2sl-h", "f2sl-c", "mmhc", "pc-stable")],
 )
 def test_structures_are_the_same(engine, name, kind):
     learner = STRUCTURE.load(name)

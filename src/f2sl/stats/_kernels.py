@@ -314,11 +314,10 @@ def gaussian_by_group(
     sums: Array,
     first: Array,
     n_groups: Array,
-    numbers: Array,
     number_start: Array,
     coarse_unit: float,
     spread: Array,
-    n_rows: int,
+    n_rows: Array,
     weight: float,
     tolerance: float,
     result: Array,
@@ -328,14 +327,14 @@ def gaussian_by_group(
     Each group has its own mean. Its covariances are those of its samples and of `weight` more that have the
     covariances of all samples within groups, so that small groups borrow from the others; with infinite
     weight all groups have these. Numbers are in units of `spread`, their standard deviations as whole
-    numbers.
+    numbers, one for each number of each query; `n_rows` are the samples of each query.
 
     result : (n_queries, 2) float64
         Output: log likelihood, and how many groups are not empty.
     """
     for t in range(len(n_groups)):
-        own = numbers[number_start[t] : number_start[t + 1]]
-        q = len(own)
+        own_spread = spread[number_start[t] : number_start[t + 1]]
+        q = len(own_spread)
         width = 1 + 2 * q + 3 * q * (q + 1) // 2
         places = np.arange(q)
         pooled, scatter, matrix = np.zeros((q, q)), np.empty((q, q)), np.empty((q, q))
@@ -345,27 +344,27 @@ def gaussian_by_group(
             at = first[t] + g * width
             if sums[at] > 0:
                 occurring += 1
-                _scatter(sums, at, own, coarse_unit, spread, scatter)
+                _scatter(sums, at, own_spread, coarse_unit, scatter)
                 pooled += scatter
-        pooled /= n_rows
+        pooled /= max(n_rows[t], 1)
         total = 0.0
         if np.isinf(weight):
             factorise(pooled, places, tolerance, factor)
-            total = n_rows * (log_of_diagonal(factor, 0, q, tolerance) + q)
+            total = n_rows[t] * (log_of_diagonal(factor, 0, q, tolerance) + q)
         else:
             for g in range(n_groups[t]):
                 at = first[t] + g * width
                 n = sums[at]
                 if n == 0:
                     continue
-                _scatter(sums, at, own, coarse_unit, spread, scatter)
+                _scatter(sums, at, own_spread, coarse_unit, scatter)
                 for i in range(q):
                     for j in range(q):
                         matrix[i, j] = (scatter[i, j] + weight * pooled[i, j]) / (n + weight)
                 factorise(matrix, places, tolerance, factor)
                 total += n * log_of_diagonal(factor, 0, q, tolerance)
                 total += _trace(factor, scatter, n, column)
-        result[t, 0] = -0.5 * (n_rows * q * np.log(2.0 * np.pi) + total)
+        result[t, 0] = -0.5 * (n_rows[t] * q * np.log(2.0 * np.pi) + total)
         result[t, 1] = occurring
 
 
@@ -374,7 +373,6 @@ def marginal_by_group(
     sums: Array,
     first: Array,
     n_groups: Array,
-    numbers: Array,
     number_start: Array,
     coarse_unit: float,
     centre: Array,
@@ -386,14 +384,15 @@ def marginal_by_group(
     """Compute the log marginal likelihood of numbers that are normal within each group.
 
     The prior is the normal-Wishart one of "bge", the same for all groups, about the mean of all samples:
-    `centre` as a whole number. Other arguments are those of `gaussian_by_group`.
+    `centre` as a whole number, one for each number of each query. Other arguments are those of
+    `gaussian_by_group`.
 
     result : (n_queries, 2) float64
         Output: log marginal likelihood, and how many groups are not empty.
     """
     for t in range(len(n_groups)):
-        own = numbers[number_start[t] : number_start[t + 1]]
-        q = len(own)
+        own_spread = spread[number_start[t] : number_start[t + 1]]
+        q = len(own_spread)
         width = 1 + 2 * q + 3 * q * (q + 1) // 2
         places = np.arange(q)
         matrix, factor, off = np.empty((q, q)), np.zeros((q, q)), np.empty(q)
@@ -404,10 +403,10 @@ def marginal_by_group(
             if n == 0:
                 continue
             occurring += 1
-            _scatter(sums, at, own, coarse_unit, spread, matrix)
+            _scatter(sums, at, own_spread, coarse_unit, matrix)
             for i in range(q):
                 mean = (sums[at + 1 + i] * coarse_unit + sums[at + 1 + q + i]) / n
-                off[i] = (mean - centre[own[i]]) / spread[own[i]]
+                off[i] = (mean - centre[number_start[t] + i]) / own_spread[i]
                 matrix[i, i] += prior_variance
             for i in range(q):
                 for j in range(q):
@@ -438,24 +437,24 @@ def marginal_of_determinant(
 
 @kernel
 def marginals(
-    n: int, sizes: Array, log_determinants: Array, mean_weight: float, prior_variance: float, result: Array
+    n: Array, sizes: Array, log_determinants: Array, mean_weight: float, prior_variance: float, result: Array
 ) -> None:
-    """Write the log marginal likelihoods of n samples of so many numbers into `result`, (m,) float64."""
+    """Write the log marginal likelihoods of n samples of so many numbers into `result`, (m,) each."""
     for t in range(len(sizes)):
-        result[t] = marginal_of_determinant(n, sizes[t], log_determinants[t], mean_weight, prior_variance)
+        result[t] = marginal_of_determinant(n[t], sizes[t], log_determinants[t], mean_weight, prior_variance)
 
 
 @kernel
-def _scatter(sums: Array, at: int, own: Array, coarse_unit: float, spread: Array, scatter: Array) -> None:
+def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: Array) -> None:
     """Write the sums of products about the means of one group, whose sums begin at `at`, into `scatter`."""
-    q, n = len(own), sums[at]
+    q, n = len(spread), sums[at]
     product = at + 1 + 2 * q
     for i in range(q):
         sum_i = sums[at + 1 + i] * coarse_unit + sums[at + 1 + q + i]
         for j in range(i + 1):
             sum_j = sums[at + 1 + j] * coarse_unit + sums[at + 1 + q + j]
             both = (sums[product] * coarse_unit + sums[product + 1]) * coarse_unit + sums[product + 2]
-            scatter[i, j] = (both - sum_i * sum_j / n) / (spread[own[i]] * spread[own[j]])
+            scatter[i, j] = (both - sum_i * sum_j / n) / (spread[i] * spread[j])
             scatter[j, i] = scatter[i, j]
             product += 3
 
@@ -487,3 +486,153 @@ def _trace(factor: Array, scatter: Array, n: int, column: Array) -> float:
         for j in range(i + 1):
             total += column[j] * inverse[i, j]
     return total
+
+
+@kernel
+def moments_of_groups(
+    sums: Array,
+    first: Array,
+    n_groups: Array,
+    number_start: Array,
+    coarse_unit: float,
+    n_rows: Array,
+    centre: Array,
+    spread: Array,
+) -> None:
+    """Compute the number of samples of each query, and means and deviations of its numbers in these.
+
+    n_rows : (n_queries,) int64; centre, spread : float64, one for each number of each query; output. The
+    spread of a number that does not vary is 1.
+    """
+    for t in range(len(n_groups)):
+        q = number_start[t + 1] - number_start[t]
+        total = np.zeros(1 + 2 * q + 3 * q * (q + 1) // 2, np.int64)
+        for g in range(n_groups[t]):
+            at = first[t] + g * len(total)
+            total += sums[at : at + len(total)]
+        n_rows[t] = total[0]
+        for i in range(q):
+            place = number_start[t] + i
+            centre[place], spread[place] = 0.0, 1.0
+            if total[0] > 0:
+                centre[place] = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
+                own = 1 + 2 * q + 3 * (i * (i + 1) // 2 + i)
+                square = (total[own] * coarse_unit + total[own + 1]) * coarse_unit + total[own + 2]
+                square -= centre[place] * centre[place] * total[0]
+                if square > 0.0:
+                    spread[place] = np.sqrt(square / total[0])
+
+
+@kernel
+def _correlated(
+    sums: Array, at: int, sizes: Array, coarse_unit: float, digits: float
+) -> tuple[Array, Array, Array]:
+    """Correlate the numbers of a query and the indicators of all states but the last that occurs.
+
+    sizes : (m,) int64, the states of each member, 0 for numbers. The sums begin at `at`. A number that does
+    not vary has no correlations, nor a 1 on the diagonal.
+
+    Returns the correlations, where the columns of each member begin, and the sums of squares about the mean.
+    """
+    width = 0
+    for k in sizes:
+        width += max(k, 1)
+    n = sums[at]
+    products = np.zeros((width, width))
+    if n > 0:
+        _scatter(sums, at, np.ones(width), coarse_unit, products)
+    used = np.empty(width, np.int64)
+    start = np.zeros(len(sizes) + 1, np.int64)
+    column, n_used = 0, 0
+    for i in range(len(sizes)):
+        if sizes[i] == 0:
+            used[n_used] = column
+            n_used += 1
+        else:
+            last = -1
+            for place in range(column, column + sizes[i]):
+                if sums[at + 1 + width + place] > 0:
+                    # A state that occurs has an indicator once there is another after it.
+                    if last >= 0:
+                        used[n_used] = last
+                        n_used += 1
+                    last = place
+        column += max(sizes[i], 1)
+        start[i + 1] = n_used
+    matrix, squares = np.zeros((n_used, n_used)), np.empty(n_used)
+    for i in range(n_used):
+        squares[i] = max(products[used[i], used[i]], 0.0)
+        for j in range(i):
+            both = squares[i] * squares[j]
+            if both > 0.0:
+                r = np.rint(products[used[i], used[j]] / np.sqrt(both) * digits) / digits
+                matrix[i, j] = matrix[j, i] = min(max(r, -1.0), 1.0)
+        matrix[i, i] = 1.0 if squares[i] > 0.0 else 0.0
+    return matrix, start, squares
+
+
+@kernel
+def log_ratios_of_sums(
+    sums: Array,
+    first: Array,
+    sizes: Array,
+    member_start: Array,
+    coarse_unit: float,
+    digits: float,
+    tolerance: float,
+    result: Array,
+) -> None:
+    """Do what `log_ratios` does for questions with samples of their own: Z, X, Y are the members of each.
+
+    result : (m, 5) float64, output: as there, and the number of samples.
+    """
+    for t in range(len(first) - 1):
+        own = sizes[member_start[t] : member_start[t + 1]]
+        matrix, start, _ = _correlated(sums, first[t], own, coarse_unit, digits)
+        k = len(own)
+        given = np.arange(k - 2).reshape(1, k - 2)
+        part = result[t : t + 1, :4]
+        log_ratios(matrix, start, np.array([k - 2]), np.array([k - 1]), given, tolerance, part)
+        result[t, 4] = sums[first[t]]
+
+
+@kernel
+def determinants_of_sums(
+    sums: Array,
+    first: Array,
+    sizes: Array,
+    member_start: Array,
+    coarse_unit: float,
+    digits: float,
+    by_rows: bool,
+    added: float,
+    tolerance: float,
+    result: Array,
+) -> None:
+    """Compute log determinants of families with samples of their own, the child last.
+
+    They are those of the correlations, times the number of samples with `by_rows`, and with `added` on the
+    diagonal.
+
+    result : (m, 7) float64, output
+        Log determinants of all and of the parents, how many columns these have, the samples, the child's sum
+        of squares about the mean, and the least such sum of all numbers.
+    """
+    for t in range(len(first) - 1):
+        own = sizes[member_start[t] : member_start[t + 1]]
+        matrix, start, squares = _correlated(sums, first[t], own, coarse_unit, digits)
+        n, k = sums[first[t]], len(own)
+        if by_rows:
+            matrix *= n
+        for i in range(len(matrix)):
+            matrix[i, i] += added
+        factor = np.zeros(matrix.shape)
+        factorise(matrix, np.arange(len(matrix)), tolerance, factor)
+        result[t, 0] = log_of_diagonal(factor, 0, start[k], tolerance)
+        result[t, 1] = log_of_diagonal(factor, 0, start[k - 1], tolerance)
+        result[t, 2], result[t, 3], result[t, 4] = start[k], start[k - 1], n
+        result[t, 5] = squares[-1] if own[-1] == 0 else 0.0
+        result[t, 6] = np.inf
+        for i in range(k):
+            if own[i] == 0:
+                result[t, 6] = min(result[t, 6], squares[start[i]])

@@ -36,15 +36,19 @@ class ByGroup:
     coarse_unit : float
         Unit of the coarse halves of whole numbers.
     centre, spread : ndarray
-        Means and standard deviations of the numbers, as whole numbers.
+        Means and standard deviations of the numbers, as whole numbers; with gaps those of the samples that
+        have all variables of a query are taken instead.
     n_rows : int
         Number of samples.
+    gaps : bool
+        Whether queries have samples of their own.
     """
 
     coarse_unit: float
     centre: Floats
     spread: Floats
     n_rows: int
+    gaps: bool
 
     @classmethod
     def on(cls, engine: MixedEngine, *options: float) -> Self:
@@ -52,7 +56,19 @@ class ByGroup:
         moments = engine.moments
         assert moments.scaling is not None  # a mixed engine's moments are those of a table
         centre, spread = moments.sums / engine.n_rows, np.sqrt(moments.squares / engine.n_rows)
-        return cls(moments.scaling.coarse_unit, centre, spread, engine.n_rows, *options)
+        return cls(moments.scaling.coarse_unit, centre, spread, engine.n_rows, engine.any_gaps, *options)
+
+    def of_numbers(self, groups: Groups) -> tuple[Integers, Floats, Floats]:
+        """Return the number of samples of each query, and centre and spread of each of its numbers."""
+        numbers = groups.numbers
+        if not self.gaps:
+            n_rows = np.full(len(numbers), self.n_rows)
+            return n_rows, self.centre[numbers.variables], self.spread[numbers.variables]
+        n_rows = np.empty(len(numbers), np.int64)
+        centre, spread = np.empty((2, len(numbers.variables)))
+        asked = groups.sums, groups.first, groups.n_groups, numbers.start, self.coarse_unit
+        _kernels.moments_of_groups(*asked, n_rows, centre, spread)
+        return n_rows, centre, spread
 
     def __call__(self, groups: Groups) -> Floats:
         """Return a log likelihood of each query's numbers, and how many of its groups are not empty."""
@@ -72,15 +88,15 @@ class LikelihoodByGroup(ByGroup):
     def __call__(self, groups: Groups) -> Floats:
         """Return the log likelihood of each query's numbers, and how many of its groups are not empty."""
         result = np.empty((len(groups.n_groups), 2))
+        n_rows, _, spread = self.of_numbers(groups)
         _kernels.gaussian_by_group(
             groups.sums,
             groups.first,
             groups.n_groups,
-            groups.numbers.variables,
             groups.numbers.start,
             self.coarse_unit,
-            self.spread,
-            self.n_rows,
+            spread,
+            n_rows,
             self.weight,
             COLLINEAR,
             result,
@@ -108,15 +124,15 @@ class MarginalByGroup(ByGroup):
     def __call__(self, groups: Groups) -> Floats:
         """Return the log marginal likelihood of each query's numbers, and how many groups are not empty."""
         result = np.empty((len(groups.n_groups), 2))
+        _, centre, spread = self.of_numbers(groups)
         _kernels.marginal_by_group(
             groups.sums,
             groups.first,
             groups.n_groups,
-            groups.numbers.variables,
             groups.numbers.start,
             self.coarse_unit,
-            self.centre,
-            self.spread,
+            centre,
+            spread,
             ALPHA_MU,
             PRIOR_VARIANCE,
             result,
@@ -128,10 +144,14 @@ class MarginalByGroup(ByGroup):
         matrix = self.n_rows * correlations
         matrix[np.diag_indices(len(matrix))] += PRIOR_VARIANCE
         left = log_determinants(matrix, Queries.of_matrix(sets))
-        result = np.empty(len(sets))
-        sizes = np.full(len(sets), sets.shape[1])
-        _kernels.marginals(self.n_rows, sizes, left, ALPHA_MU, PRIOR_VARIANCE, result)
-        return result
+        return marginals(np.full(len(sets), self.n_rows), np.full(len(sets), sets.shape[1]), left)
+
+
+def marginals(n_rows: Integers, sizes: Integers, log_determinants: Floats) -> Floats:
+    """Return the log marginal likelihoods of so many samples of so many numbers."""
+    result = np.empty(len(sizes))
+    _kernels.marginals(n_rows, sizes, log_determinants, ALPHA_MU, PRIOR_VARIANCE, result)
+    return result
 
 
 def log_determinants(matrix: Floats, queries: Queries) -> Floats:
@@ -145,13 +165,14 @@ class Parts(NamedTuple):
     """Of each set: log likelihood of its numbers, their number, and configurations of its states.
 
     `occurring` says how many of the configurations there are in the data. The likelihood is NaN where there
-    are more configurations than rows.
+    are more configurations than rows. `rows` are the samples that it comes from.
     """
 
     log_likelihood: Floats
     numbers: Integers
     configurations: Floats
     occurring: Floats
+    rows: Integers
 
 
 class GaussianParts:
@@ -169,21 +190,28 @@ class GaussianParts:
         self.engine = engine
         self.formula = formula
 
-    def of(self, sets: Integers) -> Parts:
-        """Compute the parts of sets of one size, one a row, in any order of their members."""
-        distinct, which = np.unique(np.sort(sets, axis=1), axis=0, return_inverse=True)
-        engine, n = self.engine, len(distinct)
+    def of(self, sets: Integers, also: Integers | None = None) -> Parts:
+        """Compute the parts of sets of one size, one a row, in any order of their members.
+
+        With missing values they come from the samples that have all members, and those of `also`.
+        """
+        limits = sets[:, :0] if also is None else np.sort(also, axis=1)
+        asked = np.column_stack([np.sort(sets, axis=1), limits + self.engine.n_variables])
+        questions, which = np.unique(asked, axis=0, return_inverse=True)
+        engine, n = self.engine, len(questions)
+        distinct = questions[:, : sets.shape[1]]
+        rows = engine.complete_rows(questions % engine.n_variables)
         is_number = engine.is_number[distinct]
         numbers = is_number.sum(axis=1)
         configurations = np.maximum(engine.cardinalities[distinct], 1).prod(axis=1, dtype=np.float64)
         found = np.tile([0.0, 1.0], (n, 1))
-        alone = (numbers > 0) & is_number.all(axis=1)
+        alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_gaps)
         if alone.any():
             places = engine.place[distinct[alone]]
             found[alone, 0] = self.formula.alone(engine.moments.correlations, places)
-        mixed = (numbers > 0) & ~is_number.all(axis=1)
-        possible = mixed & (configurations <= engine.n_rows)
+        mixed = (numbers > 0) & ~alone
+        possible = mixed & (configurations <= rows)
         found[mixed & ~possible] = np.nan
-        found[possible] = engine.grouped(Queries.of_matrix(distinct[possible]), self.formula).reshape(-1, 2)
+        found[possible] = engine.grouped(Queries.of_matrix(questions[possible]), self.formula).reshape(-1, 2)
         which = which.reshape(-1)
-        return Parts(found[which, 0], numbers[which], configurations[which], found[which, 1])
+        return Parts(found[which, 0], numbers[which], configurations[which], found[which, 1], rows[which])

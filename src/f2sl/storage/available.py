@@ -53,7 +53,6 @@ class AvailableMoments(Moments):
     any_gaps = True
     gaps: Mask
     pair_rows: Floats
-    _scaling: Scaling
     _columns: tuple[Floats, Floats, Mask] | None = None
 
     @classmethod
@@ -76,7 +75,7 @@ class AvailableMoments(Moments):
         np.fill_diagonal(found, 1.0)
         variances = np.diagonal(squares) / np.diagonal(n_rows) * scaling.unit**2
         moments = cls(table.n_rows, variances, found, n_jobs, table.names)
-        moments._table, moments._scaling, moments.pair_rows = table, scaling, n_rows
+        moments._table, moments.scaling, moments.pair_rows = table, scaling, n_rows
         moments.gaps = table.gaps > 0
         if isinstance(table, MemoryTable):
             moments._columns = *scaling.halves(table.numbers), np.isnan(table.numbers)
@@ -84,20 +83,20 @@ class AvailableMoments(Moments):
 
     def of_questions(self, variables: Integers) -> OfQuestions:
         """Compute the moments of each row of columns, from the samples that have all of them."""
-        assert self._table is not None
+        assert self._table is not None and self.scaling is not None
         if self._columns is not None:
             n_rows, sums, products = _sums_of_questions(variables, *self._columns)
         else:
-            asked = partial(_questions_of_block, self._scaling, variables)
+            asked = partial(_questions_of_block, self.scaling, variables)
             n_rows, sums, products = self._table.add_up(asked)
-        unit = self._scaling.coarse_unit
+        unit = self.scaling.coarse_unit
         first = sums[:, 0] * unit + sums[:, 1]
         both = (products[:, 0] * unit + products[:, 1]) * unit + products[:, 2]
         with np.errstate(divide="ignore", invalid="ignore"):
             both -= first[:, :, None] * first[:, None, :] / n_rows[:, None, None]
             squares = np.einsum("tii->ti", both)
             found = both / np.sqrt(squares[:, :, None] * squares[:, None, :])
-            variances = squares / n_rows[:, None] * self._scaling.unit[variables] ** 2
+            variances = squares / n_rows[:, None] * self.scaling.unit[variables] ** 2
         found = np.clip(np.round(found, DIGITS), -1.0, 1.0)
         known = (n_rows >= LEAST_ROWS) & (squares > 0.0).all(axis=1)
         found[~known] = np.nan

@@ -195,9 +195,7 @@ class Presence:
             return Queries.of_matrix(pairs)
         first, second = pairs.T
         alone = np.stack([self.numbers[second], first, self.numbers[first], second], axis=1)
-        three = np.concatenate([pairs, alone], axis=1).ravel()
-        lengths = (three >= 0).reshape(-1, 2).sum(axis=1)
-        return Queries(three[three >= 0], np.concatenate([[0], np.cumsum(lengths)]))
+        return Queries.of_some(np.concatenate([pairs, alone], axis=1).reshape(-1, 2))
 
     def rows(self, codes: NDArray[Any], used: Integers, wanted: Integers) -> NDArray[Any]:
         """Return the codes of some numbers, given those of the variables `used`, which are ascending."""
@@ -252,6 +250,18 @@ class Queries:
         """Make a batch from a matrix with one query a row."""
         n, width = queries.shape
         return cls(np.ascontiguousarray(queries, np.int64).ravel(), np.arange(n + 1, dtype=np.int64) * width)
+
+    @classmethod
+    def of_some(cls, queries: Integers) -> Queries:
+        """Make a batch from a matrix with one query a row, without the negative entries.
+
+        Examples
+        --------
+        >>> Queries.of_some(np.array([[0, -1], [2, 1]])).start.tolist()
+        [0, 1, 3]
+        """
+        lengths = (queries >= 0).sum(axis=1)
+        return cls(queries[queries >= 0], np.concatenate([[0], np.cumsum(lengths)]))
 
     def part(self, first: int, last: int) -> Queries:
         """Give queries `first` to `last` (not included) as a batch of their own."""

@@ -77,7 +77,9 @@ class RatiosOver:
 
     threshold: float
 
-    def of_ratios(self, first: Integers, second: Integers, states: Integers, ratios: Floats) -> FoundPairs:
+    def of_ratios(
+        self, first: Integers, second: Integers, states: Integers, rows: Integers, ratios: Floats
+    ) -> FoundPairs:
         """Keep the pairs above the threshold, with their values."""
         values = of_ratios(ratios)
         keep = values > self.threshold + TOLERANCE

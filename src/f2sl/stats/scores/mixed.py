@@ -31,24 +31,86 @@ are comparable. A family with more configurations of states than rows has the sc
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
-from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, MarginalByGroup, log_determinants
-from f2sl.stats.scores.base import Score
+from f2sl.stats.conditioning import COLLINEAR
+from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, MarginalByGroup, log_determinants, marginals
+from f2sl.stats.measures.information import LogTable
+from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
 from f2sl.stats.scores.dirichlet import BDeu
-from f2sl.stats.scores.gaussian import ALPHA_MU, PRIOR_VARIANCE, GaussianBIC
-from f2sl.stats.scores.likelihood import BIC
-from f2sl.storage.mixed.engine import CELL_BITS, MixedEngine
-from f2sl.storage.protocol import CountingEngine, Queries
+from f2sl.stats.scores.gaussian import PRIOR_VARIANCE, GaussianBIC
+from f2sl.stats.scores.likelihood import BIC, LogLikelihood
+from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.storage.mixed.engine import BINS, CELL_BITS, Groups, MixedEngine
+from f2sl.storage.moments import DIGITS
+from f2sl.storage.protocol import CountingEngine, Queries, Tables
 from f2sl.table.column import MIXED
 
 
+class MixedScore(Score):
+    """Base of the scores of states and numbers together.
+
+    With missing values, families are compared on the samples that have all of them
+    (:class:`~f2sl.stats.scores.base.AvailableFamilies`).
+    """
+
+    kinds = (MIXED,)
+
+    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family."""
+        if data.any_gaps:
+            return self.bind(data).score_all(children, parents)
+        return self.of_complete(data, children, parents)
+
+    def bind(self, engine: MixedEngine) -> FamilyScores:
+        """Make the score ready to score families on an engine's data."""
+        if not engine.any_gaps:
+            return super().bind(engine)
+        available = AvailableFamilies(partial(self._compared, engine), engine.gaps)
+        return FamilyScores(available, self.edge_log_prior)
+
+    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family, where no values are missing."""
+        raise NotImplementedError
+
+    def on_rows(
+        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
+    ) -> tuple[Floats, Floats]:
+        """Score families on the samples that have all of them, and the variables of `also`, (m, any).
+
+        Returns the log scores and the numbers of samples, 0 where nothing can be said: numbers do not vary.
+        """
+        raise NotImplementedError
+
+    def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
+        """Score families, and what is left of them without one parent, on the same samples."""
+        found = Compared(*np.zeros((3, len(queries))))
+        sizes = np.diff(queries.start)
+        for size in np.unique(sizes):
+            own = np.flatnonzero(sizes == size)
+            members = queries.variables[queries.start[own][:, None] + np.arange(size)]
+            found.score[own], rows = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
+            found.share[own] = rows / data.n_rows
+            some = (left_out[own] >= 0) & (rows > 0)
+            if some.any():
+                members, at = members[some], left_out[own[some]][:, None]
+                kept = members[np.arange(size) != at].reshape(-1, size - 1)
+                also = np.take_along_axis(members, at, axis=1)
+                found.without[own[some]] = self.on_rows(data, kept[:, -1], kept[:, :-1], also)[0]
+        impossible = np.isneginf(found.score)
+        # Neither score nor difference is finite then.
+        found.without[impossible], found.share[impossible] = 0.0, 0.0
+        return found
+
+
 @dataclass(frozen=True)
-class ConditionalGaussianBIC(Score):
+class ConditionalGaussianBIC(MixedScore):
     """Log likelihood of conditional Gaussian families less log(N) / 2 for each parameter.
 
     Parameters
@@ -58,10 +120,9 @@ class ConditionalGaussianBIC(Score):
     """
 
     weight: float = 5.0
-    kinds = (MIXED,)
 
-    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family."""
+    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family, where no values are missing."""
         scores = np.empty(len(children))
         numbers = data.is_number[np.column_stack([parents, children])]
         none, alone = ~numbers.any(axis=1), numbers.all(axis=1)
@@ -88,16 +149,40 @@ class ConditionalGaussianBIC(Score):
             scores[some] += BIC().families(data, data.place[children[some]], data.place[own])
         return np.where(np.isnan(scores), -np.inf, scores)
 
-    def of_numbers(self, data: MixedEngine, sets: Integers) -> Floats:
+    def of_numbers(self, data: MixedEngine, sets: Integers, also: Integers | None = None) -> Floats:
         """Return the log likelihood of the numbers in each set, given its states, less the penalty."""
         formula = LikelihoodByGroup.on(data, self.weight)
-        part = GaussianParts(data, formula).of(sets)
+        part = GaussianParts(data, formula).of(sets, also)
         parameters = formula.parameters(part.numbers, part.configurations)
-        return part.log_likelihood - 0.5 * math.log(data.n_rows) * parameters
+        penalty = np.log(np.maximum(part.rows, 1)) if data.any_gaps else math.log(data.n_rows)
+        return np.asarray(part.log_likelihood - 0.5 * penalty * parameters)
+
+    def on_rows(
+        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
+    ) -> tuple[Floats, Floats]:
+        """Score families on the samples that have all of them, and the variables of `also`."""
+        columns = _Columns.of(data, children, parents, also)
+        scores = self.of_numbers(data, np.column_stack([parents, children]), also)
+        scores -= self.of_numbers(data, parents, np.column_stack([also, children]))
+        scores += columns.log_units
+        of_states = ~data.is_number[children]
+        if of_states.any():
+            # Of a state variable given those among its parents, where there are its other parents, too.
+            counts, own, parents = data.binned, children[of_states], parents[of_states]
+            presence = counts.presence.numbers
+            members = np.where(data.is_number[parents], presence[parents], parents)
+            queries = Queries.of_some(np.column_stack([presence[also[of_states]], members, own]))
+            formula = FamilyFormula(LogLikelihood(), LogTable(data.n_rows))
+            scores[of_states] += counts.evaluate(queries, formula)[:, 0]
+            r = data.cardinalities[own]
+            q = np.maximum(np.where(data.is_number[parents], 1, data.cardinalities[parents]), 1)
+            penalty = 0.5 * np.log(np.maximum(columns.rows[of_states], 1.0))
+            scores[of_states] -= penalty * q.prod(axis=1, dtype=np.float64) * (r - 1)
+        return np.where(np.isnan(scores), -np.inf, scores), columns.rows
 
 
 @dataclass(frozen=True)
-class BDGe(Score):
+class BDGe(MixedScore):
     """Marginal likelihood of each family by the best of a few models: BDeu of states, BGe of numbers.
 
     Parameters
@@ -107,15 +192,14 @@ class BDGe(Score):
     """
 
     equivalent_sample_size: float = 10.0
-    kinds = (MIXED,)
 
     @property
     def edge_log_prior(self) -> float:
         """The F2SL paper's prior of structures: - log(ess + 1) for each edge."""
         return BDeu(self.equivalent_sample_size).edge_log_prior
 
-    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family."""
+    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family, where no values are missing."""
         scores = BDeu(self.equivalent_sample_size).families(_Binned(data.binned), children, parents)
         of_numbers = data.is_number[children]
         if of_numbers.any():
@@ -129,22 +213,124 @@ class BDGe(Score):
     def _gaussian(data: MixedEngine, children: Integers, parents: Integers) -> Floats:
         """Return the score of numbers of variance 1 by linear equations, the better of both kinds."""
         everyone = np.column_stack([parents, children])
-        prior = ALPHA_MU, PRIOR_VARIANCE
         matrix = data.n_rows * data.embedded.correlations
         matrix[np.diag_indices(len(matrix))] += PRIOR_VARIANCE
         additive = np.zeros(len(children))
         for sign, sets in ((1, everyone), (-1, parents)):
             queries = embedded_columns(data, sets)
             sizes = np.diff(queries.start)
-            found = np.empty(len(sizes))
-            _kernels.marginals(data.n_rows, sizes, log_determinants(matrix, queries), *prior, found)
-            additive += sign * found
+            n_rows = np.full(len(sizes), data.n_rows)
+            additive += sign * marginals(n_rows, sizes, log_determinants(matrix, queries))
         # By configuration only where there are configurations; NaN is where there are too many of them.
         some = (~data.is_number[parents]).any(axis=1)
         parts = GaussianParts(data, MarginalByGroup.on(data))
         own = parts.of(everyone[some]).log_likelihood - parts.of(parents[some]).log_likelihood
         additive[some] = np.fmax(additive[some], own)
         return additive
+
+    def on_rows(
+        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
+    ) -> tuple[Floats, Floats]:
+        """Score families on the samples that have all of them, and the variables of `also`."""
+        counts = data.binned
+        limits = counts.presence.numbers[also]
+        formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
+        queries = Queries.of_some(np.column_stack([limits, parents, children]))
+        scores = counts.evaluate(queries, formula)[:, 0]
+        columns = _Columns.of(data, children, parents, also, by_rows=True, added=PRIOR_VARIANCE)
+        some = data.is_number[children] & (columns.rows > 0)
+        if some.any():
+            own, parents, also = children[some], parents[some], also[some]
+            rows = columns.rows[some].astype(np.int64)
+            # By intervals.
+            limits = counts.presence.numbers[np.column_stack([also, parents])]
+            in_each = counts.evaluate(Queries.of_some(np.column_stack([limits, own])), counts_of_child, BINS)
+            widths = log_widths(data)[data.place[own]]
+            deviations = 0.5 * np.log(columns.squares[some] / rows)
+            densities = -(in_each * (np.where(np.isnan(widths), 0.0, widths) - deviations[:, None])).sum(
+                axis=1
+            )
+            densities -= 0.5 * np.log(rows) * (~np.isnan(widths)).sum(axis=1)
+            # By linear equations, of which there may be one for each configuration.
+            additive = marginals(rows, columns.of_all[some], columns.log_all[some])
+            additive -= marginals(rows, columns.of_parents[some], columns.log_parents[some])
+            parts = GaussianParts(data, MarginalByGroup.on(data))
+            by_group = (~data.is_number[parents]).any(axis=1)
+            if by_group.any():
+                own, parents, also = own[by_group], parents[by_group], also[by_group]
+                found = parts.of(np.column_stack([parents, own]), also).log_likelihood
+                found -= parts.of(parents, np.column_stack([also, own])).log_likelihood
+                additive[by_group] = np.fmax(additive[by_group], found)
+            scores[some] = np.maximum(scores[some] + densities, additive) + columns.log_units[some]
+        return scores, columns.rows
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Of families with samples of their own: log determinants of their columns, and what belongs to these.
+
+    `of_all` and `of_parents` are the numbers of columns, `squares` the child's sums of squares about the mean
+    as whole numbers, `log_units` what the unit of the child adds to a score. There are no `rows` where a
+    number does not vary in them.
+    """
+
+    log_all: Floats
+    log_parents: Floats
+    of_all: Integers
+    of_parents: Integers
+    rows: Floats
+    squares: Floats
+    log_units: Floats
+
+    @classmethod
+    def of(
+        cls,
+        data: MixedEngine,
+        children: Integers,
+        parents: Integers,
+        also: Integers,
+        by_rows: bool = False,
+        added: float = 0.0,
+    ) -> _Columns:
+        """Compute them for the correlations, times the number of samples or with more on the diagonal."""
+        scaling = data.moments.scaling
+        assert scaling is not None  # a mixed engine's moments are those of a table
+
+        def formula(groups: Groups) -> Floats:
+            result = np.empty((len(groups.n_groups), 7))
+            members = groups.numbers
+            _kernels.determinants_of_sums(
+                groups.sums,
+                groups.first,
+                members.variables,
+                members.start,
+                scaling.coarse_unit,
+                10.0**DIGITS,
+                by_rows,
+                added,
+                COLLINEAR,
+                result,
+            )
+            return result
+
+        sets = np.column_stack([also + data.n_variables, parents, children])
+        found = data.columns(Queries.of_matrix(sets), formula).reshape(-1, 7)
+        log_all, log_parents, of_all, of_parents, rows, squares, least = found.T
+        rows = np.where(least > 0.0, rows, 0.0)
+        units, numbers = np.zeros(len(children)), data.is_number[children] & (rows > 0)
+        own = scaling.unit[data.place[children[numbers]]]
+        units[numbers] = -0.5 * rows[numbers] * np.log(squares[numbers] / rows[numbers] * own * own)
+        sizes = of_all.astype(np.int64), of_parents.astype(np.int64)
+        return cls(log_all, log_parents, *sizes, rows, squares, units)
+
+
+def counts_of_child(tables: Tables) -> Floats:
+    """Return the counts of tables of one variable that has up to `BINS` states, and presences."""
+    result = np.zeros((len(tables.queries), BINS))
+    sizes = np.diff(tables.cell_start)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    result[owner, np.arange(len(tables.counts)) - tables.cell_start[owner]] = tables.counts
+    return result
 
 
 @dataclass(frozen=True)
@@ -159,20 +345,37 @@ class _Binned:
         return self.counts.n_rows
 
 
+def _edges(data: MixedEngine) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the histogram of each number, and the cells where its intervals begin and the last one ends."""
+    for counts, cuts in zip(data.histograms, data.cuts, strict=True):
+        occupied = np.flatnonzero(counts)
+        yield counts, np.concatenate([[occupied[0]], cuts, [occupied[-1] + 1]])
+
+
+def _cell(data: MixedEngine) -> float:
+    """Return the width of a cell of a histogram, as a whole number."""
+    scaling = data.moments.scaling
+    assert scaling is not None  # a mixed engine's moments are those of a table
+    return float(2.0 ** (scaling.coarse_bits - CELL_BITS) * scaling.coarse_unit)
+
+
+def log_widths(data: MixedEngine) -> Floats:
+    """Return the logarithms of the widths of intervals as whole numbers, (n_numbers, BINS); NaN behind."""
+    found = np.full((len(data.numbers), BINS), np.nan)
+    for own, (_, edges) in zip(found, _edges(data), strict=True):
+        own[: len(edges) - 1] = np.log(np.diff(edges) * _cell(data))
+    return found
+
+
 def log_densities(data: MixedEngine) -> Floats:
     """Return what the places of each number within its intervals add to the log score of the intervals.
 
     They are uniform between the least and the greatest number of an interval, in units of the number's
     standard deviation; half of log(N) is taken off for each interval.
     """
-    scaling = data.moments.scaling
-    assert scaling is not None  # a mixed engine's moments are those of a table
-    cell = 2.0 ** (scaling.coarse_bits - CELL_BITS) * scaling.coarse_unit
-    cells = cell / np.sqrt(data.moments.squares / data.n_rows)
+    cells = _cell(data) / np.sqrt(data.moments.squares / data.n_rows)
     found = np.empty(len(cells))
-    for v, (counts, cuts) in enumerate(zip(data.histograms, data.cuts, strict=True)):
-        occupied = np.flatnonzero(counts)
-        edges = np.concatenate([[occupied[0]], cuts, [occupied[-1] + 1]])
+    for v, (counts, edges) in enumerate(_edges(data)):
         in_each = np.add.reduceat(counts, edges[:-1])
         found[v] = -(in_each * np.log(np.diff(edges) * cells[v])).sum() - 0.5 * math.log(data.n_rows) * len(
             in_each
@@ -181,13 +384,11 @@ def log_densities(data: MixedEngine) -> Floats:
 
 
 @dataclass(frozen=True)
-class DegenerateGaussianBIC(Score):
+class DegenerateGaussianBIC(MixedScore):
     """Log likelihood of numbers and states' indicators, taken for normal, less log(N) / 2 a parameter."""
 
-    kinds = (MIXED,)
-
-    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family."""
+    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family, where no values are missing."""
         n_rows, embedded = data.n_rows, data.embedded
         sizes = np.diff(embedded.start)
         of_child, of_parents = sizes[children], sizes[parents].sum(axis=1)
@@ -200,6 +401,18 @@ class DegenerateGaussianBIC(Score):
         parameters = of_child * (of_parents + 1.0 + (of_child + 1.0) / 2.0)
         scores = fit - 0.5 * math.log(n_rows) * parameters
         return np.where(of_parents + of_child < n_rows, scores, -np.inf)
+
+    def on_rows(
+        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
+    ) -> tuple[Floats, Floats]:
+        """Score families on the samples that have all of them, and the variables of `also`."""
+        columns = _Columns.of(data, children, parents, also)
+        of_child, rows = columns.of_all - columns.of_parents, columns.rows
+        left = columns.log_all - columns.log_parents
+        fit = -0.5 * rows * (left + of_child * (1.0 + math.log(2.0 * math.pi))) + columns.log_units
+        parameters = of_child * (columns.of_parents + 1.0 + (of_child + 1.0) / 2.0)
+        scores = fit - 0.5 * np.log(np.maximum(rows, 1.0)) * parameters
+        return np.where(columns.of_all < rows, scores, -np.inf), rows
 
 
 def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:

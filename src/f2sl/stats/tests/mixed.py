@@ -22,6 +22,8 @@ factor, which finds too many dependences with few rows.
 is 2 (L(X, Y, Z) - L(X, Z) - L(Y, Z) + L(Z)), with the same sum of p as degrees of freedom; configurations
 that do not occur have no parameters.
 
+With missing values a question is answered from the samples that have all of its variables.
+
 A test is unreliable where there are fewer than 5 samples (or what else is asked for) for each configuration
 of the states in question, where Z determines X or Y, and without degrees of freedom.
 
@@ -46,8 +48,9 @@ from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BindingTest, BoundTest, ByCells, chi_squared_tail, strengths
 from f2sl.stats.tests.fisher_z import FisherZ, ZOfPairs
 from f2sl.stats.tests.g2 import G2, G2OfPairs
-from f2sl.storage.mixed.engine import MixedEngine, MixedFormula
-from f2sl.storage.protocol import FoundPairs
+from f2sl.storage.mixed.engine import Groups, MixedEngine, MixedFormula
+from f2sl.storage.moments import DIGITS as MOMENTS_DIGITS
+from f2sl.storage.protocol import FoundPairs, Queries
 from f2sl.table.column import MIXED
 
 
@@ -147,6 +150,10 @@ class BoundMixedTest(ByCells):
         answers = np.full(len(x), UNRELIABLE, np.int8)
         numbers = np.full((3, len(x)), np.nan)
         told = self.reliable(x, y, given)
+        if self.engine.any_gaps and told.any():
+            asked = np.column_stack([given, x, y])[told]
+            needed = self.samples_per_cell * self.configurations(asked)
+            told[told] = self.engine.complete_rows(asked) >= needed
         statistic, freedom = self.test.statistics(self.engine, x[told], y[told], given[told])
         some = freedom > 0  # not where it is NaN
         told[told] = some
@@ -164,6 +171,15 @@ class DegenerateGaussian(MixedTest):
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
     ) -> tuple[Floats, Floats]:
         """Return statistic and degrees of freedom; NaN where Z determines X or Y."""
+        if engine.any_gaps:
+            sets = np.column_stack([given, x, y])
+            own = engine.gaps[sets].any(axis=1)
+            result = np.empty((2, len(x)))
+            result[:, own] = self._on_own_rows(engine, sets[own])
+            if not own.all():
+                asked = (engine.complete_place[part[~own]] for part in (x, y, given))
+                result[:, ~own] = self.statistics(engine.complete, *asked)
+            return result[0], result[1]
         matrix, start = engine.embedded.correlations, engine.embedded.start
         found = np.empty((len(x), 4))
 
@@ -173,10 +189,32 @@ class DegenerateGaussian(MixedTest):
 
         for _ in engine.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
             pass
-        ratio, of_z, of_x, of_y = found.T
-        weight = bartlett(engine.n_rows, of_z, of_x, of_y)
-        freedom = np.where(weight > 0, of_x * of_y, np.nan)
-        return -weight * ratio, freedom
+        return _bartlett_statistics(engine.n_rows, *found.T)
+
+    @staticmethod
+    def _on_own_rows(engine: MixedEngine, sets: Integers) -> tuple[Floats, Floats]:
+        """Answer questions from the samples that have all of their variables: Z, X and Y, a row each."""
+        assert engine.moments.scaling is not None  # a mixed engine's moments are those of a table
+        how = engine.moments.scaling.coarse_unit, 10.0**MOMENTS_DIGITS, COLLINEAR
+
+        def formula(groups: Groups) -> Floats:
+            found = np.empty((len(groups.n_groups), 5))
+            members = groups.numbers
+            _kernels.log_ratios_of_sums(
+                groups.sums, groups.first, members.variables, members.start, *how, found
+            )
+            return found
+
+        found = engine.columns(Queries.of_matrix(sets), formula).reshape(-1, 5)
+        return _bartlett_statistics(found[:, 4], *found[:, :4].T)
+
+
+def _bartlett_statistics(
+    n_rows: int | Floats, ratio: Floats, of_z: Floats, of_x: Floats, of_y: Floats
+) -> tuple[Floats, Floats]:
+    """Return statistics and degrees of freedom, from log ratios and the ranks of Z, X and Y."""
+    weight = bartlett(n_rows, of_z, of_x, of_y)
+    return -weight * ratio, np.where(weight > 0, of_x * of_y, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,13 +236,19 @@ class ConditionalGaussian(MixedTest):
         formula = LikelihoodByGroup.on(engine, self.weight)
         parts = GaussianParts(engine, formula)
         statistic, freedom = np.zeros(len(x)), np.zeros(len(x))
-        for sign, members in ((1, (x, y)), (-1, (x,)), (-1, (y,)), (1, ())):
-            part = parts.of(np.column_stack([*members, given]))
+        # All four on the same samples, where some are missing.
+        for sign, members, others in ((1, (x, y), ()), (-1, (x,), (y,)), (-1, (y,), (x,)), (1, (), (x, y))):
+            also = np.column_stack(others) if others and engine.any_gaps else None
+            part = parts.of(np.column_stack([*members, given]), also)
             statistic += sign * part.log_likelihood
             freedom += sign * formula.parameters(part.numbers, part.occurring)
         statistic *= 2.0
         states = ~engine.is_number[x] & ~engine.is_number[y]
-        if states.any():
+        if states.any() and engine.any_gaps:
+            found = _g2_on_own_rows(engine, x[states], y[states], given[states])
+            statistic[states] += found[:, 0]
+            freedom[states] += found[:, 1]
+        elif states.any():
             # The probabilities of the states add the G2 of X and Y given the states of Z alone; questions
             # differ in how many those are.
             test = G2().bind(engine, samples_per_cell=1.0)
@@ -219,7 +263,21 @@ class ConditionalGaussian(MixedTest):
         return statistic, freedom
 
 
-def bartlett(n_rows: int, of_z: Floats | int, of_x: Floats | int, of_y: Floats | Integers) -> Floats:
+def _g2_on_own_rows(engine: MixedEngine, x: Integers, y: Integers, given: Integers) -> Floats:
+    """Return G2 and degrees of freedom of X and Y given the states of Z, where there are Z's numbers, too."""
+    counts = engine.binned
+    members = np.where(engine.is_number[given], counts.presence.numbers[given], given)
+    queries = Queries.of_some(np.column_stack([members, x, y]))
+    result, sizes = np.empty((len(x), 2)), np.diff(queries.start)
+    for size in np.unique(sizes):  # a formula of tests takes queries of one size
+        some = sizes == size
+        result[some] = counts.evaluate(queries.where(some), G2().formula(counts), width=2)
+    return result
+
+
+def bartlett(
+    n_rows: int | Floats | Integers, of_z: Floats | int, of_x: Floats | int, of_y: Floats | Integers
+) -> Floats:
     """Return the factor that makes log determinants nearly chi-squared (Bartlett 1938)."""
     return np.asarray(n_rows - 1 - of_z - (of_x + of_y + 1) / 2.0)
 
@@ -237,7 +295,7 @@ class OfPairs:
 
     def formula(self, levels: Floats) -> MixedFormula:
         """Return a formula that keeps all pairs with a p-value up to the last of some falling levels."""
-        across = RatiosAbove(self._engine.n_rows, levels)
+        across = RatiosAbove(levels)
         return MixedFormula(self._of_states.formula(levels), self._of_numbers.formula(levels), across)
 
     def p_values(self, found: FoundPairs) -> Floats:
@@ -247,8 +305,9 @@ class OfPairs:
         result[states.which] = self._of_states.p_values(states.pairs)
         result[numbers.which] = self._of_numbers.p_values(numbers.pairs)
         if len(across.which):
-            of_states = self._engine.occurring[across.pairs.second]
-            result[across.which] = ratio_tail(self._engine.n_rows, of_states, across.pairs.values)
+            at = across.pairs.first, across.pairs.second
+            rows, states_in_them = self._engine.rows_of_pairs[at], self._engine.states_of_pairs[at]
+            result[across.which] = ratio_tail(rows, states_in_them, across.pairs.values)
         return result
 
 
@@ -256,19 +315,20 @@ class OfPairs:
 class RatiosAbove:
     """Keeps the pairs whose analysis of variance has a p-value up to the last of some falling levels."""
 
-    n_rows: int
     levels: Floats
 
-    def of_ratios(self, first: Integers, second: Integers, states: Integers, ratios: Floats) -> FoundPairs:
+    def of_ratios(
+        self, first: Integers, second: Integers, states: Integers, rows: Integers, ratios: Floats
+    ) -> FoundPairs:
         """Keep such pairs with their squared correlation ratios, and tally those up to each level."""
-        p_values = ratio_tail(self.n_rows, states, ratios)
+        p_values = ratio_tail(rows, states, ratios)
         above = p_values[:, None] <= self.levels * (1.0 + MARGIN)
         keep = above[:, -1]
         return FoundPairs(first[keep], second[keep], ratios[keep], above.sum(axis=0))
 
 
-def ratio_tail(n_rows: int, states: Integers, ratios: Floats) -> Floats:
+def ratio_tail(n_rows: Integers, states: Integers, ratios: Floats) -> Floats:
     """Return the p-values of squared correlation ratios with variables of so many states; 1 for constants."""
-    freedom = states - 1
+    freedom = np.maximum(states - 1, 0)
     weight = np.maximum(bartlett(n_rows, 0, 1, freedom), 0.0)
     return chi_squared_tail(-weight * np.log1p(-np.minimum(ratios, LARGEST)), freedom)

@@ -10,6 +10,9 @@ states, state_start, numbers, number_start : int64
     Query t has the columns ``states[state_start[t]:state_start[t + 1]]``, and numbers alike.
 first : (n_queries + 1,) int64
     Where the rows of each query begin in the flat array of all sums.
+gap_states, gap_state_start, gap_numbers, gap_number_start : int64
+    Columns that some samples miss, for each query: samples that miss one of these are left out. A missing
+    state has the code that is its column's number of states, a missing number the coarse half `GAP`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, kernel
+
+GAP = -(2**31)
+"""Coarse half of a missing number; others have 26 bits."""
 
 
 @kernel
@@ -29,6 +35,10 @@ def sums_by_group(
     state_start: Array,
     numbers: Array,
     number_start: Array,
+    gap_states: Array,
+    gap_state_start: Array,
+    gap_numbers: Array,
+    gap_number_start: Array,
     first: Array,
     sums: Array,
 ) -> None:
@@ -51,20 +61,31 @@ def sums_by_group(
             n_groups *= k
             for row in range(n_rows):
                 group[row] = group[row] * k + codes[states[s], row]
+        for s in range(gap_state_start[t], gap_state_start[t + 1]):
+            for row in range(n_rows):
+                if codes[gap_states[s], row] == cardinalities[gap_states[s]]:
+                    group[row] = -1
+        for s in range(gap_number_start[t], gap_number_start[t + 1]):
+            for row in range(n_rows):
+                if coarse[gap_numbers[s], row] == GAP:
+                    group[row] = -1
         # Samples are put in the order of their groups, so that the loops over the samples of a group below
         # run through memory without gaps.
         start = np.zeros(n_groups + 1, np.int64)
         for row in range(n_rows):
-            start[group[row] + 1] += 1
+            if group[row] >= 0:
+                start[group[row] + 1] += 1
         for g in range(n_groups):
             start[g + 1] += start[g]
+        n_kept = start[n_groups]
         for row in range(n_rows):
-            order[start[group[row]]] = row
-            start[group[row]] += 1
+            if group[row] >= 0:
+                order[start[group[row]]] = row
+                start[group[row]] += 1
         own = numbers[number_start[t] : number_start[t + 1]]
         q = len(own)
         for i in range(q):
-            for place in range(n_rows):
+            for place in range(n_kept):
                 high[i, place] = coarse[own[i], order[place]]
                 low[i, place] = fine[own[i], order[place]]
         # Each start was moved to the end of its group, which is where the next one begins.
@@ -93,3 +114,67 @@ def sums_by_group(
                     sums[at + 2] = both_low
                     at += 3
             begin = end
+
+
+@kernel
+def sums_of_columns(
+    codes: Array,
+    coarse: Array,
+    fine: Array,
+    cardinalities: Array,
+    members: Array,
+    numeric: Array,
+    member_start: Array,
+    gap_states: Array,
+    gap_state_start: Array,
+    gap_numbers: Array,
+    gap_number_start: Array,
+    first: Array,
+    sums: Array,
+) -> None:
+    """Sum up a block for each query as if it had one group, and a number for each state of its states.
+
+    These numbers are 1 where a sample has the state and 0 elsewhere, fine halves alone. Columns are in the
+    order of a query's members, and the sums are laid out as those of a group of so many numbers.
+
+    members : int64, columns of states or numbers; numeric : bool, which of them are numbers.
+    """
+    n_rows = codes.shape[1] if len(codes) else coarse.shape[1]
+    missed = np.empty(n_rows, np.bool_)
+    for t in range(len(first) - 1):
+        own = members[member_start[t] : member_start[t + 1]]
+        is_number = numeric[member_start[t] : member_start[t + 1]]
+        m = len(own)
+        begin = np.zeros(m + 1, np.int64)
+        for i in range(m):
+            begin[i + 1] = begin[i] + (1 if is_number[i] else cardinalities[own[i]])
+        width = begin[m]
+        column, high, low = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+        missed[:] = False
+        for s in range(gap_state_start[t], gap_state_start[t + 1]):
+            for row in range(n_rows):
+                missed[row] |= codes[gap_states[s], row] == cardinalities[gap_states[s]]
+        for s in range(gap_number_start[t], gap_number_start[t + 1]):
+            for row in range(n_rows):
+                missed[row] |= coarse[gap_numbers[s], row] == GAP
+        at = first[t]
+        products = at + 1 + 2 * width
+        sums[at : first[t + 1]] = 0
+        for row in range(n_rows):
+            if missed[row]:
+                continue
+            sums[at] += 1
+            for i in range(m):
+                if is_number[i]:
+                    column[i], high[i], low[i] = begin[i], coarse[own[i], row], fine[own[i], row]
+                else:
+                    column[i], high[i], low[i] = begin[i] + codes[own[i], row], 0, 1
+                sums[at + 1 + column[i]] += high[i]
+                sums[at + 1 + width + column[i]] += low[i]
+                # Members are in order, so that column[i] is the larger of both.
+                row_of_products = products + 3 * (column[i] * (column[i] + 1) // 2)
+                for j in range(i + 1):
+                    pair = row_of_products + 3 * column[j]
+                    sums[pair] += high[i] * high[j]
+                    sums[pair + 1] += high[i] * low[j] + low[i] * high[j]
+                    sums[pair + 2] += low[i] * low[j]

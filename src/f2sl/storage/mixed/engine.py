@@ -10,6 +10,10 @@ are answered here, by sums over rows that are exact and add up over blocks, as t
   variance that lies between the states;
 * `binned`: counts of all variables, each number cut into a few intervals with nearly as many samples each;
 * `embedded`: the correlations of all numbers and of indicator columns of all states but one of each variable.
+
+With missing values each answer is from the samples that have all variables of its question. A variable v of a
+query may then be given as v + n_variables, its *presence*: it only limits the samples. `columns` has the sums
+that correlations come from question by question, and `embedded` does not exist.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl._memory import available_bytes
 from f2sl.errors import DataError
 from f2sl.storage.blocks import cut
@@ -47,8 +51,10 @@ deviations, and what is beyond so many cells in all is in the outermost."""
 class RatioFormula(Protocol):
     """From the squared correlation ratios of numbers with state variables to the pairs worth keeping."""
 
-    def of_ratios(self, first: Integers, second: Integers, states: Integers, ratios: Floats) -> FoundPairs:
-        """Keep some of the pairs, with their values; `states` is the number of states that occur."""
+    def of_ratios(
+        self, first: Integers, second: Integers, states: Integers, rows: Integers, ratios: Floats
+    ) -> FoundPairs:
+        """Keep some of the pairs, with their values; so many states occur in so many samples."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,31 @@ class Groups:
     first: Integers
     n_groups: Integers
     numbers: Queries
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A batch of queries by the places of columns: members that are states, numbers, and both in order.
+
+    `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query, `numeric`
+    says which of the members are numbers.
+    """
+
+    numeric: Mask
+    states: Queries
+    numbers: Queries
+    members: Queries
+    gap_states: Queries
+    gap_numbers: Queries
+
+
+@dataclass(frozen=True)
+class _Ratios:
+    """Squared correlation ratios of numbers (rows) and state variables (columns), samples, states in them."""
+
+    ratios: Floats
+    rows: Integers
+    states: Integers
 
 
 @dataclass(frozen=True)
@@ -102,8 +133,10 @@ class MixedEngine:
     """
 
     def __init__(self, table: Table, n_jobs: int | None = None) -> None:
-        table.refuse_gaps("learning from states and numbers together")
         self._table = table
+        self.gaps: Mask = table.gaps > 0
+        """Which columns samples miss."""
+        self.any_gaps = bool(self.gaps.any())
         self.states: Integers = np.array(table.of_kind(STATES))
         """The columns of states, in the order in which `counts` has them."""
         self.numbers: Integers = np.array(table.of_kind(NUMBER))
@@ -113,7 +146,7 @@ class MixedEngine:
         self.cardinalities: Integers = table.cardinalities
         self.is_number: NDArray[np.bool_] = self.cardinalities == 0
         self.n_rows = table.n_rows
-        self.observed: Integers = np.full(table.n_variables, table.n_rows)
+        self.observed: Integers = table.n_rows - table.gaps
         self.moments = Moments.of_table(table.select(self.numbers.tolist()), n_jobs)
         self.counts: CountingEngine = table.select(self.states.tolist()).counting_engine(n_jobs)
         self.threads = self.moments.threads
@@ -166,11 +199,11 @@ class MixedEngine:
         if target is not None:
             single = np.array([target])
             of_states, of_numbers = (of_states, single) if self.is_number[target] else (single, of_numbers)
-        occurring = self.occurring
         for v in of_numbers.tolist():
-            states, ratios = self.place[of_states], self.ratios[self.place[v], self.place[of_states]]
+            at = self.place[v], self.place[of_states]
             first, second = np.minimum(of_states, v), np.maximum(of_states, v)
-            found.append(formula.across.of_ratios(first, second, occurring[states], ratios))
+            of_pairs = self.states_of_pairs[at], self.rows_of_pairs[at], self.ratios[at]
+            found.append(formula.across.of_ratios(first, second, *of_pairs))
         return merge_pairs(found)
 
     def by_kind(self, found: FoundPairs) -> tuple[OneKind, OneKind, OneKind]:
@@ -196,20 +229,55 @@ class MixedEngine:
         coarse, fine = self._table.add_up(partial(_crossed, self._scaling, self._local_cardinalities))
         return np.asarray(coarse * self._scaling.coarse_unit + fine)
 
-    @cached_property
+    @property
     def ratios(self) -> Floats:
         """The squared correlation ratio of each number (row) and state variable (column)."""
+        return self._ratios.ratios
+
+    @property
+    def rows_of_pairs(self) -> Integers:
+        """How many samples have both a number (row) and a state variable (column)."""
+        return self._ratios.rows
+
+    @property
+    def states_of_pairs(self) -> Integers:
+        """How many states of a state variable (column) occur where there is a number (row), too."""
+        return self._ratios.states
+
+    @cached_property
+    def _ratios(self) -> _Ratios:
         counts, n_rows = self.counts, self.n_rows
+        shape = len(self.numbers), len(self.states)
+        if self.any_gaps:
+            return self._available_ratios(counts.margin_start[:-1])
         # About the mean: what is subtracted is small, because the whole numbers are near their mean.
         about = self._sums_by_state - np.outer(self.moments.sums, counts.margins / n_rows)
         between = np.add.reduceat(
             about * about / np.maximum(counts.margins, 1), counts.margin_start[:-1], axis=1
         )
-        return np.clip(np.round(between / self.moments.squares[:, None], DIGITS), 0.0, 1.0)
+        ratios = np.clip(np.round(between / self.moments.squares[:, None], DIGITS), 0.0, 1.0)
+        return _Ratios(ratios, np.full(shape, n_rows), np.broadcast_to(self.occurring, shape))
+
+    def _available_ratios(self, start: Integers) -> _Ratios:
+        """Compute each ratio from the samples that have both variables; 0 where the number does not vary."""
+        unit = self._scaling.coarse_unit
+        summed = self._table.add_up(partial(_crossed_available, self._scaling, self._local_cardinalities))
+        counts, coarse, fine, *squares = summed
+        sums, square = coarse * unit + fine, (squares[0] * unit + squares[1]) * unit + squares[2]
+        rows, total, square = (np.add.reduceat(part, start, axis=1) for part in (counts, sums, square))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.repeat(total / rows, self._local_cardinalities, axis=1)
+            about = sums - mean * counts
+            about = np.where(counts > 0, about * about / counts, 0.0)
+            ratios = np.add.reduceat(about, start, axis=1) / (square - total * total / rows)
+        ratios = np.clip(np.round(np.where(np.isfinite(ratios), ratios, 0.0), DIGITS), 0.0, 1.0)
+        states = np.add.reduceat((counts > 0).astype(np.int64), start, axis=1)
+        return _Ratios(ratios, rows.astype(np.int64), states)
 
     @cached_property
     def embedded(self) -> Embedded:
         """The correlations of all numbers, and of indicators of all states but the last that occurs."""
+        assert not self.any_gaps  # there are no samples that all of them come from
         counts, n_rows = self.counts, self.n_rows
         occurs = counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
@@ -257,8 +325,8 @@ class MixedEngine:
         for counts in self.histograms:
             # A cut is behind the cell that holds the quantile, so that both sides have samples.
             below = np.cumsum(counts)
-            at = np.searchsorted(below, self.n_rows * np.arange(1, BINS) / BINS) + 1
-            cuts.append(np.unique(at[below[np.minimum(at, CELLS) - 1] < self.n_rows]))
+            at = np.searchsorted(below, below[-1] * np.arange(1, BINS) / BINS) + 1
+            cuts.append(np.unique(at[below[np.minimum(at, CELLS) - 1] < below[-1]]))
         return tuple(cuts)
 
     @cached_property
@@ -267,7 +335,7 @@ class MixedEngine:
         sizes = self.cardinalities.copy()
         sizes[self.numbers] = [len(cuts) + 1 for cuts in self.cuts]
         columns = tuple(
-            Column(column.name, STATES, column.states or tuple(range(size)))
+            Column(column.name, STATES, column.states or tuple(range(size)), column.gaps)
             for column, size in zip(self._table.columns, sizes.tolist(), strict=True)
         )
         recode = partial(_recoded, self._scaling, self.cuts, self.states, self.numbers)
@@ -284,40 +352,106 @@ class MixedEngine:
         The formula gives one number for each query; no query may have more configurations than there are
         rows.
         """
+        own = queries.variables < self.n_variables
+        variables = queries.variables % self.n_variables
+        sizes = np.where(own, np.maximum(self.cardinalities[variables], 1), 1).astype(np.float64)
+        q = own & self.is_number[variables]
+        return self._in_pieces(
+            queries,
+            _of_queries(np.multiply, sizes, queries) * _width(_of_queries(np.add, q, queries)),
+            lambda part: formula(self._sums(part)),
+        )
+
+    def columns(self, queries: Queries, formula: Callable[[Groups], Floats]) -> Floats:
+        """Sum up the numbers of each query and the indicators of all states in it, and apply `formula`.
+
+        What the formula gets is one group for each query. Its numbers are not the columns of numbers but the
+        members of each query, as numbers of columns: those of its states, 0 for a number.
+        """
+        own = queries.variables < self.n_variables
+        variables = queries.variables % self.n_variables
+        widths = np.where(own, np.maximum(self.cardinalities[variables], 1), 0)
+        return self._in_pieces(
+            queries,
+            _width(_of_queries(np.add, widths, queries)),
+            lambda part: formula(self._column_sums(part)),
+        )
+
+    def complete_rows(self, sets: Integers) -> Integers:
+        """Count the samples that have all variables of each set, one a row."""
+        if not self.any_gaps:
+            return np.full(len(sets), self.n_rows)
+        distinct, which = np.unique(np.sort(sets, axis=1), axis=0, return_inverse=True)
+        found = self.grouped(Queries.of_matrix(distinct + self.n_variables), _samples)
+        return found[which.reshape(-1)].astype(np.int64)
+
+    @cached_property
+    def complete(self) -> MixedEngine:
+        """The engine of the columns without gaps, of which there must be both kinds; `complete_place`s."""
+        engine = MixedEngine(self._table.select(np.flatnonzero(~self.gaps).tolist()), self.threads.n_threads)
+        self._opened.append(engine)
+        return engine
+
+    @cached_property
+    def complete_place(self) -> Integers:
+        """Which of the columns without gaps each of them is."""
+        return np.cumsum(~self.gaps) - 1
+
+    def _in_pieces(self, queries: Queries, loads: Floats, answer: Callable[[Queries], Floats]) -> Floats:
+        """Answer some queries at a time, over threads if the samples are in memory."""
         if not len(queries):
             return np.empty(0)
-        sizes = np.maximum(self.cardinalities[queries.variables], 1).astype(np.float64)
-        n_groups = np.multiply.reduceat(sizes, queries.start[:-1])
-        q = np.add.reduceat(self.is_number[queries.variables].astype(np.int64), queries.start[:-1])
-        loads = n_groups * _width(q)
         pieces = cut(queries, loads, max(CELLS_AT_ONCE, float(loads.max())))
         if isinstance(self._table, MemoryTable):
-            return np.concatenate(list(self.threads.map(lambda part: formula(self._sums(part)), pieces)))
-        return np.concatenate([formula(self._sums(part)) for part in pieces])
+            return np.concatenate(list(self.threads.map(answer, pieces)))
+        return np.concatenate([answer(part) for part in pieces])
 
     def _sums(self, queries: Queries) -> Groups:
-        numbers = self.is_number[queries.variables]
-        states, own = _kept(queries, ~numbers), _kept(queries, numbers)
-        numbers_by_place = Queries(self.place[own.variables], own.start)
+        own = _kept(queries, queries.variables < self.n_variables)
+        numbers = self.is_number[own.variables]
+        states, of_numbers = _kept(own, ~numbers), _kept(own, numbers)
         sizes = np.ones(len(queries), np.int64)
         owner = np.repeat(np.arange(len(queries)), np.diff(states.start))
         np.multiply.at(sizes, owner, self.cardinalities[states.variables])
-        first = np.concatenate([[0], np.cumsum(sizes * _width(np.diff(own.start)))])
+        first = np.concatenate([[0], np.cumsum(sizes * _width(np.diff(of_numbers.start)))])
+        sums = self._summed(_summed, queries, first)
+        return Groups(sums, first, sizes, Queries(self.place[of_numbers.variables], of_numbers.start))
+
+    def _column_sums(self, queries: Queries) -> Groups:
+        own = _kept(queries, queries.variables < self.n_variables)
+        sizes = self.cardinalities[own.variables]
+        widths = _of_queries(np.add, np.maximum(sizes, 1), own)
+        first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
+        sums = self._summed(_summed_columns, queries, first)
+        return Groups(sums, first, np.ones(len(queries), np.int64), Queries(sizes, own.start))
+
+    def _summed(self, function: _Summing, queries: Queries, first: Integers) -> Integers:
+        """Sum up all samples by one of the kernels."""
+        n = self.n_variables
+        variables, own = queries.variables % n, queries.variables < n
+        everyone = Queries(variables, queries.start)
+        numbers, gaps = self.is_number[variables], self.gaps[variables]
         if isinstance(self._table, MemoryTable):
-            local = Queries(self.place[states.variables], states.start), numbers_by_place
-            sums = _summed(self._table.codes, *self._halves, self._local_cardinalities, *local, first)
+            place, codes, halves = self.place, self._table.codes, self._halves
+            cardinalities = self._local_cardinalities
         else:
-            used = [np.unique(part.variables) for part in (states, own)]
-            local = (
-                Queries(np.searchsorted(used[0], states.variables), states.start),
-                Queries(np.searchsorted(used[1], own.variables), own.start),
-            )
-            scaling = self._scaling.part(self.place[used[1]])
-            chosen = self._table.select(np.concatenate(used).tolist())
-            [sums] = chosen.add_up(
-                partial(_sums_of_block, scaling, self.cardinalities[used[0]], local, first)
-            )
-        return Groups(sums, first, sizes, numbers_by_place)
+            used = [
+                np.unique(variables[chosen]) for chosen in (~numbers & (own | gaps), numbers & (own | gaps))
+            ]
+            place = np.zeros(n, np.int64)
+            for part in used:
+                place[part] = np.arange(len(part))
+            cardinalities = self.cardinalities[used[0]]
+        wanted = own & ~numbers, own & numbers, own, gaps & ~numbers, gaps & numbers
+        parts = [_kept(everyone, chosen) for chosen in wanted]
+        local = [Queries(place[part.variables], part.start) for part in parts]
+        asked = _Asked(self.is_number[parts[2].variables], *local)
+        if isinstance(self._table, MemoryTable):
+            return function(codes, *halves, cardinalities, asked, first)
+        scaling = self._scaling.part(self.place[used[1]])
+        chosen = self._table.select(np.concatenate(used).tolist())
+        [sums] = chosen.add_up(partial(_sums_of_block, function, scaling, cardinalities, asked, first))
+        return np.asarray(sums)
 
     @property
     def _local_cardinalities(self) -> Integers:
@@ -356,7 +490,9 @@ def _cells(scaling: Scaling, numbers: Floats) -> Integers:
 
 
 def _cells_counted(scaling: Scaling, block: Block) -> tuple[Integers]:
-    return (np.stack([np.bincount(row, minlength=CELLS) for row in _cells(scaling, block.numbers)]),)
+    cells, there = _cells(scaling, block.numbers), ~np.isnan(block.numbers)
+    counts = [np.bincount(row[own], minlength=CELLS) for row, own in zip(cells, there, strict=True)]
+    return (np.stack(counts),)
 
 
 def _recoded(
@@ -366,8 +502,11 @@ def _recoded(
     rows = block.codes.shape[1]
     codes = np.empty((len(states) + len(numbers), rows), np.result_type(block.codes.dtype, np.uint8))
     codes[states] = block.codes
-    for v, own, cells in zip(numbers, cuts, _cells(scaling, block.numbers), strict=True):
+    for v, own, cells, values in zip(
+        numbers, cuts, _cells(scaling, block.numbers), block.numbers, strict=True
+    ):
         codes[v] = np.searchsorted(own, cells, side="right")
+        codes[v, np.isnan(values)] = len(own) + 1
     return codes
 
 
@@ -375,6 +514,13 @@ def _kept(queries: Queries, wanted: NDArray[np.bool_]) -> Queries:
     """Keep some members of each query."""
     before = np.concatenate([[0], np.cumsum(wanted)])
     return Queries(queries.variables[wanted], before[queries.start])
+
+
+def _of_queries(function: Any, values: NDArray[Any], queries: Queries) -> Any:
+    """Add or multiply the values of the members of each query."""
+    result = np.full(len(queries), float(function.identity))
+    function.at(result, np.repeat(np.arange(len(queries)), np.diff(queries.start)), values)
+    return result if function is np.multiply else result.astype(np.int64)
 
 
 def _width(q: Any) -> Any:
@@ -385,6 +531,7 @@ def _width(q: Any) -> Any:
 def _as_integers(scaling: Scaling, numbers: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     # Squares of both halves add up to at most 2^52, so that none has more than 26 bits.
     coarse, fine = scaling.halves(numbers)
+    coarse[np.isnan(numbers)] = _kernels.GAP
     return coarse.astype(np.int32), fine.astype(np.int32)
 
 
@@ -393,8 +540,7 @@ def _summed(
     coarse: NDArray[np.int32],
     fine: NDArray[np.int32],
     cardinalities: Integers,
-    states: Queries,
-    numbers: Queries,
+    asked: _Asked,
     first: Integers,
 ) -> Integers:
     sums = np.empty(int(first[-1]), np.int64)
@@ -403,28 +549,76 @@ def _summed(
         coarse,
         fine,
         cardinalities,
-        states.variables,
-        states.start,
-        numbers.variables,
-        numbers.start,
+        asked.states.variables,
+        asked.states.start,
+        asked.numbers.variables,
+        asked.numbers.start,
+        asked.gap_states.variables,
+        asked.gap_states.start,
+        asked.gap_numbers.variables,
+        asked.gap_numbers.start,
         first,
         sums,
     )
     return sums
 
 
+def _summed_columns(
+    codes: NDArray[Any],
+    coarse: NDArray[np.int32],
+    fine: NDArray[np.int32],
+    cardinalities: Integers,
+    asked: _Asked,
+    first: Integers,
+) -> Integers:
+    sums = np.empty(int(first[-1]), np.int64)
+    _kernels.sums_of_columns(
+        codes,
+        coarse,
+        fine,
+        cardinalities,
+        asked.members.variables,
+        asked.numeric,
+        asked.members.start,
+        asked.gap_states.variables,
+        asked.gap_states.start,
+        asked.gap_numbers.variables,
+        asked.gap_numbers.start,
+        first,
+        sums,
+    )
+    return sums
+
+
+def _samples(groups: Groups) -> Floats:
+    """Return the number of samples of queries that have neither states nor numbers."""
+    return groups.sums.astype(np.float64)
+
+
+_Summing = Callable[..., Integers]
+"""`_summed` or `_summed_columns`."""
+
+
 def _sums_of_block(
-    scaling: Scaling, cardinalities: Integers, local: tuple[Queries, Queries], first: Integers, block: Block
+    function: _Summing,
+    scaling: Scaling,
+    cardinalities: Integers,
+    asked: _Asked,
+    first: Integers,
+    block: Block,
 ) -> tuple[Integers]:
-    return (_summed(block.codes, *_as_integers(scaling, block.numbers), cardinalities, *local, first),)
+    return (function(block.codes, *_as_integers(scaling, block.numbers), cardinalities, asked, first),)
 
 
 def _indicators(cardinalities: Integers, codes: NDArray[Any]) -> Floats:
     """Make a column of zeros and ones for each state of each variable, (all states, rows)."""
-    found = np.zeros((int(cardinalities.sum()), codes.shape[1]))
+    n = int(cardinalities.sum())
+    found = np.zeros((n + 1, codes.shape[1]))
     first = np.concatenate([[0], np.cumsum(cardinalities)])[:-1]
-    found[codes.astype(np.int64) + first[:, None], np.arange(codes.shape[1])] = 1.0
-    return found
+    # Missing values go to a row of their own, which is left out.
+    at = np.where(codes < cardinalities[:, None], codes.astype(np.int64) + first[:, None], n)
+    found[at, np.arange(codes.shape[1])] = 1.0
+    return found[:n]
 
 
 def _crossed(scaling: Scaling, cardinalities: Integers, block: Block) -> tuple[Floats, Floats]:
@@ -438,6 +632,21 @@ def _crossed(scaling: Scaling, cardinalities: Integers, block: Block) -> tuple[F
         coarse += high @ indicators
         fine += low @ indicators
     return coarse, fine
+
+
+def _crossed_available(scaling: Scaling, cardinalities: Integers, block: Block) -> tuple[Floats, ...]:
+    """Sum up each number in each state: samples, both halves, and the three parts of squares."""
+    totals = np.zeros((6, len(block.numbers), int(cardinalities.sum())))
+    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
+        indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE]).T
+        numbers = block.numbers[:, a : a + ROWS_AT_ONCE]
+        high, low = scaling.halves(numbers)
+        there = (~np.isnan(numbers)).astype(np.float64)
+        for total, part in zip(
+            totals, (there, high, low, high * high, 2 * high * low, low * low), strict=True
+        ):
+            total += part @ indicators
+    return tuple(totals)
 
 
 def _joint(cardinalities: Integers, block: Block) -> tuple[Floats]:

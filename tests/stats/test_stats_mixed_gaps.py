@@ -1,0 +1,197 @@
+"""States and numbers with missing values: rows that have all variables answer as a table of them would."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import f2sl
+from f2sl.errors import DataError
+from f2sl.stats.answers import UNRELIABLE
+from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
+from f2sl.stats.scores.dirichlet import BDeu
+from f2sl.stats.scores.mixed import BDGe, ConditionalGaussianBIC, DegenerateGaussianBIC, log_widths
+from f2sl.storage.protocol import open_engine
+from f2sl.storage.stream.table import StreamTable
+from marks import few_examples
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+
+pytestmark = pytest.mark.kernels
+
+KINDS = ("states", "number", "states", "number", "number")
+N = 160
+
+
+class Case:
+    """A table with gaps, and the tables of the rows that have some variables."""
+
+    def __init__(self, seed, share=0.1):
+        self.columns = mixed_columns(seed, N)
+        self.missing = drawn_gaps(seed, self.columns, share)
+        self.table = mixed_table(self.columns, missing=self.missing)
+        self.states = [int(column.max()) + 1 for column in self.columns]
+
+    def rows(self, variables):
+        return ~self.missing[list(variables)].any(axis=0)
+
+    def complete(self, variables):
+        """Make the table of the rows that have some variables, whose other values do not matter."""
+        own = [column[self.rows(variables)] for column in self.columns]
+        return mixed_table(own, states=self.states)
+
+
+@st.composite
+def questions(draw):
+    seed = draw(st.integers(0, 2**32 - 1))
+    x, y, *others = draw(st.permutations(range(5)))
+    return Case(seed), x, y, sorted(others[: draw(st.integers(0, 2))])
+
+
+def asked(test, x, y, given_set):
+    answers = test.ask(np.array([x]), np.array([y]), np.array([given_set], np.int64).reshape(1, -1))
+    return answers.answer[0], answers.p_value[0], answers.statistic[0]
+
+
+@few_examples
+@given(questions(), st.sampled_from(["dg", "cg"]))
+def test_tests(question, name):
+    case, x, y, given_set = question
+    with open_engine(case.table, 1) as engine, open_engine(case.complete([x, y, *given_set]), 1) as other:
+        found, expected = (asked(make_test(own, 0.05, name), x, y, given_set) for own in (engine, other))
+    assert found[0] == expected[0]
+    assert found[1:] == pytest.approx(expected[1:], rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+@few_examples
+@given(questions(), st.booleans())
+def test_scores_on_the_same_rows(question, limited):
+    case, child, parent, others = question
+    parents, also = sorted([parent, *others]), []
+    if limited:
+        also = parents[:1]
+        parents = parents[1:]
+    asked = np.array([child]), *(np.array([own], np.int64).reshape(1, -1) for own in (parents, also))
+    with (
+        open_engine(case.table, 1) as engine,
+        open_engine(case.complete([child, parent, *others]), 1) as other,
+    ):
+        for score in (ConditionalGaussianBIC(), DegenerateGaussianBIC()):
+            found, rows = score.on_rows(engine, *asked)
+            assert rows[0] == other.n_rows
+            assert found == pytest.approx(score.families(other, *asked[:2]), rel=1e-9, abs=1e-6)
+        found, rows = BDGe().on_rows(engine, *asked)
+        assert rows[0] == other.n_rows
+        assert found[0] == pytest.approx(best_of_models(engine, other, case, *asked), rel=1e-9, abs=1e-6)
+
+
+def best_of_models(engine, complete, case, child, parents, also):
+    """Score a family by "bdge" on some rows, with the intervals of all."""
+    rows = case.rows([*child, *parents[0], *also[0]])
+    states = engine.binned.cardinalities.tolist()
+    binned = [engine.binned.column(v)[rows] for v in range(5)]
+    own = [np.minimum(column, k - 1) for column, k in zip(binned, states, strict=True)]  # gaps of others
+    table = mixed_table(own, ("states",) * 5, states=states)
+    with open_engine(table, 1) as counts:
+        score = BDeu().families(counts, child, parents)[0]
+    if KINDS[child[0]] == "states":
+        return score
+    values, n = case.columns[child[0]][rows], int(rows.sum())
+    place = engine.place[child[0]]
+    widths = np.exp(log_widths(engine)[place]) * engine.moments.scaling.unit[place]
+    in_each = np.bincount(binned[child[0]], minlength=len(widths))
+    for i, width in enumerate(widths[~np.isnan(widths)]):
+        score -= in_each[i] * math.log(width / values.std()) + 0.5 * math.log(n)
+    return max(score, BDGe._gaussian(complete, child, parents)[0]) - 0.5 * n * math.log(values.var())
+
+
+def test_a_parent_with_gaps_is_compared_on_the_rows_that_have_it():
+    case = Case(5)
+    for name in ("cg-bic", "dg-bic", "bdge"):
+        with open_engine(case.table, 1) as engine:
+            alone, family = make_score(engine, name).score([(4, ()), (4, (0,))])
+            none = np.empty((1, 0), np.int64)
+            one = {"cg-bic": ConditionalGaussianBIC, "dg-bic": DegenerateGaussianBIC, "bdge": BDGe}[name]()
+            child, parent = np.array([4]), np.array([[0]])
+            of_child = one.on_rows(engine, child, none, none)
+            with_parent, both = one.on_rows(engine, child, parent, none)
+            without = one.on_rows(engine, child, none, parent)[0]
+        assert alone == pytest.approx(of_child[0][0] * N / of_child[1][0])
+        assert family == pytest.approx(alone + (with_parent - without)[0] * N / both[0])
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1))
+def test_pairs(seed):
+    case = Case(seed)
+    with open_engine(case.table, 1) as engine:
+        found = related_pairs(engine, 0.0, "mi")()
+        values = dict(zip(zip(found.first, found.second, strict=True), found.values, strict=True))
+        kept = significant_pairs(engine, "bonferroni", level=0.5)()
+        significant = set(zip(kept.first.tolist(), kept.second.tolist(), strict=True))
+        test = make_test(engine, 0.05, "dg")
+        for x in range(5):
+            for y in range(x + 1, 5):
+                with open_engine(case.complete([x, y]), 1) as other:
+                    one = related_pairs(other, 0.0, "mi")(variables=np.array([x, y]))
+                    expected = one.values[0] if len(one.values) else 0.0
+                assert values.get((x, y), 0.0) == pytest.approx(expected, abs=1e-9)
+                answer, p_value, _ = asked(test, x, y, [])
+                assert answer == UNRELIABLE or ((x, y) in significant) == (p_value <= 0.05)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.integers(1, 200))
+def test_blocks_give_the_same_bits(seed, rows_per_block):
+    case = Case(seed)
+    x, y = np.triu_indices(5, 1)
+    rest = np.array([[v for v in range(5) if v not in pair][:1] for pair in zip(x, y, strict=True)])
+    families = [(4, (0, 1)), (0, (1, 2)), (3, (0, 2)), (2, ()), (1, (3, 4))]
+
+    def answers(table):
+        with open_engine(table, 1) as engine:
+            tests = [make_test(engine, 0.05, name).ask(x, y, rest) for name in ("dg", "cg")]
+            scores = [
+                make_score(engine, name).score(families).tolist() for name in ("bdge", "cg-bic", "dg-bic")
+            ]
+            return repr(
+                [[part.tolist() for part in test] for test in tests] + scores + [engine.ratios.tolist()]
+            )
+
+    assert answers(case.table) == answers(StreamTable.of_table(case.table, rows_per_block))
+
+
+def test_with_hardly_any_rows_nothing_is_said():
+    case = Case(3, share=0.9)
+    with open_engine(case.table, 1) as engine:
+        for name in ("dg", "cg"):
+            assert asked(make_test(engine, 0.05, name), 0, 3, [2, 4])[0] == UNRELIABLE
+        for name in ("bdge", "cg-bic", "dg-bic"):
+            scores = make_score(engine, name).score([(3, (0, 2, 4)), (0, (1, 2, 3, 4)), (3, ())])
+            assert not np.isnan(scores).any()
+            assert np.isfinite(scores[2])
+
+
+def test_a_variable_that_no_row_has_with_another():
+    case = Case(4)
+    case.missing[0], case.missing[3] = np.arange(N) % 2 == 0, np.arange(N) % 2 == 1
+    table = mixed_table(case.columns, missing=case.missing)
+    with open_engine(table, 1) as engine:
+        assert asked(make_test(engine, 0.05, "dg"), 0, 3, [])[0] == UNRELIABLE
+        assert asked(make_test(engine, 0.05, "cg"), 0, 3, [1])[0] == UNRELIABLE
+        for name in ("bdge", "cg-bic", "dg-bic"):
+            assert make_score(engine, name).score([(0, (3,)), (3, (0,))]).tolist() == [-np.inf] * 2
+        assert significant_pairs(engine, "bonferroni", level=0.5)() is not None
+        assert engine.ratios[engine.place[3], 0] == 0.0
+
+
+@pytest.mark.parametrize("name", ["f2sl-h", "f2sl-c", "mmhc", "pc-stable"])
+def test_learners(name):
+    network = f2sl.random_network(variables=8, edges=8, kind="mixed", share_numbers=0.5, seed=2)
+    frame = network.sample(1500, seed=3)
+    few = frame.mask(np.random.default_rng(1).random(frame.shape) < 0.03)
+    with pytest.raises(DataError, match="missing"):
+        f2sl.learn(few, name, missing="error")
+    found, complete = (f2sl.learn(own, name).graph_ for own in (few, frame))
+    assert f2sl.compare(found, complete).shd <= 3  # of 28 pairs
