@@ -250,10 +250,10 @@ class TestBadInput:
         assert f2sl.NOTEARS(constraint=constraint).fit(rows[:2]).graph_.is_dag()
 
     def test_infinity_and_gaps_are_refused(self):
-        for value, word in ((np.inf, "infinity"), (np.nan, "missing")):
+        for value, told in ((np.inf, "'b'.*infinity"), (np.nan, "missing.*'b'")):
             frame = chain()
             frame.loc[3, "b"] = value
-            with pytest.raises(f2sl.DataError, match=f"'b'.*{word}"):
+            with pytest.raises(f2sl.DataError, match=told):
                 f2sl.NOTEARS().fit(frame)
         assert f2sl.learn(frame, "notears", missing="drop").n_rows_ == 399
 

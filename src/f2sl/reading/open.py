@@ -19,7 +19,7 @@ from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
 from f2sl.reading.kinds import AUTO, check_kinds
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
-from f2sl.table.column import HOLDS, KINDS, NUMBER
+from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
 from f2sl.table.notes import without_aliases
 from f2sl.table.table import Table
 
@@ -261,6 +261,10 @@ def open_for(
     else:
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         table = open_table(data, kinds=asked, n_jobs=n_jobs, **reading)
+        if asked == AUTO and MIXED not in takes and NUMBER in takes and _all_numeric(table):
+            # Integers with few values go with real numbers where a learner takes one kind at a time.
+            table.close()
+            table = open_table(data, kinds=NUMBER, n_jobs=n_jobs, **reading)
     try:
         check_learnable(table, takes, learner, min_variables)
     except BaseException:
@@ -268,6 +272,13 @@ def open_for(
             table.close()
         raise
     return table
+
+
+def _all_numeric(table: Table) -> bool:
+    """Tell whether a table of both kinds has whole numbers for all of its states."""
+    return table.kind == MIXED and all(
+        type(state) is int for column in table.columns for state in column.states
+    )
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:

@@ -378,7 +378,7 @@ def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
     # time; columns do not affect each other's scale.
     coarse, fine, scalings = np.empty_like(values), np.empty_like(values), []
     step = max(1, NUMBERS_AT_ONCE // n_rows)
-    for start in range(0, n, step):
+    for start in range(0, max(n, 1), step):  # without columns there is one empty part
         part = slice(start, start + step)
         scalings.append(Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part])))
         coarse[part], fine[part] = scalings[-1].halves(values[part])
