@@ -12,7 +12,7 @@ With N rows, the coarse half keeps b = floor((52 - log2 N) / 2) bits behind the 
 b + 1 more: 43 bits in all for 1,000 rows.
 
 >>> from f2sl.reading import open_table
->>> moments = Moments.of_table(open_table({"a": [0.5, 1.5, 2.5], "b": [1.0, 1.0, 4.0]}))
+>>> moments = Moments.of_table(open_table({"a": [0.5, 1.5, 2.5], "b": [1.0, 1.0, 4.5]}))
 >>> moments.correlations.round(6).tolist()
 [[1.0, 0.866025], [0.866025, 1.0]]
 """
