@@ -203,7 +203,10 @@ def test_samples_that_cannot_be_written(tmp_path, capsys):
     assert main(["sample", "asia"]) == 2
     assert "nothing to write: give --out FILE.csv" in capsys.readouterr().err
     assert main(["sample", "asia", "--out", str(tmp_path / "x.json")]) == 2
-    assert "Known: .csv, .parquet, .pq, .arrow, .feather, .ipc, and .gz after each" in capsys.readouterr().err
+    assert (
+        "Known: .csv, .parquet, .pq, .arrow, .feather, .ipc, .jsonl, .ndjson, and .gz after each"
+        in capsys.readouterr().err
+    )
     assert main(["sample", "asia", "--out", str(tmp_path / "none" / "x.csv")]) == 2
     assert "there is no folder" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

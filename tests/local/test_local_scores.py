@@ -157,7 +157,7 @@ def test_a_settled_neighbour_is_no_new_spouse():
         np.array([3]),
         *of_search,
         -1,
-        family_rules(4),
+        family_rules(4)[np.newaxis],
         parents,
         tried,
     )

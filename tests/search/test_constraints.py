@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl.constraints import Constraints
 from f2sl.orient.v_structures import orient_by_independence
-from f2sl.search.admissible import PENALTY, Admissible
+from f2sl.search.admissible import Admissible
 from f2sl.search.continuous import dagma, notears
 from f2sl.search.exact import best_networks, count_lattice
 from f2sl.search.hill_climbing import hill_climb
@@ -146,16 +146,6 @@ class TestSearches:
             assert keeps(graph, *drawn) and acyclic(graph)
             best = max(score_of(families, other) for other in small)
         assert found.score == pytest.approx(best, abs=1e-6)
-
-    def test_each_required_parent_that_is_missing_has_its_price(self):
-        class Alike:
-            def score_all(self, children, parents):
-                return np.full(len(children), -3.0)
-
-        rules = Constraints.of(5, required=[(0, 4), (1, 4)])
-        children, parents = np.array([4, 4, 4, 2]), np.array([[0, 1], [1, 2], [2, 3], [0, 1]])
-        scores = Admissible(Alike(), constraints=rules).score_all(children, parents)
-        assert scores.tolist() == [-3.0, -3.0 - PENALTY, -3.0 - 2 * PENALTY, -3.0]
 
     def test_too_many_parents_and_forbidden_ones_score_minus_infinity(self):
         with make_engine(related_codes(1, 60, N, 3)) as engine:

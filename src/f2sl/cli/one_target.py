@@ -43,12 +43,13 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
             table = asked.reading.read(asked.algorithm, learner)
             with table:
                 learner = learner.settled(table.kind)
+                remarked = (*table.notes, *remarks(table))
                 try:
                     found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
                 except Interrupted as error:
                     found = error.finished
                     interrupts.put_off()
-    notes = [as_flags(note) for note in (*table.notes, *remarks(table), *found.notes)]
+    notes = [as_flags(note) for note in (*remarked, *found.notes)]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}

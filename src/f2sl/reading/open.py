@@ -17,6 +17,7 @@ from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import Checked, Report, check_learnable
 from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
 from f2sl.reading.kinds import AUTO, check_kinds
+from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
@@ -368,8 +369,6 @@ def _several(option: str, given: Any) -> tuple[str, ...]:
 
 def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: Any) -> Any:
     """Check how to read text."""
-    from f2sl.reading.formats import TextOptions
-
     if encoding is not None:
         try:
             codecs.lookup(encoding)

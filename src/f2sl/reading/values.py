@@ -152,3 +152,14 @@ def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawCo
             raise Refused("complex")
         case _:
             raise Refused("type", str(values.dtype))
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How to read text: the options of :func:`f2sl.open_table` that are for it."""
+
+    delimiter: str | None = None
+    header: bool = True
+    encoding: str | None = None
+    comment: str | None = None
+    na: tuple[str, ...] = ()

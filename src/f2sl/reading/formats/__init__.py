@@ -30,7 +30,6 @@ from f2sl.reading.formats.base import (
     Batches,
     DataFile,
     TableFormat,
-    TextOptions,
     first_line,
     naming,
     packed,
@@ -42,6 +41,7 @@ from f2sl.reading.formats.parquet import Parquet
 from f2sl.reading.formats.statistics import SAS, SPSS, SASTransport, Stata
 from f2sl.reading.formats.text import MISSING_SPELLINGS, Text
 from f2sl.reading.formats.workbook import Workbook
+from f2sl.reading.values import TextOptions
 
 __all__ = [
     "FORMATS",

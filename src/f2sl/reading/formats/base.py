@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from f2sl.errors import F2SLError, FileError
+from f2sl.reading.values import TextOptions
 
 SAMPLE_BYTES = 1 << 16
 """How much of a file is looked at to find out what it holds."""
@@ -38,17 +39,6 @@ _SUFFIXES = (".gz", ".bz2", ".zst", ".xz", ".lz4", ".zip")
 
 Batches = Iterator[pa.RecordBatch]
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """How to read text: the options of :func:`f2sl.open_table` that are for it."""
-
-    delimiter: str | None = None
-    header: bool = True
-    encoding: str | None = None
-    comment: str | None = None
-    na: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,9 @@ from f2sl.reading.formats.base import (
     DataFile,
     Result,
     TableFormat,
-    TextOptions,
     first_line,
 )
+from f2sl.reading.values import TextOptions
 from f2sl.table.column import MAX_STATES
 from f2sl.table.names import generated_names
 
@@ -409,7 +409,7 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
         labels = pc.fill_null(_is_in(trimmed, MISSING_NUMBERS), False)
         seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
         return pc.if_else(gaps, pa.scalar(None, pa.string()), values)
-    if pt.is_temporal(meaning.type):  # of no use, whatever they are
+    if pt.is_temporal(meaning.type) or pt.is_null(meaning.type):  # of no use, or nothing but gaps
         return pa.nulls(len(values), meaning.type)
     text = pc.if_else(gaps, pa.scalar(None, pa.string()), trimmed)
     if meaning.comma:

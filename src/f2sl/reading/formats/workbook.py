@@ -17,7 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from f2sl.errors import DataError, FileError
-from f2sl.reading.formats.base import ZIP, Batches, DataFile, Result, TableFormat, TextOptions, first_line
+from f2sl.reading.formats.base import ZIP, Batches, DataFile, Result, TableFormat, first_line
+from f2sl.reading.values import TextOptions
 
 
 @dataclass(frozen=True)
