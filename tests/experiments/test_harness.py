@@ -186,8 +186,14 @@ def test_ctrl_c_leaves_what_is_finished_and_no_process(tmp_path, capsys):
             if self.results:  # the next job was handed out before
                 signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(SystemExit) as end, claimed_results(path):
-        Interrupted(path, Key, Limits(60.0, 1 << 30)).complete(Doing(), [Key("well"), Key("hang")], place_of)
+    # Tests may run in the background of a shell, where SIGINT is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as end, claimed_results(path):
+            work = Interrupted(path, Key, Limits(60.0, 1 << 30))
+            work.complete(Doing(), [Key("well"), Key("hang")], place_of)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert end.value.code == 130
     assert f"what was finished is in {path}" in capsys.readouterr().err
     assert list(lines(path).results) == [Key("well")]
