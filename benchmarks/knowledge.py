@@ -1,4 +1,4 @@
-"""What knowing the order of time is worth: SHD with the true order of the variables cut into three tiers.
+"""Measure what the order of time is worth: SHD with the true order of the variables cut into three tiers.
 
     python benchmarks/knowledge.py                       # the table of docs/knowledge.md
     python benchmarks/knowledge.py --networks alarm --sets 1

@@ -1,4 +1,4 @@
-"""What missing values cost F2SL-h: four networks, 5, 10 and 20 % of the values gone, three ways out.
+"""Measure what missing values cost F2SL-h: four networks, 5, 10 and 20 % of the values gone, three remedies.
 
     python benchmarks/missing.py            # goes on where it was; some ten minutes in all
     python benchmarks/missing.py --report   # docs/missing.md

@@ -1,4 +1,4 @@
-"""How near learners come to the truth from tables of states and numbers together.
+"""Measure how near learners come to the truth from tables of states and numbers together.
 
     python benchmarks/mixed.py                           # goes on where it was; hours in all
     python benchmarks/mixed.py --networks random-20-50,alarm --rows 500 --sets 1,2

@@ -35,7 +35,7 @@ TABLES = {
 
 
 class Tried(NamedTuple):
-    """What happened to one table: how it ended, and what was said."""
+    """Outcome of one table: whether it was learned from, and the notes or the error."""
 
     source: str
     name: str

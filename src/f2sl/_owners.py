@@ -36,7 +36,7 @@ def refuse_unknown(asked: str, names: Iterable[str], known: Iterable[str], own: 
 
 
 def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None) -> str:
-    """Say whose an option is that was given to another, or what was meant.
+    """Return which learner or function an unknown option belongs to, or the nearest name.
 
     Examples
     --------

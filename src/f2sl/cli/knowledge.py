@@ -1,4 +1,4 @@
-"""What is known about the edges, on the command line: a file, and edges, tiers, roots and leaves in words."""
+"""Parse knowledge about edges from the command line: a file, or edges, tiers, roots and leaves in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user knows about the edges before learning: :class:`Knowledge`, by the names of the variables.
+"""Hold what a user knows about the edges before learning, by the names of variables: :class:`Knowledge`.
 
 Edges may be *required* or *forbidden*, in one direction or in both (a forbidden *link*). *Tiers* are groups
 of variables in the order of time: no edge leads from a later tier to an earlier one. A *root* has no parents,
@@ -30,7 +30,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, repr=False)
 class Knowledge:
-    """What is known about the edges of a graph; it never changes.
+    """Knowledge about the edges of a graph, which never changes.
 
     Two are equal if they say the same in the same words, in whatever order.
 
