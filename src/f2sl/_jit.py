@@ -7,6 +7,11 @@ for the next process, and run without the GIL so that Python threads around them
 Kernels neither raise nor check their arguments, and compiled code does not check indices:
 the drivers that call them have validated the input and allocated the output. A kernel that
 runs out of room returns how far it came, and its driver calls it again with more.
+
+Compiling takes far longer than running, so kernels are written to be cheap to compile: no sorting, no slice
+that is assigned an array (Numba then compiles an error with formatted text), and one type for each argument.
+A number such as 0 that one kernel passes to another, or begins a sum with that it passes on, is a type of its
+own to Numba; ``np.int64(0)`` is not.
 """
 
 from __future__ import annotations
@@ -22,15 +27,18 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""No kernel divides by zero, or is called from C: code for either would take its time to compile."""
+
 
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call; cache the machine code on disk where that is possible."""
     try:
-        return cast(Function, numba.njit(cache=True, nogil=True)(function))
+        return cast(Function, numba.njit(cache=True, **_OPTIONS)(function))
     except RuntimeError:
         # Numba can write neither next to the source nor into the user's cache folder:
         # every process then compiles for itself.
-        return cast(Function, numba.njit(nogil=True)(function))
+        return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
 @intrinsic

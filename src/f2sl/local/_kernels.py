@@ -29,7 +29,7 @@ from f2sl.stats.scores.base import LEAST
 def list_neighbours(
     first: Array, second: Array, values: Array, start: Array, neighbours: Array, strengths: Array
 ) -> None:
-    """Turn pairs into lists of neighbours, each by falling strength; of equals the earlier pair first.
+    """Turn pairs into lists of neighbours, each in the order of the pairs.
 
     first, second, values : (pairs,), input; start : input, from the variables' degrees; neighbours,
     strengths : output.
@@ -42,12 +42,6 @@ def list_neighbours(
         neighbours[end[y]], strengths[end[y]] = x, values[p]
         end[x] += 1
         end[y] += 1
-    # A stable sort of the negated strengths: falling, with equals in the order in which they were written.
-    for v in range(len(start) - 1):
-        own = slice(start[v], start[v + 1])
-        order = np.argsort(-strengths[own], kind="mergesort")
-        neighbours[own] = neighbours[own][order]
-        strengths[own] = strengths[own][order]
 
 
 @kernel

@@ -110,8 +110,9 @@ def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
     degrees = np.bincount(pairs.first, minlength=n) + np.bincount(pairs.second, minlength=n)
     start = np.concatenate([[0], np.cumsum(degrees)])
     graph = Neighbourhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
-    _kernels.list_neighbours(
-        pairs.first, pairs.second, pairs.values, graph.start, graph.members, graph.strengths
-    )
+    # One stable sort of all pairs puts each list in order as well: falling, of equals the earlier pair first.
+    order = np.argsort(-pairs.values, kind="stable")
+    sorted_pairs = pairs.first[order], pairs.second[order], pairs.values[order]
+    _kernels.list_neighbours(*sorted_pairs, graph.start, graph.members, graph.strengths)
     _kernels.order_by_strength(graph.start, graph.members, graph.strengths, TOLERANCE)
     return graph

@@ -79,7 +79,7 @@ def table_sums(
     for t in range(len(n_groups)):
         cells, groups = 0, 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
-            total = 0
+            total = np.int64(0)
             for c in range(group_start[g], group_start[g + 1]):
                 n = counts[c]
                 total += n

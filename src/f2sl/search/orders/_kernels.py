@@ -25,12 +25,18 @@ import numpy as np
 
 from f2sl._jit import Array, kernel
 
-NOBODY = -1
+# Constants that are passed to kernels are NumPy integers: for each Python one Numba would compile the kernel
+# anew.
+NOBODY = np.int64(-1)
 """Stands for no variable, or for no place."""
+IN_FRONT = np.int64(-1)
+"""A place before everything, in half steps."""
+NONE = np.int64(0)
+"""Number of entries of an empty journal; or a place that is not asked for."""
 BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
 FEW = 50
-"""Up to so many candidates, or sets, a plain loop is faster than sorting or looking up."""
+"""Up to so many sets a plain loop is faster than looking up."""
 MOVED, CHOSEN = 0, 1
 """Kinds of entries of the journal: a variable was moved, or chose another set of parents."""
 
@@ -148,7 +154,7 @@ def _first_holding(
     for number in holding:
         if number >= limit:
             break
-        if first_fitting((number, number + 1), at, other, -1, place, start, members) == number:
+        if first_fitting((number, number + 1), at, other, IN_FRONT, place, start, members) == number:
             return int(number)
     return limit
 
@@ -157,8 +163,13 @@ def _first_holding(
 def _holding(v: int, u: int, sets: Sets) -> Array:
     """Return the numbers of v's sets that have u as a member, best first."""
     # v is found by bisection among u's candidates, whose entries `holding_start` is aligned with.
-    begin = sets.near_start[u]
-    slot = begin + np.searchsorted(sets.candidates[begin : sets.near_start[u + 1]], v)
+    slot, end = sets.near_start[u], sets.near_start[u + 1]
+    while slot < end:
+        middle = (slot + end) // 2
+        if sets.candidates[middle] < v:
+            slot = middle + 1
+        else:
+            end = middle
     return sets.holding[sets.holding_start[slot] : sets.holding_start[slot + 1]]
 
 
@@ -166,7 +177,7 @@ def _holding(v: int, u: int, sets: Sets) -> Array:
 def _best_here(v: int, place: Array, sets: Sets) -> int:
     """Return the best set of v in the current order."""
     all_of_v = sets.first[v], sets.first[v + 1] - 1
-    return first_fitting(all_of_v, 2 * place[v], NOBODY, 0, place, sets.start, sets.members)
+    return first_fitting(all_of_v, 2 * place[v], NOBODY, NONE, place, sets.start, sets.members)
 
 
 @kernel
@@ -179,17 +190,22 @@ def choose_all(state: State, sets: Sets) -> None:
 @kernel
 def _by_place(candidates: Array, place: Array, room: Array) -> Array:
     """Write candidates into `room` in the order of their places; return the part of `room` that was used."""
-    # Insertion sort for the usual few: no allocation, and faster than a general sort.
-    if len(candidates) > FEW:
-        room[: len(candidates)] = candidates[np.argsort(place[candidates])]
-        return room[: len(candidates)]
-    for i in range(len(candidates)):
-        u, j = candidates[i], i
-        while j > 0 and place[room[j - 1]] > place[u]:
-            room[j] = room[j - 1]
-            j -= 1
-        room[j] = u
-    return room[: len(candidates)]
+    # A Shell sort: for the usual few an insertion sort, and without allocation. (A general sort takes long to
+    # compile.) No two places are equal.
+    n, gap = len(candidates), 1
+    for i in range(n):
+        room[i] = candidates[i]
+    while 9 * gap < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            u, j = room[i], i
+            while j >= gap and place[room[j - gap]] > place[u]:
+                room[j] = room[j - gap]
+                j -= gap
+            room[j] = u
+        gap //= 3
+    return room[:n]
 
 
 @kernel
@@ -236,7 +252,7 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
             others += scores[number] - scores[chosen[u]]
         # A set that fits only now has u as a member. With a long list, look at those sets alone.
         if own - first[v] <= FEW:
-            own = first_fitting((first[v], own), 2 * place[u], u, -1, place, start, members)
+            own = first_fitting((first[v], own), 2 * place[u], u, IN_FRONT, place, start, members)
         else:
             own = _first_holding(_holding(v, u, sets), own, 2 * place[u], u, place, start, members)
         gain = others + scores[own] - own_score
@@ -248,12 +264,12 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
     for i in range(here - 1, -1, -1):
         u = near[i]
         if chosen[u] - first[u] <= FEW:
-            number = first_fitting((first[u], chosen[u]), 2 * place[u], v, -1, place, start, members)
+            number = first_fitting((first[u], chosen[u]), 2 * place[u], v, IN_FRONT, place, start, members)
         else:
             number = _first_holding(_holding(u, v, sets), chosen[u], 2 * place[u], v, place, start, members)
         others += scores[number] - scores[chosen[u]]
         # Sets better than `own` did not fit with u before v, and do not without it.
-        own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, 0, place, start, members)
+        own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, NONE, place, start, members)
         gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i
@@ -289,7 +305,7 @@ def _put(
     here = _before(v, near, place)
     if count == here:
         return 0.0, written
-    journal[written] = MOVED, v, place[v]
+    journal[written, 0], journal[written, 1], journal[written, 2] = MOVED, v, place[v]
     written += 1
     _enqueue(v, room)
     # To the right v takes the place of the last candidate that it passes, to the left that of the first.
@@ -301,7 +317,7 @@ def _put(
         u = v if i < low else near[i]
         number = _best_here(u, place, sets)
         if number != chosen[u]:
-            journal[written] = CHOSEN, u, chosen[u]
+            journal[written, 0], journal[written, 1], journal[written, 2] = CHOSEN, u, chosen[u]
             written += 1
             gain += sets.scores[number] - sets.scores[chosen[u]]
             chosen[u] = number
@@ -338,7 +354,7 @@ def climb(
         room.ends[BEGIN] += 1
         room.waiting[v] = False
         if forgets:
-            written = 0
+            written = NONE
         # A move writes at most len(own) + 2 entries.
         own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
         if written + len(own) + 2 > len(room.journal):
@@ -379,7 +395,7 @@ def kick(
     """
     for _ in range(rounds):
         v = movable[_draw(random, len(movable))]
-        gain, written = 0.0, 0
+        gain, written = 0.0, NONE
         for _ in range(moves):
             own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
             if written + len(own) + 2 > len(room.journal):
@@ -389,14 +405,14 @@ def kick(
             more, written = _put(v, _draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
             v = own[_draw(random, len(own))]
-        more, written = climb(state, sets, room, least, written, False)
+        more, written = climb(state, sets, room, least, written, np.bool_(False))
         if gain + more >= -least:
             continue
         # Undo the round, from its last change to its first. The queue is empty, so nothing else is left of
         # it.
         for i in range(written - 1, -1, -1):
-            kind, u, old = room.journal[i]
-            if kind == MOVED:
+            u, old = room.journal[i, 1], room.journal[i, 2]
+            if room.journal[i, 0] == MOVED:
                 _move(u, old, state.order, state.place)
             else:
                 state.chosen[u] = old

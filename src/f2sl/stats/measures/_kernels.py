@@ -13,6 +13,7 @@ from f2sl._jit import Array, kernel
 from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 Pairs = tuple[Array, Array, Array]
+Room = tuple[Array, Array, Array]
 Terms = tuple[Array, Array, bool, float, float, Array, Array, bool]
 """See `keep_pairs`."""
 
@@ -90,10 +91,13 @@ def whole_tables(counts: Array, skip: Array, n_log_n: Array, sums: Array) -> Non
     for i in range(n_rows):
         first = skip[i]
         cells, margins, samples = sums[0, i], sums[1, i], sums[3, i]
-        sums[:, i] = 0
-        column[:] = 0
+        for j in range(first, n_columns):
+            cells[j], margins[j], samples[j], sums[2, i, j] = 0, 0, 0, 0
+            for b in range(k_column):
+                column[b, j] = 0
         for a in range(k_row):
-            row[:] = 0
+            for j in range(first, n_columns):
+                row[j] = 0
             for b in range(k_column):
                 table, of_column = counts[i, a, b], column[b]
                 for j in range(first, n_columns):
@@ -151,30 +155,9 @@ def is_above(value: float, thresholds: Array, tally: Array) -> bool:
 
 
 @kernel
-def _room(pairs: int) -> Pairs:
-    """Allocate room for pairs: their first and second variables, and their values."""
-    return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs, np.float64)
-
-
-@kernel
-def _with_more_room(kept: Pairs, more: int) -> Pairs:
-    """Copy what `_room` made into arrays with room for `more` further pairs."""
-    first, second, values = kept
-    a, b, c = _room(more)
-    return np.concatenate((first, a)), np.concatenate((second, b)), np.concatenate((values, c))
-
-
-@kernel
 def keep_pairs(
-    sums: Array,
-    skip: Array,
-    rows: Array,
-    columns: Array,
-    terms: Terms,
-    tally: Array,
-    found: int,
-    kept: Pairs,
-) -> tuple[int, Pairs]:
+    sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
+) -> int:
     """Keep the pairs of a tile whose SU (or information, times `unit`) exceeds their last threshold.
 
     I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the sum of n log n over the cells.
@@ -209,20 +192,20 @@ def keep_pairs(
     found : int
         Number of pairs written so far.
     kept : tuple of int64, int64 and float64
-        First variables, second variables and values of the pairs written so far, and room for more.
+        First variables, second variables and values of the pairs written so far, with room for all of the
+        tile.
 
     Returns
     -------
-    tuple
-        Number of pairs written so far, with those of this tile; and `kept`, which may have grown.
+    int
+        Number of pairs written so far, with those of this tile.
     """
     n_log_n, entropies, as_su, unit, least, thresholds, classes, _ = terms
     log_n = n_log_n[len(n_log_n) - 1]
-    # There is room for all pairs of the tile before the loop, which need not check; it grows by doubling.
-    if found + sums.size > len(kept[2]):
-        kept = _with_more_room(kept, max(found, sums.size))
     first, second, values = kept
-    column_entropies = entropies[columns]
+    column_entropies = np.empty(len(columns), np.int64)
+    for j in range(len(columns)):
+        column_entropies[j] = entropies[columns[j]]
     for i in range(len(rows)):
         x, own = rows[i], entropies[rows[i]]
         cells, others, ys = sums[i][skip[i] :], column_entropies[skip[i] :], columns[skip[i] :]
@@ -234,17 +217,15 @@ def keep_pairs(
             if value > least and is_above(value, thresholds[classes[x], classes[ys[j]]], tally):
                 first[found], second[found], values[found] = x, ys[j], value
                 found += 1
-    return found, kept
+    return found
 
 
 @kernel
 def keep_whole(
     sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
-) -> tuple[int, Pairs]:
+) -> int:
     """Keep pairs as `keep_pairs` does, from what `whole_tables` sums, (4, height, width) int64."""
     n_log_n, _, as_su, unit, _, thresholds, classes, per_sample = terms
-    if found + sums[0].size > len(kept[2]):
-        kept = _with_more_room(kept, max(found, sums[0].size))
     first, second, values = kept
     for i in range(len(rows)):
         for j in range(skip[i], len(columns)):
@@ -257,14 +238,7 @@ def keep_whole(
             if is_above(value, thresholds[classes[rows[i]], classes[columns[j]]], tally):
                 first[found], second[found], values[found] = rows[i], columns[j], value
                 found += 1
-    return found, kept
-
-
-@kernel
-def _cut_to_size(kept: Pairs, found: int, tally: Array) -> tuple[Array, Array, Array, Array]:
-    """Return the pairs without the room that is left, and the tally."""
-    first, second, values = kept
-    return first[:found].copy(), second[:found].copy(), values[:found].copy(), tally
+    return found
 
 
 @kernel
@@ -284,56 +258,54 @@ def search_tiles(
     margins: Array,
     margin_start: Array,
     cardinalities: Array,
-    gaps: Array,
     order: Array,
     tiles: Array,
     terms: Terms,
-) -> tuple[Array, Array, Array, Array]:
-    """Count tiles of pairs by bit planes; keep and tally those above their thresholds.
+    begin: int,
+    room: Room,
+    tally: Array,
+    kept: Pairs,
+) -> tuple[int, int]:
+    """Count tiles of pairs without gaps by bit planes; keep and tally those above their thresholds.
 
     One call does many tiles, because every return to Python may have to wait for the GIL.
 
     Parameters
     ----------
-    planes, plane_start, cardinalities, gaps
+    planes, plane_start, cardinalities
         As in `storage/memory/_kernels.py`.
     margins, margin_start : int64
         Counts of all variables' states; those of v begin at ``margin_start[v]``.
     order : (n,) int64
         Variables by number of states; tiles speak of places in it.
     tiles : (n_tiles, 4) int64
-        Rows (top, bottom, left, right): places top to bottom against places left to right. Of the rows of a
-        tile all have gaps or none, and so of its columns.
+        Rows (top, bottom, left, right): places top to bottom against places left to right.
     terms : tuple
         As in `keep_pairs`.
+    begin : int
+        Number of the first tile to do.
+    room : tuple of int64, uint64 and int64
+        Scratch for the counts, the packed planes and the sums of the largest tile, viewed in the shape of
+        each.
+    tally, kept
+        As in `keep_pairs`: output.
 
     Returns
     -------
-    tuple
-        First variables, second variables and values of the pairs kept, and the tally.
+    tuple of int
+        Number of the first tile that is left to do, because `kept` may have no room for it; and of the pairs
+        kept.
     """
-    # Scratch memory is allocated once, for the largest tile, and viewed in the shape of each tile.
-    most_cells, most_packed, most_pairs = 1, 1, 1
-    for t in range(len(tiles)):
-        top, bottom, left, right = tiles[t]
-        inner = int(gaps[order[top]] or gaps[order[left]]) - 1
-        inner_rows, inner_columns = cardinalities[order[top]] + inner, cardinalities[order[left]] + inner
-        pairs = (bottom - top) * (right - left)
-        most_pairs = max(most_pairs, pairs)
-        most_cells = max(most_cells, pairs * inner_rows * inner_columns)
-        most_packed = max(most_packed, inner_columns * WORDS_PER_BLOCK * (right - left))
-    count_room = np.empty(most_cells, np.int64)
-    packed_room = np.empty(most_packed, np.uint64)
-    sum_room = np.empty(4 * most_pairs, np.int64)
-    tally, found, kept = np.zeros(terms[5].shape[2], np.int64), 0, _room(most_pairs)
-    for t in range(len(tiles)):
-        top, bottom, left, right = tiles[t]
-        rows, columns = order[top:bottom], order[left:right]
-        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
+    count_room, packed_room, sum_room = room
+    found = np.int64(0)
+    for t in range(begin, len(tiles)):
+        top, left = tiles[t, 0], tiles[t, 2]
+        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
         height, width = len(rows), len(columns)
-        # With gaps all cells are counted, else the last state's follow from the margins.
-        whole = gaps[rows[0]] or gaps[columns[0]]
-        inner_rows, inner_columns = k_row - 1 + int(whole), k_column - 1 + int(whole)
+        if found + height * width > len(kept[2]):
+            return t, found
+        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
+        inner_rows, inner_columns = k_row - 1, k_column - 1
         row_margins = np.empty((height, k_row), np.int64)
         column_margins = np.empty((k_column, width), np.int64)
         skip = _first_columns(top, left, height, width)
@@ -347,68 +319,119 @@ def search_tiles(
         counts = count_room[: height * width * inner_rows * inner_columns].reshape(shape)
         packed_shape = (inner_columns, WORDS_PER_BLOCK, width)
         packed = packed_room[: inner_columns * WORDS_PER_BLOCK * width].reshape(packed_shape)
-        count_pairs(planes, plane_start[rows], plane_start[columns], skip, packed, counts)
-        if whole:
-            four = sum_room[: 4 * height * width].reshape((4, height, width))
-            whole_tables(counts, skip, terms[0], four)
-            found, kept = keep_whole(four, skip, rows, columns, terms, tally, found, kept)
-            continue
         sums = sum_room[: height * width].reshape((height, width))
+        count_pairs(planes, plane_start, rows, columns, skip, packed, counts)
         pair_sums(counts, row_margins, column_margins, skip, terms[0], sums)
-        found, kept = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
-    return _cut_to_size(kept, found, tally)
+        found = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
+    return len(tiles), found
+
+
+@kernel
+def search_whole_tiles(
+    planes: Array,
+    plane_start: Array,
+    cardinalities: Array,
+    order: Array,
+    tiles: Array,
+    terms: Terms,
+    begin: int,
+    room: Room,
+    tally: Array,
+    kept: Pairs,
+) -> tuple[int, int]:
+    """Do what `search_tiles` does for pairs with gaps, whose last states' cells follow from no margin."""
+    count_room, packed_room, sum_room = room
+    found = np.int64(0)
+    for t in range(begin, len(tiles)):
+        top, left = tiles[t, 0], tiles[t, 2]
+        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
+        height, width = len(rows), len(columns)
+        if found + height * width > len(kept[2]):
+            return t, found
+        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
+        skip = _first_columns(top, left, height, width)
+        counts = count_room[: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
+        packed_shape = (k_column, WORDS_PER_BLOCK, width)
+        packed = packed_room[: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
+        sums = sum_room[: 4 * height * width].reshape((4, height, width))
+        count_pairs(planes, plane_start, rows, columns, skip, packed, counts)
+        whole_tables(counts, skip, terms[0], sums)
+        found = keep_whole(sums, skip, rows, columns, terms, tally, found, kept)
+    return len(tiles), found
 
 
 @kernel
 def search_tiles_by_codes(
     codes: Array,
     cardinalities: Array,
-    gaps: Array,
     order: Array,
     tiles: Array,
     terms: Terms,
-) -> tuple[Array, Array, Array, Array]:
+    begin: int,
+    room: Room,
+    tally: Array,
+    kept: Pairs,
+) -> tuple[int, int]:
     """Do what `search_tiles` does for pairs with many states, counting sample by sample.
 
-    codes : (n_variables, n_rows) uint8 or uint16; all else as in `search_tiles`.
+    codes : (n_variables, n_rows) uint8 or uint16; room : the table of a pair, all zeros before and after, the
+    counts of its cells that occur (`occurring_cells`), and sums; all else as in `search_tiles`.
     """
-    # `table` is all zeros before and after each pair (`occurring_cells`). Its counts are int32, which halves
-    # the memory that is written at random.
-    most_cells, most_pairs, most_states = 1, 1, 1
-    for t in range(len(tiles)):
-        top, bottom, left, right = tiles[t]
-        most_cells = max(most_cells, cardinalities[order[top]] * cardinalities[order[left]])
-        most_states = max(most_states, cardinalities[order[top]] + cardinalities[order[left]])
-        most_pairs = max(most_pairs, (bottom - top) * (right - left))
-    table = np.zeros(most_cells, np.int32)
-    margins = np.zeros(most_states, np.int32)
-    cells = np.empty(codes.shape[1] + 1, np.int64)
-    tally, found, kept = np.zeros(terms[5].shape[2], np.int64), 0, _room(most_pairs)
-    for t in range(len(tiles)):
-        top, bottom, left, right = tiles[t]
-        rows, columns = order[top:bottom], order[left:right]
+    # The table's counts are int32, which halves the memory that is written at random.
+    table, cells, sum_room = room
+    found = np.int64(0)
+    for t in range(begin, len(tiles)):
+        top, left = tiles[t, 0], tiles[t, 2]
+        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
         height, width = len(rows), len(columns)
-        whole = gaps[rows[0]] or gaps[columns[0]]
-        sums = np.empty((height, width), np.int64)
-        four = np.empty((4, height if whole else 0, width), np.int64)
+        if found + height * width > len(kept[2]):
+            return t, found
+        sums = sum_room[: height * width].reshape((height, width))
         skip = _first_columns(top, left, height, width)
         for i in range(height):
+            x, k_x = codes[rows[i]], cardinalities[rows[i]]
             for j in range(skip[i], width):
-                x, y = rows[i], columns[j]
-                if whole:
-                    four[0, i, j], four[1, i, j], four[2, i, j], four[3, i, j] = whole_table_by_codes(
-                        codes[x], codes[y], cardinalities[x], cardinalities[y], terms[0], table, margins
-                    )
-                    continue
-                occurring = occurring_cells(
-                    codes[x], codes[y], cardinalities[x], cardinalities[y], table, cells
-                )
+                y = columns[j]
                 total = 0
-                for c in range(occurring):
+                for c in range(occurring_cells(x, codes[y], k_x, cardinalities[y], table, cells)):
                     total += terms[0][cells[c]]
                 sums[i, j] = total
-        if whole:
-            found, kept = keep_whole(four, skip, rows, columns, terms, tally, found, kept)
-            continue
-        found, kept = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
-    return _cut_to_size(kept, found, tally)
+        found = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
+    return len(tiles), found
+
+
+@kernel
+def search_whole_tiles_by_codes(
+    codes: Array,
+    cardinalities: Array,
+    order: Array,
+    tiles: Array,
+    terms: Terms,
+    begin: int,
+    room: Room,
+    tally: Array,
+    kept: Pairs,
+) -> tuple[int, int]:
+    """Do what `search_tiles_by_codes` does for pairs with gaps.
+
+    room : `table` and `margins` as in `whole_table_by_codes`, and sums.
+    """
+    table, margins, sum_room = room
+    found = np.int64(0)
+    for t in range(begin, len(tiles)):
+        top, left = tiles[t, 0], tiles[t, 2]
+        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
+        height, width = len(rows), len(columns)
+        if found + height * width > len(kept[2]):
+            return t, found
+        sums = sum_room[: 4 * height * width].reshape((4, height, width))
+        skip = _first_columns(top, left, height, width)
+        for i in range(height):
+            x, k_x = codes[rows[i]], cardinalities[rows[i]]
+            for j in range(skip[i], width):
+                y = columns[j]
+                sums[0, i, j], sums[1, i, j], sums[2, i, j], sums[3, i, j] = whole_table_by_codes(
+                    x, codes[y], k_x, cardinalities[y], terms[0], table, margins
+                )
+        found = keep_whole(sums, skip, rows, columns, terms, tally, found, kept)
+    return len(tiles), found

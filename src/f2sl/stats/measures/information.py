@@ -18,6 +18,7 @@ from the same table of n log n.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -29,11 +30,15 @@ from f2sl.stats import _kernels as sum_kernels
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.measures import _kernels
 from f2sl.stats.measures.base import Measure, PairSearch
+from f2sl.storage.memory._kernels import WORDS_PER_BLOCK
 from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
 from f2sl.table.column import MIXED, NUMBER, STATES
 
 MOST_ENTRIES = 1 << 20
 """Terms n log n are looked up for smaller n, and computed for larger ones, of which there are few."""
+
+PAIRS_AT_ONCE = 1 << 16
+"""Room for so many pairs, or for the largest tile, is given to a kernel at a time."""
 
 LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1))
 """Logarithms from which those of larger numbers are computed, with additions and multiplications alone: these
@@ -273,6 +278,35 @@ class PairValues:
 
 
 @dataclass(frozen=True)
+class Tiles:
+    """Tiles of places in `order`, as rows (top, bottom, left, right), and their sizes."""
+
+    cardinalities: Integers
+    order: Integers
+    tiles: Integers
+
+    @property
+    def width(self) -> Integers:
+        """Number of columns of each tile."""
+        return self.tiles[:, 3] - self.tiles[:, 2]
+
+    @property
+    def pairs(self) -> Integers:
+        """Number of pairs of each tile, if it is a full rectangle."""
+        return (self.tiles[:, 1] - self.tiles[:, 0]) * self.width
+
+    @property
+    def k_row(self) -> Integers:
+        """Number of states of the rows of each tile."""
+        return self.cardinalities[self.order[self.tiles[:, 0]]]
+
+    @property
+    def k_column(self) -> Integers:
+        """Number of states of the columns of each tile."""
+        return self.cardinalities[self.order[self.tiles[:, 2]]]
+
+
+@dataclass(frozen=True)
 class PairsAbove(PairValues):
     """Formula that keeps the pairs whose value exceeds a threshold.
 
@@ -295,23 +329,48 @@ class PairsAbove(PairValues):
 
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
         """Count the pairs of some tiles and keep those above the threshold."""
-        found = _kernels.search_tiles(
-            tiles.planes,
-            tiles.plane_start,
-            tiles.margins,
-            tiles.margin_start,
-            tiles.cardinalities,
-            tiles.gaps,
-            tiles.order,
-            tiles.tiles,
-            self._terms,
-        )
-        return FoundPairs(*found)
+        planes = tiles.planes, tiles.plane_start
+
+        def search(some: Tiles, whole: bool) -> FoundPairs:
+            inner = some.k_row - (not whole), some.k_column - (not whole)
+            counts = np.empty((some.pairs * inner[0] * inner[1]).max(), np.int64)
+            packed = np.empty((inner[1] * some.width).max() * WORDS_PER_BLOCK, np.uint64)
+            if whole:
+                return self._search(_kernels.search_whole_tiles, planes, some, counts, packed)
+            arrays = *planes, tiles.margins, tiles.margin_start
+            return self._search(_kernels.search_tiles, arrays, some, counts, packed)
+
+        return _by_gaps(search, tiles)
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
-        arrays = tiles.codes, tiles.cardinalities, tiles.gaps, tiles.order, tiles.tiles
-        return FoundPairs(*_kernels.search_tiles_by_codes(*arrays, self._terms))
+
+        def search(some: Tiles, whole: bool) -> FoundPairs:
+            table = np.zeros((some.k_row * some.k_column).max(), np.int32)
+            if whole:
+                margins = np.zeros((some.k_row + some.k_column).max(), np.int32)
+                return self._search(
+                    _kernels.search_whole_tiles_by_codes, (tiles.codes,), some, table, margins
+                )
+            cells = np.empty(tiles.codes.shape[1] + 1, np.int64)
+            return self._search(_kernels.search_tiles_by_codes, (tiles.codes,), some, table, cells)
+
+        return _by_gaps(search, tiles)
+
+    def _search(
+        self, kernel: Callable[..., tuple[int, int]], arrays: tuple[Any, ...], some: Tiles, *room: Any
+    ) -> FoundPairs:
+        """Call a kernel until it has done all tiles: it stops where the room for pairs is used up."""
+        sums = np.empty(4 * some.pairs.max(), np.int64)
+        size = min(int(some.pairs.sum()), max(int(some.pairs.max()), PAIRS_AT_ONCE))
+        tally, parts, done = np.zeros(self.thresholds.shape[2], np.int64), [], 0
+        given = *arrays, some.cardinalities, some.order, some.tiles, self._terms
+        while done < len(some.tiles):
+            kept = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+            done, found = kernel(*given, done, (*room, sums), tally, kept)
+            parts.append([of_all[:found].copy() for of_all in kept])
+        first, second, values = (np.concatenate(of_all) for of_all in zip(*parts, strict=True))
+        return FoundPairs(first, second, values, tally)
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""
@@ -321,6 +380,16 @@ class PairsAbove(PairValues):
         above = values[:, None] > self.thresholds[self.classes[first], self.classes[second]]
         keep = above[:, -1]
         return FoundPairs(first[keep], second[keep], values[keep], above.sum(axis=0))
+
+
+def _by_gaps(search: Callable[[Tiles, bool], FoundPairs], tiles: PlaneTiles | CodeTiles) -> FoundPairs:
+    """Search the tiles whose pairs are complete, then those with gaps."""
+    top, left = tiles.order[tiles.tiles[:, 0]], tiles.order[tiles.tiles[:, 2]]
+    whole = tiles.gaps[top] | tiles.gaps[left]
+    parts = (
+        (Tiles(tiles.cardinalities, tiles.order, tiles.tiles[whole == gaps]), gaps) for gaps in (False, True)
+    )
+    return FoundPairs.joined([search(some, gaps) for some, gaps in parts if len(some.tiles)])
 
 
 def measured(information: Sums, both: Sums, unit: float | None) -> Floats:

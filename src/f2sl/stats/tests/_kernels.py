@@ -24,10 +24,11 @@ def _g2_of_stratum(
     counts : (k_x * k_y,) int64, the cells by state of X, then of Y; columns : (at least k_y,) int64, output,
     the sums over X for each state of Y.
     """
-    n_z, rows_used, columns_used, total = 0, 0, 0, 0
-    columns[:k_y] = 0
+    n_z, rows_used, columns_used, total = np.int64(0), 0, 0, 0
+    for y in range(k_y):
+        columns[y] = 0
     for x in range(k_x):
-        row = 0
+        row = np.int64(0)
         for y in range(k_y):
             n = counts[x * k_y + y]
             row += n
@@ -192,8 +193,10 @@ def tests_until_decided(
                         joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
             last_x, last_y = x, y
         # Bits beyond the last sample are set here, but not in `joint`.
-        state[:] = 0
-        masks[0] = ~np.uint64(0)
+        for level in range(depth):
+            state[level] = 0
+        for w in range(n_words):
+            masks[0, w] = ~np.uint64(0)
         total, degrees, changed, rows = 0, 0, 0, 0
         while changed >= 0 and (total <= enough[t] or rows < least_rows[t]):
             # masks[level + 1] holds the samples in the current states of condition variables 0 to level. As

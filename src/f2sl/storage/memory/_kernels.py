@@ -116,7 +116,13 @@ def _compare(column: Array, state: int, plane: Array) -> None:
 
 @kernel
 def count_pairs(
-    planes: Array, row_planes: Array, column_planes: Array, skip: Array, packed: Array, counts: Array
+    planes: Array,
+    plane_start: Array,
+    rows: Array,
+    columns: Array,
+    skip: Array,
+    packed: Array,
+    counts: Array,
 ) -> None:
     """Count a tile of pairs: every row variable against every column variable.
 
@@ -124,8 +130,8 @@ def count_pairs(
 
     Parameters
     ----------
-    row_planes, column_planes : (height,) and (width,) int64
-        First plane of each row and column variable.
+    rows, columns : (height,) and (width,) int64
+        Variables.
     skip : (height,) int64
         Row i pairs with columns ``skip[i]`` to width; those before belong to the other half of the
         triangle. Their cells are 0 and mean nothing.
@@ -144,17 +150,21 @@ def count_pairs(
     """
     n_rows, inner_rows, inner_columns, n_columns = counts.shape
     n_words = planes.shape[1]
-    counts[:] = 0
+    for i in range(n_rows):
+        for a in range(inner_rows):
+            for b in range(inner_columns):
+                for j in range(n_columns):
+                    counts[i, a, b, j] = 0
     for w0 in range(0, n_words, WORDS_PER_BLOCK):
         width = min(WORDS_PER_BLOCK, n_words - w0)
         for j in range(n_columns):
             for b in range(inner_columns):
-                plane = planes[column_planes[j] + b]
+                plane = planes[plane_start[columns[j]] + b]
                 for w in range(width):
                     packed[b, w, j] = plane[w0 + w]
         for i in range(n_rows):
             for a in range(inner_rows):
-                plane = planes[row_planes[i] + a][w0 : w0 + width]
+                plane = planes[plane_start[rows[i]] + a][w0 : w0 + width]
                 for b in range(inner_columns):
                     _add_intersections(plane, packed[b], skip[i], counts[i, a, b])
 
@@ -423,7 +433,8 @@ def _count_by_codes(
         column = codes[v]
         for s in range(n_rows):
             index[s] = index[s] * k + column[s]
-    cells[:] = 0
+    for cell in range(len(cells)):
+        cells[cell] = 0
     if _any(gaps, query):
         for v in query:
             if gaps[v]:

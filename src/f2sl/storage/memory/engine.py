@@ -267,8 +267,7 @@ class MemoryEngine(CountsOnly):
         skip = np.clip(np.arange(top, bottom) + 1 - left, 0, right - left)
         packed = np.empty((inner_columns, _kernels.WORDS_PER_BLOCK, len(columns)), np.uint64)
         counts = np.empty((len(rows), inner_rows, inner_columns, len(columns)), np.int64)
-        starts = self._plane_start
-        _kernels.count_pairs(self._planes, starts[rows], starts[columns], skip, packed, counts)
+        _kernels.count_pairs(self._planes, self._plane_start, rows, columns, skip, packed, counts)
         return counts
 
 
