@@ -11,7 +11,7 @@ runs out of room returns how far it came, and its driver calls it again with mor
 Compiling takes far longer than running, so kernels are written to be cheap to compile: no sorting, no slice
 that is assigned an array (Numba then compiles an error with formatted text), and one type for each argument.
 A number such as 0 that one kernel passes to another, or begins a sum with that it passes on, is a type of its
-own to Numba; ``np.int64(0)`` is not.
+own to Numba; ``int64(0)`` is not.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import config, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+int64 = cast(Callable[[int], int], np.int64)
+"""Convert to an integer of 64 bits; for mypy it is an ordinary one."""
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No kernel divides by zero, or is called from C: code for either would take its time to compile."""

@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, int64, kernel
 
 LOG_2 = math.log(2.0)
 
@@ -79,7 +79,7 @@ def table_sums(
     for t in range(len(n_groups)):
         cells, groups = 0, 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
-            total = np.int64(0)
+            total = int64(0)
             for c in range(group_start[g], group_start[g + 1]):
                 n = counts[c]
                 total += n

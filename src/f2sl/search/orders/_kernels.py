@@ -19,22 +19,24 @@ before and just behind it. So a variable can be tried in a gap without moving an
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, int64, kernel
 
 # Constants that are passed to kernels are NumPy integers: for each Python one Numba would compile the kernel
 # anew.
-NOBODY = np.int64(-1)
+NOBODY = int64(-1)
 """Stands for no variable, or for no place."""
-IN_FRONT = np.int64(-1)
+IN_FRONT = int64(-1)
 """A place before everything, in half steps."""
-NONE = np.int64(0)
+NONE = int64(0)
 """Number of entries of an empty journal; or a place that is not asked for."""
 BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
+REMEMBERS = cast(bool, np.bool_(False))
+"""Argument `forgets` of a climb that is to be undone."""
 FEW = 50
 """Up to so many sets a plain loop is faster than looking up."""
 MOVED, CHOSEN = 0, 1
@@ -405,7 +407,7 @@ def kick(
             more, written = _put(v, _draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
             v = own[_draw(random, len(own))]
-        more, written = climb(state, sets, room, least, written, np.bool_(False))
+        more, written = climb(state, sets, room, least, written, REMEMBERS)
         if gain + more >= -least:
             continue
         # Undo the round, from its last change to its first. The queue is empty, so nothing else is left of

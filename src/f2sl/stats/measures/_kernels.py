@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, int64, kernel
 from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 Pairs = tuple[Array, Array, Array]
@@ -297,7 +297,7 @@ def search_tiles(
         kept.
     """
     count_room, packed_room, sum_room = room
-    found = np.int64(0)
+    found = int64(0)
     for t in range(begin, len(tiles)):
         top, left = tiles[t, 0], tiles[t, 2]
         rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
@@ -341,7 +341,7 @@ def search_whole_tiles(
 ) -> tuple[int, int]:
     """Do what `search_tiles` does for pairs with gaps, whose last states' cells follow from no margin."""
     count_room, packed_room, sum_room = room
-    found = np.int64(0)
+    found = int64(0)
     for t in range(begin, len(tiles)):
         top, left = tiles[t, 0], tiles[t, 2]
         rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
@@ -379,7 +379,7 @@ def search_tiles_by_codes(
     """
     # The table's counts are int32, which halves the memory that is written at random.
     table, cells, sum_room = room
-    found = np.int64(0)
+    found = int64(0)
     for t in range(begin, len(tiles)):
         top, left = tiles[t, 0], tiles[t, 2]
         rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
@@ -417,7 +417,7 @@ def search_whole_tiles_by_codes(
     room : `table` and `margins` as in `whole_table_by_codes`, and sums.
     """
     table, margins, sum_room = room
-    found = np.int64(0)
+    found = int64(0)
     for t in range(begin, len(tiles)):
         top, left = tiles[t, 0], tiles[t, 2]
         rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel, popcount
+from f2sl._jit import Array, int64, kernel, popcount
 from f2sl.stats._kernels import n_log_n_of
 
 
@@ -24,11 +24,11 @@ def _g2_of_stratum(
     counts : (k_x * k_y,) int64, the cells by state of X, then of Y; columns : (at least k_y,) int64, output,
     the sums over X for each state of Y.
     """
-    n_z, rows_used, columns_used, total = np.int64(0), 0, 0, 0
+    n_z, rows_used, columns_used, total = int64(0), 0, 0, 0
     for y in range(k_y):
         columns[y] = 0
     for x in range(k_x):
-        row = np.int64(0)
+        row = int64(0)
         for y in range(k_y):
             n = counts[x * k_y + y]
             row += n
