@@ -4,7 +4,7 @@ The page is the only source: its code blocks become the modules of a small packa
 that package's own, and its commands are run with it installed (that is, with its folder on the path).
 """
 
-import json
+import gzip
 import math
 import os
 import re
@@ -17,6 +17,8 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
+import pyarrow.orc
 import pytest
 from scipy.stats import norm, rankdata
 from sklearn.base import clone
@@ -40,7 +42,7 @@ RECIPES = {
     "A local learner": "aracne",
     "A CI test": "spearman",
     "A score": "hannan_quinn",
-    "A table format": "json_lines",
+    "A table format": "orc",
     "A graph format": "pajek",
 }
 
@@ -123,6 +125,18 @@ def test_recipes_are_short(title):
     code = re.sub(r'"""[^"]*"""', "", code_of(title))
     lines = [line for line in code.splitlines() if line.strip() and not line.startswith(("import ", "from "))]
     assert len(lines) <= 25
+
+
+@pytest.mark.parametrize("title", RECIPES)
+def test_recipes_add_what_is_not_built_in(title, extended):
+    def known():
+        named = [entry.name for registry in (LOCAL, CI_TESTS, SCORES) for entry in registry.registered()]
+        return [*named, *GRAPH_FORMATS, *(suffix for one in TABLE_FORMATS for suffix in one.suffixes)]
+
+    before = known()
+    extended(RECIPES[title])
+    assert len(set(known()) - set(before)) == 1
+    assert len(known()) == len(before) + 1
 
 
 @pytest.mark.parametrize("title", RECIPES)
@@ -283,36 +297,60 @@ class TestScore:
 
 class TestTableFormat:
     def write(self, path, columns):
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        pyarrow.orc.write_table(pa.table(columns), path)
         return path
 
+    @pytest.fixture
+    def calls(self, extended, monkeypatch):
+        """Note each call of the recipe's own methods, in a list."""
+        own, made = extended("orc").ORC, []
+        for name in ("read", "write"):
+
+            def noted(self, *arguments, name=name, method=getattr(own, name)):
+                made.append(name)
+                return method(self, *arguments)
+
+            monkeypatch.setattr(own, name, noted)
+        return made
+
+    def test_without_the_recipe_it_is_not_read(self, tmp_path):
+        with pytest.raises(f2sl.FileError, match=r"data.orc: this is an ORC file, which f2sl does not read"):
+            f2sl.open_table(self.write(tmp_path / "data.orc", small_table()))
+
+    def test_an_installed_package_is_found_by_the_suffix(self, extended, tmp_path):
+        table = f2sl.open_table(self.write(tmp_path / "data.orc", small_table()))
+        assert table.columns == f2sl.open_table(small_table()).columns
+
     @pytest.mark.parametrize("engine", ["auto", "stream"])
-    def test_it_is_read_like_the_same_table_in_memory(self, extended, tmp_path, engine):
-        path = self.write(tmp_path / "data.jsonl", small_table())
+    def test_it_is_read_like_the_same_table_in_memory(self, calls, tmp_path, engine):
+        path = self.write(tmp_path / "data.orc", small_table())
         table, expected = f2sl.open_table(path, engine=engine), f2sl.open_table(small_table())
+        assert set(calls) == {"read"}
         assert table.columns == expected.columns
         assert [table.column(v).tolist() for v in range(6)] == [expected.column(v).tolist() for v in range(6)]
         assert f2sl.learn(path, engine=engine).graph_ == f2sl.learn(small_table()).graph_
 
-    def test_a_damaged_file_is_named(self, extended, tmp_path):
-        (tmp_path / "data.ndjson").write_text('{"a": 1\n')
-        with pytest.raises(f2sl.FileError, match=r"data.ndjson: not a valid JSON lines file \(JSON parse"):
-            f2sl.open_table(tmp_path / "data.ndjson")
+    def test_a_damaged_file_is_named(self, calls, tmp_path):
+        (tmp_path / "data.orc").write_bytes(b"ORC and nothing of one")
+        with pytest.raises(f2sl.FileError, match=r"data.orc: not a valid ORC file \("):
+            f2sl.open_table(tmp_path / "data.orc")
+        assert calls
 
     def test_the_command_line(self, installed, tmp_path):
-        self.write(tmp_path / "data.jsonl", small_table())
+        self.write(tmp_path / "data.orc", small_table())
         shell(installed, tmp_path, "A table format")
         graph = f2sl.load_graph(tmp_path / "graph.json")
         assert graph.directed_edges == [("a", "c"), ("b", "c")]
-        assert (tmp_path / "sampled.jsonl.gz").read_bytes().startswith(b"\x1f\x8b")
+        packed = (tmp_path / "sampled.orc.gz").read_bytes()
+        read = pyarrow.orc.ORCFile(pa.BufferReader(gzip.decompress(packed))).read()
+        assert (read.num_rows, read.column_names) == (100, list(f2sl.load_network("asia").graph.nodes))
 
-    def test_what_is_written_is_read(self, extended, tmp_path):
-        extended("json_lines")
+    def test_what_is_written_is_read(self, calls, tmp_path):
         from f2sl.cli.app import main
 
-        path = tmp_path / "sampled.jsonl.gz"
+        path = tmp_path / "sampled.orc.gz"
         assert main(["sample", "asia", "--rows", "50", "--seed", "1", "--out", str(path), "--quiet"]) == 0
+        assert calls == ["write"]
         read, drawn = f2sl.open_table(path), f2sl.open_table(f2sl.load_network("asia").sample(50, seed=1))
         assert (read.names, read.n_rows) == (drawn.names, 50)
         for v in range(8):

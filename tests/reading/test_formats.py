@@ -103,6 +103,24 @@ def test_what_cannot_be_written(tmp_path):
             writer_for(tmp_path / name)
 
 
+def test_the_format_that_was_added_last_is_taken(tmp_path):
+    """For reading by the suffix, for reading by the first bytes, and for writing."""
+
+    class Shouted(TableFormat):
+        name, suffixes, first_bytes = "shouted", (".csv", ".parquet"), (b"PAR1",)
+
+        def read(self, file):
+            return pa.table({"read": ["by", "the", "last"]})
+
+        def write(self, table, stream):
+            stream.write(b"WRITTEN")
+
+    (tmp_path / "t").write_bytes(b"PAR1")
+    formats.add(Shouted())
+    assert open_table(tmp_path / "t").names == ("read",)
+    assert table_bytes(pa.table(COLUMNS), tmp_path / "t.csv") == b"WRITTEN"
+
+
 def test_what_is_no_format():
     class Nameless(TableFormat):
         def read(self, file): ...

@@ -99,7 +99,7 @@ UNSUPPORTED = {
 
 
 def add(table_format: TableFormat) -> None:
-    """Register a format; one with a suffix of another comes first.
+    """Register a format; where others have its suffix or first bytes, the last to be registered is taken.
 
     Raises
     ------
@@ -128,8 +128,9 @@ def look_at(place: Path, how: TextOptions) -> DataFile:
     if not start:
         raise DataError(f"{place}: the file is empty")
     suffix = _known(found.suffix)
-    by_suffix = next((one for one in reversed(FORMATS) if suffix in one.suffixes), None)
-    by_bytes = next((one for one in FORMATS if one.first_bytes and start.startswith(one.first_bytes)), None)
+    newest = FORMATS[::-1]
+    by_suffix = next((one for one in newest if suffix in one.suffixes), None)
+    by_bytes = next((one for one in newest if one.first_bytes and start.startswith(one.first_bytes)), None)
     if by_bytes is None and by_suffix is not None and by_suffix.first_bytes:
         raise FileError(f"{place}: not a valid {by_suffix.name} file (it does not begin like one)")
     chosen = by_bytes or by_suffix
@@ -157,7 +158,7 @@ def writer_for(path: Path) -> TableFormat:
     suffix = _known(suffix_of(path))
     writers = [one for one in FORMATS if one.can_write]
     if path.suffix.lower() in (suffix, ".gz"):
-        for one in writers:
+        for one in reversed(writers):
             if suffix in one.suffixes:
                 return one
     known = ", ".join(suffix for one in writers for suffix in one.suffixes)
