@@ -304,13 +304,16 @@ class TestTableFormat:
     def calls(self, extended, monkeypatch):
         """Note each call of the recipe's own methods, in a list."""
         own, made = extended("orc").ORC, []
-        for name in ("read", "write"):
 
-            def noted(self, *arguments, name=name, method=getattr(own, name)):
+        def noting(name, method):
+            def noted(self, *arguments):
                 made.append(name)
                 return method(self, *arguments)
 
             monkeypatch.setattr(own, name, noted)
+
+        noting("read", own.read)
+        noting("write", own.write)
         return made
 
     def test_without_the_recipe_it_is_not_read(self, tmp_path):

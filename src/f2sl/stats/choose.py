@@ -232,9 +232,10 @@ def significant_pairs(
 ) -> PairSearch:
     """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
 
-    The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance. Its level is
-    corrected for the number of all pairs of the table (:mod:`f2sl.stats.measures.significance`), also where
-    only one target's are asked for: the first call walks over all pairs.
+    The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance, whatever a
+    learner's `ci_test` is: measures compute their values from its statistics. Its level is corrected for the
+    number of all pairs of the table (:mod:`f2sl.stats.measures.significance`), also where only one target's
+    are asked for: the first call walks over all pairs.
     """
     from f2sl.stats.measures.significance import SignificantPairs
 

@@ -51,11 +51,7 @@ FRACTION_TERMS = 40
 
 
 class CITest(Configured):
-    """Base of the tests of conditional independence: options, and a method that gives p-values.
-
-    A test that is to decide which of all pairs are related beyond chance (``delta="auto"``) has a method
-    ``of_pairs(engine)``, which gives a :class:`~f2sl.stats.measures.significance.PairTest`.
-    """
+    """Base of the tests of conditional independence: options, and a method that gives p-values."""
 
     requires = "p_values"
 
