@@ -35,12 +35,19 @@ class Entry:
         """Return the class, imported where need be."""
         if not isinstance(self.place, str):
             return self.place
-        module, _, attribute = self.place.partition(":")
-        return getattr(import_module(module), attribute)
+        return _class_at(self.place)
 
 
 class Registry:
     """Named entries of one sort.
+
+    Parameters
+    ----------
+    kind : str
+        What messages call an entry.
+    base : str, optional
+        Where the class is, ``"module:Class"``, that all entries are derived from. Its `requires` names the
+        methods that they must have.
 
     Examples
     --------
@@ -50,12 +57,24 @@ class Registry:
     'Counter'
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, base: str = "") -> None:
         self.kind = kind
+        self._base = base
         self._entries: dict[str, Entry] = {}
 
     def add(self, name: str, place: str | type, summary: str, reference: str = "", **facts: Any) -> None:
-        """Register a class, or say where it is: ``"module:Class"``."""
+        """Register a class, or say where it is: ``"module:Class"``.
+
+        Raises
+        ------
+        OptionError
+            If the class is not derived from the base, or lacks a method. One that is not imported yet is
+            checked when it is loaded.
+        """
+        if not isinstance(place, str):
+            self._check(name, place)
+        elif not all(place.partition(":")):
+            raise OptionError(f'{self.kind} {name!r}: a place is written "module:Class", not {place!r}')
         self._entries[name] = Entry(name, place, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
@@ -85,7 +104,19 @@ class Registry:
         """Import and return the entry of that name; an unknown one is an error that lists the known."""
         if not isinstance(name, str) or name not in self:
             raise OptionError(unknown_name(self.kind, name, self._entries))
-        return self._entries[name].load()
+        try:
+            loaded = self._entries[name].load()
+        except AttributeError as error:
+            raise OptionError(f"{self.kind} {name!r}: {error}") from None
+        self._check(name, loaded)
+        return loaded
+
+    def _check(self, name: str, found: Any) -> None:
+        """Refuse a class that cannot be used, with the method that it lacks."""
+        if self._base:
+            told = what_is_wrong(found, _class_at(self._base))
+            if told:
+                raise OptionError(f"{self.kind} {name!r}: {told}")
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
         """Make a learner of that name, which refuses options that it does not take."""
@@ -94,3 +125,37 @@ class Registry:
     def takers(self, option: str) -> list[str]:
         """Return the names of the learners that have an option."""
         return [entry.name for entry in self if option in entry.load().option_defaults()]
+
+
+def _class_at(place: str) -> Any:
+    """Import what is at ``"module:Class"``."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def what_is_wrong(found: Any, base: type) -> str | None:
+    """Return why a class cannot stand for one derived from `base`, None if it can.
+
+    A class that names methods in `requires` has them itself, and its own do nothing but refuse.
+
+    Examples
+    --------
+    >>> class Base:
+    ...     requires = "run"
+    ...     def run(self):
+    ...         raise NotImplementedError
+    >>> class Own(Base):
+    ...     run = 3
+    >>> what_is_wrong(Own, Base), what_is_wrong(int, Base)
+    ('Own has no method run', 'int has no method run')
+    """
+    if not isinstance(found, type):
+        return f"{found!r} is no class"
+    requires = getattr(found if issubclass(found, base) else base, "requires", ())
+    for method in (requires,) if isinstance(requires, str) else requires:
+        owner = next((one for one in found.__mro__ if method in vars(one)), None)
+        if owner is None or "requires" in vars(owner) or not callable(getattr(found, method)):
+            return f"{found.__name__} has no method {method}"
+    if not issubclass(found, base):
+        return f"{found.__name__} must be derived from f2sl.{base.__name__}"
+    return None

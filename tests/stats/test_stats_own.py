@@ -15,6 +15,8 @@ from sklearn.base import clone
 import f2sl
 import naive
 from f2sl.errors import OptionError
+from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
+from f2sl.local.by_tests import ByTests
 from f2sl.local.fcbf import FCBF
 from f2sl.local.mmpc import MMPC
 from f2sl.search.hill_climbing import hill_climb
@@ -40,6 +42,7 @@ from f2sl.stats.scores.likelihood import BIC
 from f2sl.stats.scores.tables import TableScore
 from f2sl.stats.tests.g2 import G2
 from f2sl.stats.tests.x2 import X2
+from f2sl.structure.base import STRUCTURE, StructureLearner
 from gaussian_tools import moments, related_values
 from tables import make_engine, related_codes
 
@@ -454,32 +457,98 @@ def test_objects_for_other_columns_are_refused():
         make_score(moments(related_values(0, 3, 20)), K2())
 
 
-def test_a_registered_class_without_its_method_is_refused_when_it_is_used(registered):
-    SCORES.add("nothing", NoMethod, "has no method")
-    with pytest.raises(OptionError, match="score: NoMethod has no method families"):
-        make_score(make_engine(related_codes(1, 30, 3)), "nothing")
+class NotCallable(f2sl.CITest):
+    p_values = 3
 
 
-def test_answers_of_another_shape_are_told():
-    class Short(f2sl.CITest):
-        def p_values(self, data, x, y, given):
-            return 0.5
+class HalfALearner(LocalLearner):
+    def learn_all(self, engine): ...
 
-    class Wide(f2sl.Score):
-        def families(self, data, children, parents):
-            return parents
 
-    class Less(f2sl.Measure):
-        def values(self, data, first, second):
-            return np.ones(len(first) + 1)
+class NoSearch(ByTests):
+    pass
 
-    engine = make_engine(related_codes(1, 30, 3))
-    x, y, given = all_questions(3, 1)
-    with pytest.raises(ValueError, match=r"Short\(\): p_values gave an array of shape \(\) for 3 questions"):
-        make_test(engine, 0.01, Short()).ask(x, y, given)
-    with pytest.raises(
-        ValueError, match=r"Wide\(\): families gave an array of shape \(1, 0\) for 1 families"
-    ):
-        make_score(engine, Wide()).score([(0, ())])
-    with pytest.raises(ValueError, match=r"Less\(\): values gave an array of shape \(3,\) for 2 pairs"):
-        related_pairs(engine, 0.1, Less())()
+
+class NoLearn(StructureLearner):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("registry", "found", "message"),
+    [
+        (SCORES, NoMethod, "score 'own': NoMethod has no method families"),
+        (CI_TESTS, NotCallable, "independence test 'own': NotCallable has no method p_values"),
+        (CI_TESTS, Stranger, r"independence test 'own': Stranger must be derived from f2sl\.CITest"),
+        (MEASURES, NoMethod, "measure 'own': NoMethod has no method values"),
+        (MEASURES, Agreement(), r"measure 'own': Agreement\(\) is no class"),
+        (LOCAL, HalfALearner, "PC algorithm 'own': HalfALearner has no method learn_one"),
+        (LOCAL, NoSearch, "PC algorithm 'own': NoSearch has no method search"),
+        (MARKOV_BLANKET, dict, "Markov-blanket algorithm 'own': dict has no method learn_one"),
+        (STRUCTURE, NoLearn, "algorithm 'own': NoLearn has no method _learn"),
+        (LOCAL, "my_learners", "PC algorithm 'own': a place is written \"module:Class\", not 'my_learners'"),
+    ],
+)
+def test_what_cannot_be_used_is_not_registered(registry, found, message):
+    with pytest.raises(OptionError, match=message):
+        registry.add("own", found, "of a user's own")
+    assert "own" not in registry
+
+
+def test_what_is_registered_by_its_place_is_checked_when_it_is_loaded(monkeypatch):
+    monkeypatch.setattr(SCORES, "_entries", dict(SCORES._entries))
+    SCORES.add("counter", "collections:Counter", "no score", kinds=("states",))
+    with pytest.raises(OptionError, match="score 'counter': Counter has no method families"):
+        f2sl.learn(f2sl.load_example("asia"), "f2sl-s", score="counter")
+    SCORES.add("nowhere", "collections:NoSuchClass", "not there")
+    with pytest.raises(OptionError, match="score 'nowhere': module 'collections' has no attribute"):
+        SCORES.load("nowhere")
+
+
+class Short(f2sl.CITest):
+    def p_values(self, data, x, y, given):
+        return 0.5
+
+
+class Words(f2sl.CITest):
+    def p_values(self, data, x, y, given):
+        return ["likely"] * len(x)
+
+
+class Wide(f2sl.Score):
+    def families(self, data, children, parents):
+        return parents
+
+
+class Flat(TableScore):
+    def of_tables(self, tables, logarithms):
+        return 1.0
+
+
+class Less(f2sl.Measure):
+    def values(self, data, first, second):
+        return np.ones(len(first) + 1)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "told"),
+    [
+        (
+            "pc-stable",
+            {"ci_test": Short()},
+            r"Short\(\): p_values gave an array of shape \(\) instead of \(28,\)",
+        ),
+        ("pc-stable", {"ci_test": Words()}, r"Words\(\): p_values gave no array of numbers but \['likely', "),
+        ("pc-stable", {"ci_test": NotCallable()}, "ci_test: NotCallable has no method p_values"),
+        (
+            "f2sl-s",
+            {"score": Wide()},
+            r"Wide\(\): families gave an array of shape \(8, 0\) instead of \(8,\)",
+        ),
+        ("f2sl-s", {"score": Flat()}, r"Flat\(\): of_tables gave an array of shape \(\) instead of \(8,\)"),
+        ("f2sl-s", {"measure": Less()}, r"Less\(\): values gave an array of shape \(8,\) instead of \(7,\)"),
+        ("f2sl-h", {"measure": Less()}, r"Less\(\): values gave an array of shape .* instead of"),
+    ],
+)
+def test_answers_of_another_shape_are_told(algorithm, options, told):
+    with pytest.raises(OptionError, match=told):
+        f2sl.learn(f2sl.load_example("asia"), algorithm, **options)

@@ -11,15 +11,6 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-TABLES = (
-    "structure_errors",
-    "arrowheads",
-    "normalised_structures",
-    "pc_learners",
-    "normalised_pc_learners",
-)
-"""Tables 2 and 3, and tables 4 to 7."""
-
 
 class Figure(NamedTuple):
     """A mean and its standard deviation."""

@@ -42,7 +42,7 @@ class BAMB(ByTests):
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the blanket of one target."""
         related, strengths, apart = yield from marginal_strengths(
-            test, target, self.candidates(test.n_variables, target)
+            target, self.candidates(test.n_variables, target)
         )
         waiting = Waiting(test, target, related, strengths, self.max_cond_vars)
         found = _Blanket(test, target, self.max_cond_vars, waiting, apart)
@@ -96,7 +96,7 @@ class _Blanket:
 
     def _add_spouses(self, members: list[int], apart: Sets) -> Search[None]:
         """Make step 2, for these members and the variables separated by the sets in `apart`."""
-        links = yield from find_spouses(self.test, self.target, members, apart)
+        links = yield from find_spouses(self.target, members, apart)
         for (x, y), strength in links.items():
             self.spouses[y][x] = strength
         changed = [y for y in members if self.spouses[y]]

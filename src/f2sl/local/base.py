@@ -27,7 +27,7 @@ from f2sl.stats.choose import check_choice, measure_unit, settle
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.tests.base import CITest
 
-LOCAL = Registry("PC algorithm")
+LOCAL = Registry("PC algorithm", "f2sl.local.base:LocalLearner")
 LOCAL.add_all(
     "f2sl.local",
     """
@@ -50,7 +50,7 @@ s2tmb-pc        s2tmb:S2TMBPC            Gao and Ji 2017
 """,
 )
 
-MARKOV_BLANKET = Registry("Markov-blanket algorithm")
+MARKOV_BLANKET = Registry("Markov-blanket algorithm", "f2sl.local.base:LocalLearner")
 MARKOV_BLANKET.add_all(
     "f2sl.local",
     """
@@ -221,6 +221,8 @@ class LocalLearner(Estimator):
 
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
     strength_unit: ClassVar[str] = "strength"
+    requires: ClassVar[tuple[str, ...]] = ("learn_one", "learn_all")
+    """The methods that a learner must have."""
     finds_blankets: ClassVar[bool] = False
     """Whether the sets are Markov blankets, in which two variables may be that are not linked."""
 

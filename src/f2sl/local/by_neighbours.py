@@ -152,7 +152,7 @@ class PCMB(ByNeighbours):
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find parents, children and some of the other descendants (GetPCD)."""
         left, weakest, apart = yield from marginal_strengths(
-            test, target, self.candidates(test.n_variables, target)
+            target, self.candidates(test.n_variables, target)
         )
         members, strengths = np.empty(0, np.int64), np.empty(0)
         while len(left):

@@ -43,6 +43,7 @@ class ByTests(LocalLearner, WithTests):
     """Base of the local learners by independence tests."""
 
     strength_unit = "-log10 p"
+    requires = ("search",)
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, as published."""
@@ -138,7 +139,7 @@ def only_shown_spouses(
 
 
 def marginal_strengths(
-    test: IndependenceTest, target: int, others: Integers, *, keep_unreliable: bool = False
+    target: int, others: Integers, *, keep_unreliable: bool = False
 ) -> Search[tuple[Integers, Floats, dict[int, tuple[int, ...]]]]:
     """Test the target with each of some other variables alone.
 

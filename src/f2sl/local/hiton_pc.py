@@ -28,7 +28,7 @@ class HITONPC(SymmetricByTests):
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""
         related, strengths, apart = yield from marginal_strengths(
-            test, target, self.candidates(test.n_variables, target)
+            target, self.candidates(test.n_variables, target)
         )
         waiting = Waiting(test, target, related, strengths, self.max_cond_vars)
         members = np.empty(0, np.int64)

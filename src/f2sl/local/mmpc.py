@@ -30,7 +30,7 @@ class MMPC(SymmetricByTests):
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, before symmetry."""
         left, weakest, apart = yield from marginal_strengths(
-            test, target, self.candidates(test.n_variables, target)
+            target, self.candidates(test.n_variables, target)
         )
         members = np.empty(0, np.int64)
         strengths = np.empty(0)

@@ -39,7 +39,7 @@ class STMB(ByTests):
         near = yield from levels(test, target, others, self.max_cond_vars, keep_unreliable=False)
         apart = dict(near.separating_sets)
         members = np.sort(near.members)
-        links = yield from find_spouses(test, target, members.tolist(), apart)
+        links = yield from find_spouses(target, members.tolist(), apart)
         # Sets without X were asked about in step 1.
         tried = yield from together(
             separations(
@@ -59,7 +59,7 @@ class STMB(ByTests):
                 dropped.setdefault(y, found.sets[y][0])
         apart.update(dropped)
         stay = [y for y in members.tolist() if y not in dropped]
-        again = yield from find_spouses(test, target, stay, dropped)
+        again = yield from find_spouses(target, stay, dropped)
         spouses = {link: strength for link, strength in links.items() if link[1] not in dropped} | again
         strongest: dict[int, float] = {}
         for (x, _), strength in spouses.items():
@@ -68,9 +68,7 @@ class STMB(ByTests):
         return (yield from shrink_all(test, target, {y: weakest[y] for y in stay}, strongest, apart))
 
 
-def find_spouses(
-    test: IndependenceTest, target: int, members: list[int], apart: Sets
-) -> Search[dict[tuple[int, int], float]]:
+def find_spouses(target: int, members: list[int], apart: Sets) -> Search[dict[tuple[int, int], float]]:
     """Find the (X, Y) such that X, separated from the target by ``apart[X]``, depends on it given Y as well.
 
     Gives the strength of each, Y by Y in the order of the members, X in the order of the names.

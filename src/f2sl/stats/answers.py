@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.errors import OptionError, shown
 
 DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
 
@@ -110,3 +111,25 @@ def subsets(members: Integers, size: int) -> Iterator[Integers]:
         yield from (members[places] for places in _places(n, size))
     elif n >= size:
         yield members[_few_places(n, size)]
+
+
+def as_numbers(method: str, found: object, shape: tuple[int, ...], owner: object) -> Floats:
+    """Return what a method of a user's own test, score or measure gave, as an array of numbers.
+
+    Raises
+    ------
+    OptionError
+        If it gave other things than numbers, or not one for each question.
+
+    Examples
+    --------
+    >>> as_numbers("values", [0.5, 1], (2,), "Agreement()").tolist()
+    [0.5, 1.0]
+    """
+    try:
+        numbers = np.asarray(found, np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"{owner}: {method} gave no array of numbers but {shown(found)}") from None
+    if numbers.shape != shape:
+        raise OptionError(f"{owner}: {method} gave an array of shape {numbers.shape} instead of {shape}")
+    return numbers

@@ -15,7 +15,7 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from f2sl._registry import Entry, Registry
+from f2sl._registry import Entry, Registry, what_is_wrong
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch
@@ -73,7 +73,7 @@ def set_scores() -> list[str]:
 
 
 def _kinds(entry: Entry) -> tuple[str, ...]:
-    kinds: tuple[str, ...] = entry.fact("kinds", ())
+    kinds: tuple[str, ...] = entry.fact("kinds") or entry.load().kinds
     return kinds
 
 
@@ -94,18 +94,15 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         raise OptionError(f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}")
     if isinstance(value, type):
         raise OptionError(f"{option}: {value.__name__} is a class; hand over an object, {value.__name__}()")
-    base, name = BASES[option], type(value).__name__
-    method = value.requires if isinstance(value, base) else base.requires
-    # The class that asks for the method has one that does nothing but refuse.
-    owner = next((one for one in type(value).__mro__ if method in vars(one)), None)
-    if owner is None or "requires" in vars(owner):
-        raise OptionError(f"{option}: {name} has no method {method}")
-    if not isinstance(value, base):
-        raise OptionError(f"{option}: {name} must be derived from f2sl.{base.__name__}")
+    told = what_is_wrong(type(value), BASES[option])
+    if told:
+        raise OptionError(f"{option}: {told}")
     kinds = value.kinds
     if not isinstance(kinds, (tuple, list)) or not kinds or any(kind not in HOLDS for kind in kinds):
         some = ", ".join(map(repr, HOLDS))
-        raise OptionError(f"{option}: {name}.kinds must be a tuple of some of {some}, not {kinds!r}")
+        raise OptionError(
+            f"{option}: {type(value).__name__}.kinds must be a tuple of some of {some}, not {kinds!r}"
+        )
     return value
 
 

@@ -43,7 +43,7 @@ class Configured:
         return hash((type(self), *vars(self)))
 
 
-CI_TESTS = Registry("independence test")
+CI_TESTS = Registry("independence test", "f2sl.stats.tests.base:CITest")
 CI_TESTS.add(
     "g2",
     "f2sl.stats.tests.g2:G2",
@@ -80,7 +80,7 @@ CI_TESTS.add(
     kinds=(MIXED,),
 )
 
-SCORES = Registry("score")
+SCORES = Registry("score", "f2sl.stats.scores.base:Score")
 SCORES.add(
     "bdeu",
     "f2sl.stats.scores.dirichlet:BDeu",
@@ -147,7 +147,7 @@ SCORES.add(
     kinds=(MIXED,),
 )
 
-MEASURES = Registry("measure")
+MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")
 MEASURES.add(
     "su",
     "f2sl.stats.measures.information:SU",

@@ -39,7 +39,7 @@ from f2sl.table.notes import remarks, warn_of_identifiers
 if TYPE_CHECKING:
     from f2sl.search.hill_climbing import Climbed, Families
 
-STRUCTURE = Registry("algorithm")
+STRUCTURE = Registry("algorithm", "f2sl.structure.base:StructureLearner")
 STRUCTURE.add_all(
     "f2sl.structure",
     """
@@ -105,6 +105,8 @@ class StructureLearner(Estimator):
     """The kinds of tables it can learn from."""
     strength_unit: ClassVar[str] = "strength"
     """What the weights of the graph's edges are, in a word."""
+    requires: ClassVar[tuple[str, ...]] = ("_learn",)
+    """The methods that a learner must have."""
 
     knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.answers import TOLERANCE, as_numbers
 from f2sl.stats.registries import Configured
 from f2sl.storage.protocol import FoundPairs
 
@@ -50,7 +50,8 @@ class Measure(Configured):
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
         """Return the values of pairs that a test found to be significant; theirs are the test's statistic."""
-        return self.values(engine, pairs.first, pairs.second)
+        found = self.values(engine, pairs.first, pairs.second)
+        return as_numbers("values", found, pairs.first.shape, self)
 
 
 class WalkOverPairs:
@@ -86,10 +87,7 @@ class WalkOverPairs:
         """Compute the values of some pairs and keep those above the threshold."""
         values = np.empty(0)
         if len(first):
-            values = np.asarray(self.measure.values(self.engine, first, second), np.float64)
-        if values.shape != (len(first),):
-            raise ValueError(
-                f"{self.measure!r}: values gave an array of shape {values.shape} for {len(first)} pairs"
-            )
+            found = self.measure.values(self.engine, first, second)
+            values = as_numbers("values", found, first.shape, self.measure)
         keep = values > self.threshold + TOLERANCE
         return FoundPairs(first[keep], second[keep], values[keep])

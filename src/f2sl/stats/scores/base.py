@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl.stats.answers import as_numbers
 from f2sl.stats.registries import Configured
 from f2sl.storage.protocol import Queries
 
@@ -86,12 +87,8 @@ class Score(Configured):
         for size in np.unique(sizes):
             chosen = sizes == size
             rows = queries.where(chosen).variables.reshape(-1, size)
-            found = np.asarray(self.families(engine, rows[:, -1], rows[:, :-1]), np.float64)
-            if found.shape != (len(rows),):
-                raise ValueError(
-                    f"{self!r}: families gave an array of shape {found.shape} for {len(rows)} families"
-                )
-            scores[chosen] = found
+            found = self.families(engine, rows[:, -1], rows[:, :-1])
+            scores[chosen] = as_numbers("families", found, (len(rows),), self)
         return scores
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.stats.answers import as_numbers
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
 from f2sl.storage.protocol import CountingEngine, Queries, Tables
@@ -53,7 +54,8 @@ class FamilyFormula:
 
     def __call__(self, tables: Tables) -> Floats:
         """Return one score for each table."""
-        return np.asarray(self.score.of_tables(tables, self.logarithms), np.float64)
+        found = self.score.of_tables(tables, self.logarithms)
+        return as_numbers("of_tables", found, (len(tables.queries),), self.score)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, IndependenceTest, subsets
+from f2sl.stats.answers import (
+    DEPENDENT,
+    INDEPENDENT,
+    UNRELIABLE,
+    Answers,
+    IndependenceTest,
+    as_numbers,
+    subsets,
+)
 from f2sl.stats.registries import Configured
 from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
 
@@ -146,11 +154,8 @@ class ByPValues(BoundTest):
         p_values = np.empty(0)
         if len(x):
             asked = np.minimum(x, y), np.maximum(x, y), np.sort(given, axis=1)
-            p_values = np.asarray(self.test.p_values(self.engine, *asked), np.float64)
-        if p_values.shape != (len(x),):
-            raise ValueError(
-                f"{self.test!r}: p_values gave an array of shape {p_values.shape} for {len(x)} questions"
-            )
+            found = self.test.p_values(self.engine, *asked)
+            p_values = as_numbers("p_values", found, x.shape, self.test)
         unreliable = np.isnan(p_values)
         answers = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT).astype(np.int8)
         answers[unreliable] = UNRELIABLE
