@@ -62,7 +62,7 @@ class ByScore(LocalLearner, WithNetworks):
 
     takes = ("states",)
     strength_unit = "log score"
-    requires = ("search", "members")
+    requires = ("search",)
 
     def search(self, run: Run, target: int) -> Growth[Around]:
         """Find what is around one target, as published."""
