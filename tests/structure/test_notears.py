@@ -163,6 +163,17 @@ class TestScale:
             f2sl.varsortability(data, f2sl.PDAG(["a", "b"], undirected=[("a", "b")]))
         with pytest.raises(f2sl.DataError, match="'x'"):
             f2sl.varsortability(data, f2sl.DAG(["a", "x"]))
+        told = "'a' holds real numbers, and column 'b' holds states; varsortability learns from one kind"
+        mixed, graph = {"a": [0.1, 0.2], "b": ["no", "yes"]}, f2sl.DAG(["a", "b"])
+        for table in (mixed, f2sl.open_table(mixed)):
+            with pytest.raises(f2sl.DataError, match=told):
+                f2sl.varsortability(table, graph)
+        with pytest.raises(f2sl.DataError, match=r"missing .* in 'a', and varsortability needs all values"):
+            f2sl.varsortability({"a": [0.1, None, 0.3], "b": [0.5, 0.9, 0.2]}, graph)
+
+    def test_varsortability_reads_whole_numbers_beside_real_ones_as_numbers(self):
+        data = {"a": [0.1, 0.2, 0.3], "b": [10, 20, 20]}
+        assert f2sl.varsortability(data, f2sl.DAG(["a", "b"], [("a", "b")])) == 1.0
 
 
 class TestNothingButTheDataMatters:

@@ -16,6 +16,7 @@ to game. NeurIPS 2021.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from numpy.typing import NDArray
 
 from f2sl.errors import DataError, GraphError, unknown_name
 from f2sl.graph import DAG
-from f2sl.reading import open_table
-from f2sl.table import Table
+from f2sl.reading.open import open_for
+from f2sl.table.column import NUMBER, STATES
 
 SAME = 1e-9
 """Variances that differ by no more than this share are equal."""
@@ -57,15 +58,12 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     """
     if not isinstance(graph, DAG):
         raise GraphError(f"varsortability is measured along a DAG, not a {type(graph).__name__}")
-    table = data if isinstance(data, Table) else open_table(data, names=names, engine="memory")
-    if table is not data and len(set(table.kinds)) > 1:  # numbers may be whole by chance
-        table = open_table(data, names=names, engine="memory", kinds="number")
-    table.refuse_gaps("varsortability")
-    numbers = table.as_numbers()
-    for node in graph.nodes:
-        if node not in numbers.names:
-            raise DataError(unknown_name("column", node, numbers.names))
-    variances = dict(zip(numbers.names, numbers.all_numbers().var(axis=1), strict=True))
+    table = open_for((STATES, NUMBER), "varsortability", data, names=names, min_variables=1)
+    with nullcontext() if table is data else table:
+        for node in graph.nodes:
+            if node not in table.names:
+                raise DataError(unknown_name("column", node, table.names))
+        variances = dict(zip(table.names, table.as_numbers().all_numbers().var(axis=1), strict=True))
     return path_share(np.array([variances[node] for node in graph.nodes]), graph.to_adjacency() != 0)
 
 

@@ -20,11 +20,6 @@ from f2sl.errors import DataError
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
 from f2sl.table.names import listing
 
-MIXED_ADVICE = (
-    "cut all columns of real numbers into states with bins=5, say, or leave out the columns of the one kind"
-)
-"""What to do about a table with columns of both kinds."""
-
 NEEDS_ALL = (
     'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
     'states a state with missing="state"'
@@ -169,11 +164,6 @@ class Table(ABC):
             return MIXED
         return STATES if of_states else NUMBER  # no columns at all have no states to count
 
-    def mixed_error(self, why: str) -> DataError:
-        """Make the error that refuses a table with columns of both kinds, and names them."""
-        both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
-        return DataError(f"{both}; {why}{MIXED_ADVICE}")
-
     def told(self, columns: Sequence[int], limit: int = 3) -> str:
         """Say what some columns of one kind hold, naming the first of them."""
         named = listing([repr(self.columns[i].name) for i in columns], limit)
@@ -195,9 +185,7 @@ class Table(ABC):
             raise DataError(f"values are missing (None, NaN or null) in {named}, and {learner} {NEEDS_ALL}")
 
     def as_numbers(self) -> Self:
-        """Return the table with the codes of states as numbers, itself if it holds numbers."""
-        if self.kind == MIXED:
-            raise self.mixed_error("")
+        """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
         return self if self.kind == NUMBER else self._codes_as_numbers()
 
     def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
