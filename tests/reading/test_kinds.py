@@ -228,7 +228,7 @@ class TestBothKinds:
         for table in self.tables():
             assert table.kind == "mixed"
             refused(table.as_numbers, *words)
-            refused(lambda table=table: f2sl.NOTEARS().fit(table), *words, "NOTEARS learns from one kind")
+            refused(lambda table=table: f2sl.NOTEARS().fit(table), *words, "NOTEARS takes one kind")
         two = {"a": [0.5, 1.5], "b": [0.1, 0.2]}
         learn = lambda: f2sl.learn(two, "dag-gnn", bins={"a": 2})  # noqa: E731
         refused(learn, "'b' holds real numbers", "'a' holds states")

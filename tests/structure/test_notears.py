@@ -163,7 +163,7 @@ class TestScale:
             f2sl.varsortability(data, f2sl.PDAG(["a", "b"], undirected=[("a", "b")]))
         with pytest.raises(f2sl.DataError, match="'x'"):
             f2sl.varsortability(data, f2sl.DAG(["a", "x"]))
-        told = "'a' holds real numbers, and column 'b' holds states; varsortability learns from one kind"
+        told = "'a' holds real numbers, and column 'b' holds states; varsortability takes one kind"
         mixed, graph = {"a": [0.1, 0.2], "b": ["no", "yes"]}, f2sl.DAG(["a", "b"])
         for table in (mixed, f2sl.open_table(mixed)):
             with pytest.raises(f2sl.DataError, match=told):

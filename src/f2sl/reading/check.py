@@ -15,7 +15,7 @@ import numpy as np
 from f2sl._arrays import Floats
 from f2sl.errors import DataError, OptionError
 from f2sl.reading.values import Refused
-from f2sl.table.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER, STATES
+from f2sl.table.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
 from f2sl.table.names import listing
 from f2sl.table.table import Table
 
@@ -215,12 +215,6 @@ def check_numbers(numbers: Floats) -> None:
         raise Refused("spread")
 
 
-MIXED_ADVICE = (
-    "cut all columns of real numbers into states with bins=5, say, or leave out the columns of the one kind"
-)
-"""What to do about a table with columns of both kinds."""
-
-
 def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_variables: int = 2) -> None:
     """Refuse a table that a learner cannot take: too small, or with columns of kinds that it does not take.
 
@@ -236,9 +230,8 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
         raise DataError(problem)
-    if table.kind == MIXED and set(KINDS) <= set(takes) and MIXED not in takes:
-        both = f"{table.told(of_numbers)}, and {table.told(table.of_kind(STATES))}"
-        raise DataError(f"{both}; {learner} learns from one kind at a time: {MIXED_ADVICE}")
+    if set(KINDS) <= set(takes) and MIXED not in takes:
+        table.refuse_mixed(learner)
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:

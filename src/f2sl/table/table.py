@@ -164,6 +164,15 @@ class Table(ABC):
             return MIXED
         return STATES if of_states else NUMBER  # no columns at all have no states to count
 
+    def refuse_mixed(self, learner: str) -> None:
+        """Refuse a table with columns of both kinds, for a learner that takes one kind at a time."""
+        if self.kind == MIXED:
+            both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
+            raise DataError(
+                f"{both}; {learner} takes one kind at a time: cut all columns of real numbers into states with "
+                "bins=5, say, or leave out the columns of the one kind"
+            )
+
     def told(self, columns: Sequence[int], limit: int = 3) -> str:
         """Say what some columns of one kind hold, naming the first of them."""
         named = listing([repr(self.columns[i].name) for i in columns], limit)
@@ -186,6 +195,7 @@ class Table(ABC):
 
     def as_numbers(self) -> Self:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
+        self.refuse_mixed("as_numbers")
         return self if self.kind == NUMBER else self._codes_as_numbers()
 
     def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
