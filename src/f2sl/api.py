@@ -7,13 +7,13 @@ neighbours that it is made of, or to `open_table`, which reads the data.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
-from f2sl._options import READING_OPTIONS
+from f2sl._options import READING_OPTIONS, flag
 from f2sl._owners import refuse_unknown
-from f2sl._progress import stage
+from f2sl._progress import display_for, stage
 from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import (
@@ -114,6 +114,7 @@ def learn_pc(
     algorithm: str = "fcbf",
     *,
     n_jobs: int | None = None,
+    verbose: bool = False,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the parents and children of one variable, or of all.
@@ -128,6 +129,8 @@ def learn_pc(
         A registered name, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
     n_jobs : int, optional
         Threads; None for all cores.
+    verbose : bool
+        Show progress on the terminal.
     **options
         Options of the learner, such as ``delta`` and ``ties``, and of reading, as in :func:`learn`.
 
@@ -154,7 +157,7 @@ def learn_pc(
     ['either']
     """
     learner, reading = make_learner(LOCAL, algorithm, options)
-    return find_sets(learner, algorithm, data, target, n_jobs, reading)
+    return find_sets(learner, algorithm, data, target, n_jobs, reading, verbose=verbose)
 
 
 @overload
@@ -171,6 +174,7 @@ def learn_mb(
     algorithm: str = "iamb",
     *,
     n_jobs: int | None = None,
+    verbose: bool = False,
     **options: Any,
 ) -> FoundSet | FoundSets:
     """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
@@ -179,7 +183,7 @@ def learn_mb(
 
     Parameters
     ----------
-    data, target, n_jobs
+    data, target, n_jobs, verbose
         As in :func:`learn_pc`.
     algorithm : str
         A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
@@ -199,7 +203,7 @@ def learn_mb(
     ['bronc', 'either']
     """
     learner, reading = make_learner(MARKOV_BLANKET, algorithm, options)
-    return find_sets(learner, algorithm, data, target, n_jobs, reading)
+    return find_sets(learner, algorithm, data, target, n_jobs, reading, verbose=verbose)
 
 
 def find_sets(
@@ -209,14 +213,19 @@ def find_sets(
     target: str | None,
     n_jobs: int | None,
     reading: Mapping[str, Any],
+    *,
+    verbose: bool = False,
+    look: Callable[[Table], Table] | None = None,
 ) -> FoundSet | FoundSets:
-    """Read the table, and find the set of one variable or of all."""
+    """Read the table, and find the set of one variable or of all; `look` is as in `read_and_fit`."""
     learner.check_options()
-    with stage("reading the table"):
-        table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
-    warn_of_identifiers(table, stacklevel=4)
-    with nullcontext() if table is data else table:
-        found = _found(learner.settled(table.kind), table, target, n_jobs)
+    with display_for(flag("verbose", verbose)):
+        with stage("reading the table"):
+            table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
+        with nullcontext() if table is data else table:
+            table = table if look is None else look(table)
+            warn_of_identifiers(table, stacklevel=4)
+            found = _found(learner.settle(table.kind), table, target, n_jobs)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
     return found

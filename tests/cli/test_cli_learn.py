@@ -3,7 +3,8 @@
 import gzip
 import json
 import re
-from functools import partial
+from collections import Counter
+from functools import partial, wraps
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -11,8 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli_process import MODULE, learned, small_table, together, write_csv
-from f2sl import DAG, PDAG, load_graph
+from f2sl import DAG, PDAG, api, load_graph
+from f2sl._estimator import Estimator
 from f2sl.cli.app import main
+from f2sl.local.fcbf import FCBF
+from f2sl.reading import open as reading
+from f2sl.structure import base as structure
 from f2sl.table import Table
 
 GRAPH = PDAG([*"abcdef"], [("a", "c"), ("b", "c")], [("e", "f")])
@@ -290,3 +295,32 @@ def test_what_was_opened_is_closed_after_an_error(csv, monkeypatch, capsys, wron
     command, *options = wrong
     assert main([command, str(csv), *options, "--quiet"]) == 2
     assert len(closed) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [(["learn"], 2), (["pc"], 1), (["mb", "a"], 0)],  # F2SL-c makes FCBF to check its options, and to learn
+)
+def test_everything_is_checked_once(csv, monkeypatch, capsys, command, made):
+    calls = Counter()
+
+    def counted(owner, name):
+        function = getattr(owner, name)
+
+        @wraps(function)
+        def counting(*arguments, **options):
+            calls[name] += 1
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    counted(Estimator, "check_options")
+    counted(reading, "check_learnable")
+    counted(reading, "_opened")
+    counted(FCBF, "__init__")
+    for module in (api, structure):
+        counted(module, "open_for")
+    assert main([command[0], str(csv), *command[1:]]) == 0
+    assert capsys.readouterr().err == ""
+    once = {"check_options": 1, "open_for": 1, "check_learnable": 1, "_opened": 1}
+    assert calls == once | ({"__init__": made} if made else {})

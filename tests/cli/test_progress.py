@@ -1,11 +1,14 @@
 """What the bar on the terminal tells of the time that is left."""
 
 import io
+from contextlib import contextmanager
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
+import f2sl
+from f2sl import _rich
 from f2sl._rich import RichDisplay, _TimeLeft
 
 
@@ -41,3 +44,22 @@ def test_a_bar_with_all_its_columns_is_drawn():
     display.close()
     assert "measuring all pairs" in screen.getvalue()
     assert " 50%" in screen.getvalue()
+
+
+@pytest.mark.parametrize("find", [f2sl.learn_pc, f2sl.learn_mb])
+def test_learners_of_sets_show_their_progress_where_asked(find, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def on_terminal():
+        shown.append(True)
+        yield
+
+    monkeypatch.setattr(_rich, "on_terminal", on_terminal)
+    data = f2sl.load_example("asia")
+    silent = find(data, "smoke")
+    assert not shown
+    assert find(data, "smoke", verbose=True) == silent
+    assert shown == [True]
+    with pytest.raises(f2sl.OptionError, match="verbose must be True or False, not 3"):
+        find(data, "smoke", verbose=3)

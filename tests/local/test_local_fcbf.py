@@ -28,7 +28,7 @@ def relevant_pairs(codes, measure):
 
 def assert_agree(codes, learner):
     engine = make_engine(codes)
-    measure, delta = learner.settled("states").measure, learner.delta
+    measure, delta = learner.settle("states").measure, learner.delta
     if delta == "auto":
         matrix, delta = relevant_pairs(codes, measure), 0.0
     else:

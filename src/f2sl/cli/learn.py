@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,17 +12,19 @@ from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph,
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
-    LEARNING,
     OUTPUT,
+    Algorithm,
     AsJson,
     Quiet,
     create_learner,
     in_terms_of_flags,
     with_learner_options,
 )
-from f2sl.cli.progress import progress
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import Interrupted
+
+if TYPE_CHECKING:
+    from f2sl.table import Table
 
 EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",
@@ -44,10 +45,7 @@ EXAMPLES = examples(
 def learn(
     reading: TableOptions,
     options: dict[str, Any],
-    algorithm: Annotated[
-        str,
-        typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
-    ] = "f2sl-c",
+    algorithm: Algorithm = "f2sl-c",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -95,19 +93,20 @@ def learn(
 
         true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, options, reading.jobs)
-        with progress(quiet):
-            started = time.perf_counter()
-            table = reading.read(algorithm, learner)
-            with table:
-                seconds = time.perf_counter() - started
-                if true_graph is not None:
-                    compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-                try:
-                    learner.fit(table)
-                except Interrupted:
-                    interrupts.put_off()
-    for stage in ("read", "total"):
-        learner.timings_[stage] += seconds
+        opened: list[Table] = []
+
+        def look(table: Table) -> Table:
+            if true_graph is not None:
+                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+            opened.append(reading.noted(table))
+            return opened[0]
+
+        with output.progress(quiet):
+            try:
+                learner.read_and_fit(reading.data, reading.options(), algorithm, look)
+            except Interrupted:
+                interrupts.put_off()
+    [table] = opened
     graph = learner.graph_.to_dag() if dag else learner.graph_
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:

@@ -1,22 +1,84 @@
-"""What ``f2sl pc`` and ``f2sl mb`` share: the set of one variable or of all, by a learner of choice."""
+"""``f2sl pc`` and ``f2sl mb``: the neighbours or the Markov blanket of one variable, or of all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from f2sl.cli import output
+from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import as_flags, create_learner, in_terms_of_flags
+from f2sl.cli.options import (
+    Algorithm,
+    AsJson,
+    Quiet,
+    as_flags,
+    create_learner,
+    in_terms_of_flags,
+    with_learner_options,
+)
 from f2sl.cli.output import count, printable
-from f2sl.cli.progress import progress
+from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import reliability
 from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
-    from f2sl.cli.reading import TableOptions
     from f2sl.local.found import FoundSet, FoundSets
+    from f2sl.table import Table
+
+PC_EXAMPLES = examples(
+    "f2sl pc data.csv Smoking",
+    "f2sl pc data.csv Smoking --algorithm mrmr --k 3",
+    "f2sl pc data.csv Smoking --algorithm mmpc --alpha 0.05",
+    "f2sl pc data.parquet Smoking --delta 0.02 --json",
+)
+MB_EXAMPLES = examples(
+    "f2sl mb data.csv Smoking",
+    "f2sl mb data.csv Smoking --algorithm hiton-mb --alpha 0.05",
+    "f2sl mb data.parquet Smoking --json",
+)
+
+Target = Annotated[
+    str | None,
+    typer.Argument(metavar="[TARGET]", help="The column to look around; all columns without it."),
+]
+
+
+@with_learner_options
+@with_reading_options
+def pc(
+    reading: TableOptions,
+    options: dict[str, Any],
+    target: Target = None,
+    algorithm: Algorithm = "fcbf",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the parents and children of one variable, or of all, strongest first.
+
+    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    """
+    run_one_target("pc", OneTarget(reading, target, algorithm, options), as_json=as_json, quiet=quiet)
+
+
+@with_learner_options
+@with_reading_options
+def mb(
+    reading: TableOptions,
+    options: dict[str, Any],
+    target: Target = None,
+    algorithm: Algorithm = "iamb",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
+
+    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    """
+    run_one_target("mb", OneTarget(reading, target, algorithm, options), as_json=as_json, quiet=quiet)
 
 
 @dataclass(frozen=True)
@@ -39,16 +101,22 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         learner = create_learner(registry, asked.algorithm, asked.options)
         from f2sl.api import find_sets
 
-        with progress(quiet):
-            table = asked.reading.read(asked.algorithm, learner)
-            with table:
-                learner = learner.settled(table.kind)
-                remarked = (*table.notes, *remarks(table))
-                try:
-                    found = find_sets(learner, asked.algorithm, table, asked.target, asked.reading.jobs, {})
-                except Interrupted as error:
-                    found = error.finished
-                    interrupts.put_off()
+        opened: list[Table] = []
+        remarked: list[str] = []
+
+        def look(table: Table) -> Table:
+            opened.append(asked.reading.noted(table))
+            remarked.extend([*opened[0].notes, *remarks(table)])
+            return opened[0]
+
+        what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs
+        with output.progress(quiet):
+            try:
+                found = find_sets(learner, *what, asked.reading.options(), look=look)
+            except Interrupted as error:
+                found = error.finished
+                interrupts.put_off()
+    [table] = opened
     notes = [as_flags(note) for note in (*remarked, *found.notes)]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}

@@ -184,6 +184,9 @@ Drop = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Algorithm = Annotated[
+    str, typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING)
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print one JSON object and nothing else.", rich_help_panel=OUTPUT),
@@ -260,17 +263,16 @@ def spread(
 
 
 def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
-    """Make the learner of that name with the options given, and check them.
+    """Make the learner of that name with the options given; their values are checked before it reads.
 
     Raises
     ------
     OptionError
-        If there is no such learner, it does not take one of the options, or not this value.
+        If there is no such learner, or it does not take one of the options.
     """
     from f2sl.api import make_learner
 
     learner, _ = make_learner(registry, name, options)
-    learner.check_options()
     return learner
 
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from f2sl.errors import F2SLWarning
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,6 +35,20 @@ def show(content: RenderableType, plain_width: int = WIDE) -> None:
     Console(file=text, width=plain_width, color_system=None, force_terminal=False, emoji=False).print(content)
     lines = (line.rstrip() for line in text.getvalue().splitlines())
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[None]:
+    """Show how far the work has come, on the standard error, if somebody is watching."""
+    # What a learner warns of stands among the notes that every command prints.
+    warnings.simplefilter("ignore", F2SLWarning)
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from f2sl._rich import on_terminal
+
+    with on_terminal():
+        yield
 
 
 def show_json(content: Any) -> None:

@@ -9,7 +9,18 @@ import typer
 from typer.core import TyperGroup
 
 from f2sl._version import __version__
-from f2sl.cli import algorithms, check, compare, example, learn, mb, networks, pc, report, reproduce, sample
+from f2sl.cli import (
+    algorithms,
+    check,
+    compare,
+    example,
+    learn,
+    networks,
+    one_target,
+    report,
+    reproduce,
+    sample,
+)
 from f2sl.cli.help import GroupedCommand, examples
 from f2sl.errors import OptionError, unknown_name
 
@@ -43,8 +54,8 @@ def _add(name: str, command: Callable[..., None], epilog: str, summary: str) -> 
 
 
 _add("learn", learn.learn, learn.EXAMPLES, "Learn a graph from a table.")
-_add("pc", pc.pc, pc.EXAMPLES, "Find one variable's parents and children.")
-_add("mb", mb.mb, mb.EXAMPLES, "Find one variable's Markov blanket.")
+_add("pc", one_target.pc, one_target.PC_EXAMPLES, "Find one variable's parents and children.")
+_add("mb", one_target.mb, one_target.MB_EXAMPLES, "Find one variable's Markov blanket.")
 _add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")
 _add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
 _add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorithms and their options.")

@@ -101,13 +101,8 @@ class TableOptions:
         named = dict.fromkeys(number, "number") | dict.fromkeys(states, "states")
         return named or self.kinds
 
-    def read(self, algorithm: str, learner: Any) -> Table:
-        """Read the table, as one of the kinds that a learner takes."""
-        from f2sl._progress import stage
-        from f2sl.reading.open import open_for
-
-        with stage("reading the table"):
-            table = open_for(learner.takes, algorithm, self.data, self.jobs, **self.options())
+    def noted(self, table: Table) -> Table:
+        """Return the table that was read with a note, if its first line may have been data."""
         if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all columns are called by numbers; if the first line is data, say header=False"
             return table.with_notes(*table.notes, note)

@@ -246,9 +246,9 @@ class LocalLearner(Estimator):
         may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_linked
         return others[may(target)[others]]
 
-    def settled(self, kind: str) -> Self:
-        """Return the learner with "auto" replaced by what it stands for with this kind of data."""
-        return type(self)(**settle(self.get_params(), kind))
+    def settle(self, kind: str) -> Self:
+        """Replace "auto" by what it stands for with this kind of data; returns the learner."""
+        return self.set_params(**settle(self.get_params(), kind))
 
     def learn_one(self, engine: Any, target: int) -> Neighbourhood:
         """Find the set of one variable."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
@@ -18,7 +18,7 @@ from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
 from f2sl._owners import refuse_unknown
-from f2sl._progress import stage
+from f2sl._progress import display_for, stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted
@@ -144,12 +144,22 @@ class StructureLearner(Estimator):
         refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
 
-    def read_and_fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
-        """Open data with options of `open_table`, and learn; `fit` is this without such options."""
+    def read_and_fit(
+        self,
+        data: Any,
+        reading: Mapping[str, Any],
+        called: str = "",
+        look: Callable[[Table], Table] | None = None,
+    ) -> Self:
+        """Open data with options of `open_table`, and learn; `fit` is this without such options.
+
+        Messages about the data name the learner as it is `called`. `look` is shown the table that was opened,
+        and returns the one to learn from: the same, with other notes.
+        """
         self.check_options()
         before = vars(self).copy()
         try:
-            return self._fit(data, reading)
+            return self._fit(data, reading, called or type(self).__name__, look)
         except Interrupted:
             raise
         except BaseException:
@@ -158,17 +168,20 @@ class StructureLearner(Estimator):
             vars(self).update(before)
             raise
 
-    def _fit(self, data: Any, reading: Mapping[str, Any]) -> Self:
+    def _fit(
+        self, data: Any, reading: Mapping[str, Any], called: str, look: Callable[[Table], Table] | None
+    ) -> Self:
         for learned in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
         known = set(vars(self))
         self.timings_: dict[str, float] = {}
         started = time.perf_counter()
-        with _display(self.verbose), ExitStack() as own:
+        with display_for(self.verbose), ExitStack() as own:
             with self._timed("read"), stage("reading the table"):
-                table = open_for(self.takes, type(self).__name__, data, self.n_jobs, **reading)
+                table = open_for(self.takes, called, data, self.n_jobs, **reading)
                 if table is not data:
                     own.enter_context(table)
+                table = table if look is None else look(table)
                 self.notes_ = [*table.notes, *remarks(table)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
@@ -350,12 +363,3 @@ def told_copies(moments: Moments) -> list[str]:
         return []
     same = "the same but for place and scale, so that each hides what the other tells (better left out): "
     return [same + listing(pairs)]
-
-
-def _display(verbose: bool) -> AbstractContextManager[None]:
-    """Show progress on the terminal where that is asked for."""
-    if not verbose:
-        return nullcontext()
-    from f2sl._rich import on_terminal
-
-    return on_terminal()

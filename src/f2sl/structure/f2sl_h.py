@@ -105,7 +105,7 @@ class F2SLh(WithColliders, WithScore):
     search: str = option("search")
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        settled = self._local_learner().settled(kind_of_engine(engine))
+        settled = self._local_learner().settle(kind_of_engine(engine))
         learner = cast(ConfirmedFCBF, settled.under(self._constraints))
         self.local_learner_ = learner
         with self._timed("neighbours"):

@@ -77,7 +77,7 @@ class FromLocal(StructureLearner):
         return learner
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        self.local_learner_ = self._local_learner().settled(kind_of_engine(engine)).under(self._constraints)
+        self.local_learner_ = self._local_learner().settle(kind_of_engine(engine)).under(self._constraints)
         with self._timed("neighbours"):
             sets, interrupted = self._sets_of_all(engine)
         skeleton = self._join(sets, names)
