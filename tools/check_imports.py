@@ -15,7 +15,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "errors", "_arrays"],
+    ["_version", "errors", "_arrays", "_constants"],
     ["_extensions"],
     ["constraints"],
     ["knowledge"],

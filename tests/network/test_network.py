@@ -159,7 +159,7 @@ def test_the_package_names_the_licences_of_all_that_it_holds():
 @pytest.mark.parametrize("seed", range(5))
 def test_random_networks_keep_to_what_was_asked(seed):
     network = f2sl.random_network(
-        variables=60, edges=100, max_in_degree=3, states=(2, 4), seed=seed, max_out_degree=5
+        variables=60, edges=100, max_parents=3, states=(2, 4), seed=seed, max_out_degree=5
     )
     graph = network.graph
     assert (graph.n_nodes, graph.n_edges) == (60, 100)
@@ -176,7 +176,7 @@ def test_random_networks_keep_to_what_was_asked(seed):
 
 
 def test_a_random_network_is_that_of_its_seed():
-    small = {"variables": 12, "edges": 14, "max_in_degree": 2, "states": (2, 3)}
+    small = {"variables": 12, "edges": 14, "max_parents": 2, "states": (2, 3)}
     assert f2sl.random_network(**small, seed=1) == f2sl.random_network(**small, seed=1)
     assert f2sl.random_network(**small, seed=1) != f2sl.random_network(**small, seed=2)
 
@@ -198,7 +198,7 @@ def test_the_same_random_networks_on_every_machine():
 def test_random_networks_of_the_extremes():
     assert f2sl.random_network(variables=1, edges=0).graph.n_nodes == 1
     assert f2sl.random_network(variables=2, edges=1, states=(2, 2)).graph.n_edges == 1
-    assert f2sl.random_network(variables=5, edges=10, max_in_degree=4, states=(2, 2)).graph.n_edges == 10
+    assert f2sl.random_network(variables=5, edges=10, max_parents=4, states=(2, 2)).graph.n_edges == 10
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,10 @@ def test_random_networks_of_the_extremes():
     [
         ({"variables": 0}, "variables must be a whole number of at least 1"),
         ({"variables": 5, "edges": 11}, "edges must be at most 10 for 5 variables"),
-        ({"variables": 5, "edges": 9, "max_in_degree": 1}, "edges must be at most 4"),
+        ({"variables": 5, "edges": 9, "max_parents": 1}, "edges must be at most 4"),
         ({"variables": 3, "edges": 3, "max_out_degree": 1}, "edges must be at most 2"),
         (
-            {"variables": 30, "edges": 29, "max_in_degree": 1, "max_out_degree": 1},
+            {"variables": 30, "edges": 29, "max_parents": 1, "max_out_degree": 1},
             r"only \d+ of 29 edges found a place by chance among 30 variables .*; ask for fewer edges",
         ),
         ({"edges": -1}, "edges must be"),
@@ -228,7 +228,7 @@ def test_random_networks_that_cannot_be(options, problem):
 def test_gene_like_is_as_hard_for_fcbf_as_the_papers_gene():
     # The F2SL paper has a mean F1 of 0.97 for FCBF on 500 rows of Gene.
     network = f2sl.load_network("gene-like")
-    assert network == f2sl.random_network(variables=801, edges=972, max_in_degree=4, states=(3, 5), seed=7)
+    assert network == f2sl.random_network(variables=801, edges=972, max_parents=4, states=(3, 5), seed=7)
     found = [
         f2sl.compare_pc(network.graph, f2sl.F2SLc().fit(network.sample(500, seed=seed)).pc_).f1
         for seed in (1, 2, 3)

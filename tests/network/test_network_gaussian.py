@@ -146,7 +146,7 @@ class TestFiles:
 class TestRandom:
     def test_what_was_asked_for(self):
         net = f2sl.random_network(
-            variables=40, edges=60, max_in_degree=3, kind="number", weights=(0.5, 2.0), noise=0.5, seed=9
+            variables=40, edges=60, max_parents=3, kind="number", weights=(0.5, 2.0), noise=0.5, seed=9
         )
         assert net.graph.n_edges == 60
         assert max(len(net.graph.parents(node)) for node in net.variables) <= 3

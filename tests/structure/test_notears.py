@@ -27,7 +27,7 @@ def constraint(request):
 
 @pytest.fixture(scope="module")
 def network():
-    return f2sl.random_network(variables=8, edges=9, max_in_degree=3, kind="number", seed=3)
+    return f2sl.random_network(variables=8, edges=9, max_parents=3, kind="number", seed=3)
 
 
 @pytest.fixture(scope="module")

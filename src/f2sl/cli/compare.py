@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from f2sl._constants import REMARKS
 from f2sl.cli import output
 from f2sl.cli.files import load_any_graph
 from f2sl.cli.help import examples
@@ -71,11 +72,7 @@ def compare(
 
 
 def notes_on(truth: Path) -> list[str]:
-    """What must be said of a truth that is a bundled network."""
-    if truth.suffix:  # a file: no need to import networks
-        return []
-    from f2sl.network.random import REMARKS
-
+    """Return what must be said of a truth that is a bundled network."""
     return [REMARKS[str(truth)]] if str(truth) in REMARKS else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from f2sl._constants import REMARKS, STAND_IN
 from f2sl.cli import output
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson
@@ -28,7 +29,6 @@ def networks(as_json: AsJson = False) -> None:
     from dataclasses import asdict
 
     from f2sl.network.bundled import bundled_sizes
-    from f2sl.network.random import REMARKS, STAND_IN
 
     sizes = bundled_sizes()
     if as_json:

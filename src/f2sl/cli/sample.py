@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from f2sl._constants import MISSING_SPELLINGS, REMARKS
 from f2sl.cli import output
 from f2sl.cli.files import check_distinct, save_bytes
 from f2sl.cli.help import examples
@@ -54,7 +55,6 @@ def sample(
             raise OptionError("nothing to write: give --out FILE.csv")
         from f2sl.graph.atomic import check_can_write
         from f2sl.network.bundled import load_network
-        from f2sl.network.random import REMARKS
         from f2sl.network.sampling import sample_table, to_arrow
         from f2sl.reading.formats import table_bytes, writer_for
 
@@ -74,8 +74,6 @@ def sample(
 
 def _warn_of_missing(table: Table, out: Path) -> None:
     """Say which states a CSV reader takes for missing values."""
-    from f2sl.reading.formats import MISSING_SPELLINGS
-
     if not out.name.lower().endswith((".csv", ".csv.gz")):
         return
     strange = [

@@ -26,10 +26,11 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from f2sl._constants import STAND_IN
 from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.files import read_network, suffix_of
-from f2sl.network.random import STAND_IN, random_network
+from f2sl.network.random import random_network
 
 REPOSITORY = (
     "alarm",

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl._constants import AUTO
 from f2sl.errors import DataError, shown, unknown_name
-from f2sl.reading.kinds import AUTO
 from f2sl.reading.open import open_for
 from f2sl.table import NUMBER, STATES, Table
 from f2sl.table.column import MIXED

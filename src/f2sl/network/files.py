@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
+from f2sl._constants import REMARKS
 from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import FormatError, decoded
@@ -18,7 +19,6 @@ from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bif_reader import read_bif
 from f2sl.network.bif_writer import write_bif
 from f2sl.network.json_file import read_json, write_json
-from f2sl.network.random import REMARKS
 
 
 def _gzipped(content: bytes) -> bytes:

@@ -30,25 +30,19 @@ from f2sl.network.draws import Draws
 from f2sl.network.gaussian import GaussianNetwork
 from f2sl.network.random_equations import draw_coefficients, draw_equations
 from f2sl.network.random_tables import draw_tables
-from f2sl.table import NUMBER, STATES
+from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES
 from f2sl.table.names import generated_names
 
-MIXED = "mixed"
-KINDS = (STATES, NUMBER, MIXED)
 STATE_RANGE, STRENGTH = (3, 5), 0.8
 WEIGHTS, NOISE = (0.5, 2.0), 1.0
 SHARE_NUMBERS, VARYING = 0.5, 0.5
-STAND_IN = "gene-like"
-"""The name of the network that the defaults give; it stands in for the F2SL paper's Gene."""
-REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
-"""What must be said of networks wherever they go, by their names; files keep those."""
 
 
 @overload
 def random_network(
     variables: int = ...,
     edges: int = ...,
-    max_in_degree: int = ...,
+    max_parents: int = ...,
     states: tuple[int, int] | None = ...,
     seed: int = ...,
     *,
@@ -63,7 +57,7 @@ def random_network(
 def random_network(
     variables: int = ...,
     edges: int = ...,
-    max_in_degree: int = ...,
+    max_parents: int = ...,
     *,
     seed: int = ...,
     kind: Literal["number"],
@@ -78,7 +72,7 @@ def random_network(
 def random_network(
     variables: int = ...,
     edges: int = ...,
-    max_in_degree: int = ...,
+    max_parents: int = ...,
     states: tuple[int, int] | None = ...,
     seed: int = ...,
     *,
@@ -96,7 +90,7 @@ def random_network(
 def random_network(
     variables: int = 801,
     edges: int = 972,
-    max_in_degree: int = 4,
+    max_parents: int = 4,
     states: tuple[int, int] | None = None,
     seed: int = 7,
     *,
@@ -117,7 +111,7 @@ def random_network(
         Variables with states and probability tables, real numbers with linear equations, or both.
     variables, edges : int
         How many of them.
-    max_in_degree, max_out_degree : int
+    max_parents, max_out_degree : int
         The most parents and the most children of a variable.
     states : (int, int), optional
         Of states: the least and the most states of a variable, by default 3 and 5; each number
@@ -155,7 +149,7 @@ def random_network(
 
     Examples
     --------
-    >>> net = random_network(variables=20, edges=25, max_in_degree=3, states=(2, 3), seed=1)
+    >>> net = random_network(variables=20, edges=25, max_parents=3, states=(2, 3), seed=1)
     >>> net.graph
     DAG(20 nodes, 25 directed and 0 undirected edges)
     >>> random_network(variables=20, edges=40, kind="number", seed=1)
@@ -163,7 +157,7 @@ def random_network(
     >>> random_network(variables=20, edges=20, kind="mixed", share_numbers=0.25, seed=1).kinds.count("number")
     5
     """
-    choice("kind", kind, KINDS)
+    choice("kind", kind, HOLDS)
     own = {"states": STATES, "strength": STATES, "weights": NUMBER, "noise": NUMBER}
     given = {"states": states, "strength": strength, "weights": weights, "noise": noise}
     given |= {"share_numbers": share_numbers, "varying": varying}
@@ -171,7 +165,7 @@ def random_network(
         if value is not None and kind not in (own.get(option), MIXED):
             raise OptionError(f"{option} is no option of networks of kind={kind!r}")
     n = whole("variables", variables, least=1)
-    most_in = whole("max_in_degree", max_in_degree)
+    most_in = whole("max_parents", max_parents)
     most_out = whole("max_out_degree", max_out_degree)
     draws = Draws(whole("seed", seed))
     numbers: Set[int] = set(range(n)) if kind == NUMBER else set()

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
+from f2sl._constants import AUTO
 from f2sl.errors import unknown_name
 from f2sl.reading.binning import BINNINGS, auto_bins, cut
 from f2sl.reading.check import (
@@ -35,7 +36,7 @@ from f2sl.reading.check import (
 )
 from f2sl.reading.frames import Part, Source, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import AUTO, Kinds, few, like_identifier
+from f2sl.reading.kinds import Kinds, few, like_identifier
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type

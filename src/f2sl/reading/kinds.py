@@ -19,13 +19,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from f2sl._constants import AUTO
 from f2sl.errors import OptionError, unknown_name
 from f2sl.reading.values import RawColumn
 from f2sl.table.column import KINDS, MAX_STATES
 
 Kinds = str | Mapping[str, str]
-
-AUTO = "auto"
 
 FEW, MOST = 12, 32
 """Distinct values of a column of integers that always are states, and that can be."""

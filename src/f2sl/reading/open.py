@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Never
 
+from f2sl._constants import AUTO
 from f2sl._memory import memory_limit
 from f2sl._options import choice, flag
 from f2sl._owners import refuse_unknown
@@ -16,7 +17,7 @@ from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import Checked, Report, check_learnable
 from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
-from f2sl.reading.kinds import AUTO, check_kinds
+from f2sl.reading.kinds import check_kinds
 from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable

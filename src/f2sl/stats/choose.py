@@ -15,6 +15,7 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from f2sl._constants import AUTO
 from f2sl._registry import Entry, Registry, what_is_wrong
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
@@ -28,8 +29,6 @@ from f2sl.table.table import NEEDS_ALL
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores
-
-AUTO = "auto"
 
 RELEVANCE_LEVEL = 0.05
 """Rate of false discoveries among the pairs that are taken for related by their significance."""

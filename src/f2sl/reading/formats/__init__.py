@@ -39,13 +39,12 @@ from f2sl.reading.formats.base import (
 from f2sl.reading.formats.json_lines import JSONLines
 from f2sl.reading.formats.parquet import Parquet
 from f2sl.reading.formats.statistics import SAS, SPSS, SASTransport, Stata
-from f2sl.reading.formats.text import MISSING_SPELLINGS, Text
+from f2sl.reading.formats.text import Text
 from f2sl.reading.formats.workbook import Workbook
 from f2sl.reading.values import TextOptions
 
 __all__ = [
     "FORMATS",
-    "MISSING_SPELLINGS",
     "REMARKS",
     "Batches",
     "DataFile",

@@ -33,6 +33,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.types as pt
 
+from f2sl._constants import MISSING_SPELLINGS
 from f2sl.errors import DataError, FileError
 from f2sl.reading.formats.base import (
     BYTES_OF_CELL,
@@ -47,12 +48,6 @@ from f2sl.reading.formats.base import (
 from f2sl.reading.values import TextOptions
 from f2sl.table.column import MAX_STATES
 from f2sl.table.names import generated_names
-
-MISSING_SPELLINGS = (
-    *("", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "null", "?"),
-    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
-)
-"""Cells that are missing values."""
 
 MISSING_NUMBERS = ("None", "-", ".")
 """Cells that are missing values in columns of numbers; elsewhere they are labels."""

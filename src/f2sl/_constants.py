@@ -1,0 +1,18 @@
+"""Constants that light modules need as well: those of the command line, which load NumPy only for work."""
+
+from __future__ import annotations
+
+AUTO = "auto"
+"""The value of options that stands for what fits the data."""
+
+MISSING_SPELLINGS = (
+    *("", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "null", "?"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+)
+"""Cells of a text that are missing values."""
+
+STAND_IN = "gene-like"
+"""The network that the defaults of `random_network` give; it stands in for the F2SL paper's Gene."""
+
+REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
+"""What must be said of networks wherever they go, by their names; files keep those."""
