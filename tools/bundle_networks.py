@@ -14,8 +14,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl._constants import STAND_IN
+from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bundled import REPOSITORY, load_network, size_of
 from f2sl.network.files import read_network, save_network
 

@@ -17,7 +17,7 @@ counting pairs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -51,15 +51,6 @@ def showing(display: Display) -> Iterator[Display]:
             yield display
     finally:
         _current.reset(token)
-
-
-def display_for(verbose: bool) -> AbstractContextManager[None]:
-    """Show progress on the terminal where that is asked for."""
-    if not verbose:
-        return nullcontext()
-    from f2sl._rich import on_terminal
-
-    return on_terminal()
 
 
 @contextmanager

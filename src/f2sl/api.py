@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, overload
 
 from f2sl._options import READING_OPTIONS, flag
 from f2sl._owners import refuse_unknown
-from f2sl._progress import display_for, stage
+from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
 from f2sl.local.base import (
@@ -27,7 +27,7 @@ from f2sl.local.base import (
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.reading.open import open_for
 from f2sl.storage.protocol import open_engine
-from f2sl.structure.base import STRUCTURE, StructureLearner
+from f2sl.structure.base import STRUCTURE, StructureLearner, display_for
 from f2sl.table import Table
 from f2sl.table.notes import warn_of_identifiers
 

@@ -217,7 +217,13 @@ def partial_correlations_of(matrices: Array, tolerance: float, result: Array) ->
 def eliminate_each(
     matrices: Array, variables: Array, start: Array, tolerance: float, log_determinant: Array, left: Array
 ) -> None:
-    """Do what `eliminate` does for one list of variables, in each of some matrices, (m, k, k) float64."""
+    """Do what `eliminate` does for one list of variables, in each of m matrices.
+
+    matrices : (m, k, k) float64, input; log_determinant, left : (m,) float64, output.
+    variables, start : int64
+        One list, so that ``start`` has two entries: where values are missing, each list has a matrix of its
+        own samples.
+    """
     for t in range(len(matrices)):
         eliminate(matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1])
 
@@ -226,8 +232,15 @@ def eliminate_each(
 def log_determinants(matrix: Array, variables: Array, start: Array, tolerance: float, result: Array) -> None:
     """Compute the log determinant of the part of the matrix that belongs to each list of variables.
 
-    A variable that those before it in the list determine counts for `tolerance`.
+    A variable that those before it in the list determine counts for `tolerance`, so that the result is
+    finite.
+
+    matrix : (n, n) float64, input; variables : int64, all lists one after another.
+    start : (m + 1,) int64
+        List t is ``variables[start[t]:start[t + 1]]``.
+    result : (m,) float64, output.
     """
+    # One factor for all lists, as large as the longest needs: `factorise` overwrites the part that it uses.
     widest = 0
     for t in range(len(start) - 1):
         widest = max(widest, start[t + 1] - start[t])
@@ -240,7 +253,12 @@ def log_determinants(matrix: Array, variables: Array, start: Array, tolerance: f
 
 @kernel
 def log_of_diagonal(factor: Array, first: int, last: int, tolerance: float) -> float:
-    """Sum the logarithms of the squares on the diagonal of a factor, `tolerance` for each that is 0."""
+    """Sum the logarithms of the squares on the diagonal of a factor, `tolerance` for each that is 0.
+
+    factor : (k, k) float64
+        The triangle F of a matrix F F'. The determinant of rows `first` to `last` (not included), given those
+        before, is the product of these squares; a variable that is determined has a 0 there.
+    """
     total = 0.0
     for i in range(first, last):
         total += 2.0 * np.log(factor[i, i]) if factor[i, i] > 0.0 else np.log(tolerance)
@@ -253,6 +271,10 @@ def log_ratios(
 ) -> None:
     """Compare what is left of Y given Z with what is left given X and Z, where each may be several columns.
 
+    Both determinants are of the same columns of Y: those that Z, or others of Y, determine are left out.
+
+    matrix : (columns, columns) float64
+        Correlations of all columns: one for a number, one for each state but the last.
     start : (n + 1,) int64
         The columns of variable v are ``start[v]`` to ``start[v + 1]``.
     x, y : (m,) int64; given : (m, k) int64
@@ -306,7 +328,20 @@ def _listed(members: Array, n: int, first: int, last: int) -> int:
     return n
 
 
-# Sums of numbers by groups of samples are laid out as `storage/mixed/_kernels.py` describes.
+# The kernels below take sums by groups of samples, laid out as `storage/mixed/_kernels.py` describes:
+#
+# sums : (total,) int64
+#     Group g of query t begins at ``first[t] + g * width``, with width = 1 + 2 q + 3 q (q + 1) / 2.
+# first : (n_queries + 1,) int64; n_groups : (n_queries,) int64
+# number_start : (n_queries + 1,) int64
+#     The q numbers of query t have the places number_start[t] to number_start[t + 1] in `centre`, `spread`.
+# coarse_unit : float
+#     A number is coarse * coarse_unit + fine. The sums of both halves are exact integers, so that what is
+#     computed from them does not depend on blocks, on the order of the rows or on the number of threads;
+#     floats come in only here, once for each group.
+# centre, spread : float64
+#     Means and standard deviations as whole numbers. Scatters are divided by the spreads: then they are near
+#     the number of samples, whatever the units of measurement, and one `tolerance` serves all.
 
 
 @kernel
@@ -326,9 +361,10 @@ def gaussian_by_group(
 
     Each group has its own mean. Its covariances are those of its samples and of `weight` more that have the
     covariances of all samples within groups, so that small groups borrow from the others; with infinite
-    weight all groups have these. Numbers are in units of `spread`, their standard deviations as whole
-    numbers, one for each number of each query; `n_rows` are the samples of each query.
+    weight all groups have these. That is why there are two passes over the groups: the pooled covariances
+    must be complete before the first group is scored. Empty groups add nothing and are not counted.
 
+    n_rows : (n_queries,) int64, the samples of each query.
     result : (n_queries, 2) float64
         Output: log likelihood, and how many groups are not empty.
     """
@@ -383,9 +419,10 @@ def marginal_by_group(
 ) -> None:
     """Compute the log marginal likelihood of numbers that are normal within each group.
 
-    The prior is the normal-Wishart one of "bge", the same for all groups, about the mean of all samples:
-    `centre` as a whole number, one for each number of each query. Other arguments are those of
-    `gaussian_by_group`.
+    The prior is the normal-Wishart one of "bge", the same for all groups, about the mean of all samples,
+    `centre`. The posterior matrix of a group is prior_variance I + its scatter + the square of its mean's
+    distance from the centre, times mean_weight n / (n + mean_weight): positive definite whatever the data,
+    so that it is factorised without a tolerance. Groups are independent, and one pass serves.
 
     result : (n_queries, 2) float64
         Output: log marginal likelihood, and how many groups are not empty.
@@ -423,9 +460,9 @@ def marginal_by_group(
 def marginal_of_determinant(
     n: int, q: int, log_determinant: float, mean_weight: float, prior_variance: float
 ) -> float:
-    """Return the log marginal likelihood of n samples of q numbers, from that of prior and sample's matrix.
+    """Return the log marginal likelihood of n samples of q numbers, from their posterior matrix.
 
-    The degrees of freedom of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
+    `log_determinant` is that of the posterior matrix; the prior one is prior_variance I. The degrees of freedom of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
     """
     degrees = q + mean_weight + 1.0
     total = 0.5 * q * (np.log(mean_weight / (n + mean_weight)) - n * np.log(np.pi))
@@ -439,14 +476,22 @@ def marginal_of_determinant(
 def marginals(
     n: Array, sizes: Array, log_determinants: Array, mean_weight: float, prior_variance: float, result: Array
 ) -> None:
-    """Write the log marginal likelihoods of n samples of so many numbers into `result`, (m,) each."""
+    """Compute log marginal likelihoods from log determinants, one for each family.
+
+    n, sizes : (m,) int64, samples and numbers; log_determinants : (m,) float64; result : (m,) float64, output.
+    """
     for t in range(len(sizes)):
         result[t] = marginal_of_determinant(n[t], sizes[t], log_determinants[t], mean_weight, prior_variance)
 
 
 @kernel
 def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: Array) -> None:
-    """Write the sums of products about the means of one group, whose sums begin at `at`, into `scatter`."""
+    """Compute the sums of products about the means of one group, whose sums begin at `at`.
+
+    spread : (q,) float64; scatter : (q, q) float64, output, symmetric, in units of the spreads. The group
+    must not be empty. Products of pairs i >= j come row by row, three sums each, so that one place that moves
+    on finds them all.
+    """
     q, n = len(spread), sums[at]
     product = at + 1 + 2 * q
     for i in range(q):
@@ -461,7 +506,10 @@ def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: A
 
 @kernel
 def _trace(factor: Array, scatter: Array, n: int, column: Array) -> float:
-    """Return the trace of the inverse of a factorised matrix times `scatter`; n for what was left out."""
+    """Return the trace of the inverse of a factorised matrix times `scatter`; n for what was left out.
+
+    factor, scatter : (q, q) float64, input; column : (q,) float64, scratch.
+    """
     # With the matrix F F', the trace is that of inverse(F) S inverse(F)'. Column j of inverse(F) is found by
     # forward substitution; a variable that was left out has no row and no column.
     q = len(factor)
@@ -501,8 +549,11 @@ def moments_of_groups(
 ) -> None:
     """Compute the number of samples of each query, and means and deviations of its numbers in these.
 
+    Groups are added up as integers first, so that the result is exact but for the last roundings, and the
+    same for a query whatever its groups are.
+
     n_rows : (n_queries,) int64; centre, spread : float64, one for each number of each query; output. The
-    spread of a number that does not vary is 1.
+    spread of a number that does not vary is 1, so that dividing by it is harmless.
     """
     for t in range(len(n_groups)):
         q = number_start[t + 1] - number_start[t]
@@ -529,10 +580,18 @@ def _correlated(
 ) -> tuple[Array, Array, Array]:
     """Correlate the numbers of a query and the indicators of all states but the last that occurs.
 
-    sizes : (m,) int64, the states of each member, 0 for numbers. The sums begin at `at`. A number that does
-    not vary has no correlations, nor a 1 on the diagonal.
+    One indicator is left out because the others and the mean determine it. Which states occur can differ from
+    one question's samples to the next's, so columns are chosen here and not once for the table.
 
-    Returns the correlations, where the columns of each member begin, and the sums of squares about the mean.
+    sizes : (m,) int64
+        The states of each member, 0 for numbers. The sums begin at `at`, as those of one group with as many
+        numbers as the members have columns.
+    digits : float
+        Correlations are rounded to multiples of 1 / digits, so that what is equal in algebra is equal here.
+
+    Returns the correlations, (c, c) float64; where the columns of each member begin, (m + 1,) int64; and the
+    sums of squares about the mean, (c,) float64. A number that does not vary has no correlations, nor a 1 on
+    the diagonal, which `factorise` takes for one that is determined.
     """
     width = 0
     for k in sizes:
@@ -584,6 +643,12 @@ def log_ratios_of_sums(
 ) -> None:
     """Do what `log_ratios` does for questions with samples of their own: Z, X, Y are the members of each.
 
+    Where values are missing, no matrix of correlations has the samples of all questions; each question has
+    its own small one, which lives no longer than the question.
+
+    sums, first : as above, one group for each question; sizes : int64, states of each member, 0 for numbers.
+    member_start : (m + 1,) int64
+        Question t has the members ``member_start[t]`` to ``member_start[t + 1]``: Z, then X, then Y.
     result : (m, 5) float64, output: as there, and the number of samples.
     """
     for t in range(len(first) - 1):
@@ -612,8 +677,10 @@ def determinants_of_sums(
     """Compute log determinants of families with samples of their own, the child last.
 
     They are those of the correlations, times the number of samples with `by_rows`, and with `added` on the
-    diagonal.
+    diagonal: the posterior matrix of "bge" needs both, a likelihood neither. The child comes last, so that
+    one factor has the determinant of the parents in its first rows.
 
+    sums, first, sizes, member_start : as in `log_ratios_of_sums`; the members are the parents, then the child.
     result : (m, 7) float64, output
         Log determinants of all and of the parents, how many columns these have, the samples, the child's sum
         of squares about the mean, and the least such sum of all numbers.

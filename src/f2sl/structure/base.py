@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
@@ -18,7 +18,7 @@ from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
 from f2sl._owners import refuse_unknown
-from f2sl._progress import display_for, stage
+from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted
@@ -363,3 +363,12 @@ def told_copies(moments: Moments) -> list[str]:
         return []
     same = "the same but for place and scale, so that each hides what the other tells (better left out): "
     return [same + listing(pairs)]
+
+
+def display_for(verbose: bool) -> AbstractContextManager[None]:
+    """Show progress on the terminal where that is asked for."""
+    if not verbose:
+        return nullcontext()
+    from f2sl._rich import on_terminal
+
+    return on_terminal()

@@ -44,7 +44,12 @@ def sums_by_group(
 ) -> None:
     """Sum up a block of rows for each query.
 
-    codes : (n_states, rows) unsigned; coarse, fine : (n_numbers, rows) int32; sums : int64, output.
+    All sums are of 64-bit integers, so that blocks can be added in any order with the same result. They do
+    not overflow: `storage/moments.py` gives the halves fewer bits the more rows there are.
+
+    codes : (n_states, rows) unsigned; coarse, fine : (n_numbers, rows) int32, input.
+    cardinalities : (n_states,) int64, the states of each column of codes.
+    sums : (first[-1],) int64, output, overwritten.
     """
     n_rows = codes.shape[1] if len(codes) else coarse.shape[1]
     group = np.empty(n_rows, np.int64)
@@ -137,7 +142,13 @@ def sums_of_columns(
     These numbers are 1 where a sample has the state and 0 elsewhere, fine halves alone. Columns are in the
     order of a query's members, and the sums are laid out as those of a group of so many numbers.
 
+    A sample has one state of each member, so that of all indicators only one for each member is not 0. The
+    loop over samples adds these alone: m (m + 1) / 2 products, however many states there are.
+
     members : int64, columns of states or numbers; numeric : bool, which of them are numbers.
+    member_start : (n_queries + 1,) int64
+        Query t has the members ``members[member_start[t]:member_start[t + 1]]``.
+    sums : (first[-1],) int64, output, overwritten; other arguments are those of `sums_by_group`.
     """
     n_rows = codes.shape[1] if len(codes) else coarse.shape[1]
     missed = np.empty(n_rows, np.bool_)
