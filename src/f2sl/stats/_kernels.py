@@ -462,7 +462,8 @@ def marginal_of_determinant(
 ) -> float:
     """Return the log marginal likelihood of n samples of q numbers, from their posterior matrix.
 
-    `log_determinant` is that of the posterior matrix; the prior one is prior_variance I. The degrees of freedom of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
+    `log_determinant` is that of the posterior matrix; the prior one is prior_variance I. The degrees of freedom
+    of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
     """
     degrees = q + mean_weight + 1.0
     total = 0.5 * q * (np.log(mean_weight / (n + mean_weight)) - n * np.log(np.pi))
@@ -478,7 +479,8 @@ def marginals(
 ) -> None:
     """Compute log marginal likelihoods from log determinants, one for each family.
 
-    n, sizes : (m,) int64, samples and numbers; log_determinants : (m,) float64; result : (m,) float64, output.
+    n, sizes : (m,) int64, samples and numbers; log_determinants : (m,) float64, input.
+    result : (m,) float64, output.
     """
     for t in range(len(sizes)):
         result[t] = marginal_of_determinant(n[t], sizes[t], log_determinants[t], mean_weight, prior_variance)
@@ -680,7 +682,7 @@ def determinants_of_sums(
     diagonal: the posterior matrix of "bge" needs both, a likelihood neither. The child comes last, so that
     one factor has the determinant of the parents in its first rows.
 
-    sums, first, sizes, member_start : as in `log_ratios_of_sums`; the members are the parents, then the child.
+    sums, first, sizes, member_start : as in `log_ratios_of_sums`; the members are parents, then the child.
     result : (m, 7) float64, output
         Log determinants of all and of the parents, how many columns these have, the samples, the child's sum
         of squares about the mean, and the least such sum of all numbers.
