@@ -111,7 +111,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn, when it asks, what kind of estimator this is."""
+        """Return scikit-learn's tags, which describe what kind of estimator this is."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(

@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""The amount of memory that is free or allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def available_bytes() -> int | None:
-    """Tell how much memory is free for the taking; None where the system does not say.
+    """Return how much memory is free; None where the system does not say.
 
     A container or a job of a cluster may have less than the machine.
 
@@ -48,7 +48,7 @@ def _free_in_machine() -> int | None:
 
 
 def free_in_groups(root: Path = Path("/")) -> int | None:
-    """Tell how much memory Linux' control groups leave to this process; None if they set no limit.
+    """Return how much memory Linux' control groups leave to this process; None if they set no limit.
 
     A limit holds for all groups within the one that has it.
     """
@@ -66,7 +66,7 @@ def free_in_groups(root: Path = Path("/")) -> int | None:
 
 
 class _GroupFiles(NamedTuple):
-    """Where a version of control groups keeps what it knows."""
+    """Names of the files of one version of control groups."""
 
     top: str
     limit: str
@@ -84,7 +84,7 @@ _GROUP_FILES = {
 
 
 def _left_in(group: Path, files: _GroupFiles) -> int | None:
-    """Tell what a group has left; what it read from files and does not use, it gives up when asked to."""
+    """Return what a group has left; cached files that it does not use count as free."""
     try:
         limit = int((group / files.limit).read_text(encoding="ascii"))
         used = int((group / files.used).read_text(encoding="ascii"))

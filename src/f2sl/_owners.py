@@ -1,4 +1,4 @@
-"""Whose an option is: what to say of one that a learner, `fit` or `open_table` does not have.
+"""Owners of options: errors about an option that a learner, `fit` or `open_table` does not have.
 
 All learners there are may have it, so their registries are named here, and imported where one is asked for.
 """

@@ -1,4 +1,4 @@
-"""How long work tells how far it has come.
+"""Progress of long work, reported to a display.
 
 Learners report to whatever display is current; by default nobody listens. The command line
 and ``verbose=True`` put a display in place that draws bars on a terminal.
@@ -66,7 +66,7 @@ def stage(name: str) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def _hearing_of_compilation(display: Display) -> Iterator[None]:
-    """Tell `display`, once, when Numba compiles rather than takes machine code from its cache."""
+    """Notify `display`, once, when Numba compiles rather than loads machine code from its cache."""
     from numba.core import event as numba_event
 
     event: Any = numba_event

@@ -98,7 +98,7 @@ class RichDisplay(Display):
 
 
 class _TimeLeft(ProgressColumn):
-    """How long it will go on at the pace so far, once that is known and worth telling."""
+    """Column with the time left at the pace so far, once it is known and long enough."""
 
     def render(self, task: Task) -> Text:
         if task.total is None or not task.elapsed or not 0 < task.percentage < 100:
@@ -110,7 +110,7 @@ class _TimeLeft(ProgressColumn):
 
 
 class _Percentage(ProgressColumn):
-    """How much is done, once anything is known of it."""
+    """Column with the share that is done, once it is known."""
 
     def render(self, task: Task) -> Text:
         return Text("" if task.total is None else f"{task.percentage:>3.0f}%")

@@ -94,7 +94,7 @@ def shown_list(names: Iterable[object]) -> str:
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
-    """Say that `name` is not one of `known`, and which of them comes nearest.
+    """Return the message that `name` is not one of `known`, with the nearest of them.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Skeleton:
         return self.neighbours[self.start[variable] : self.start[variable + 1]]
 
     def linked(self, first: Integers, second: Integers) -> np.ndarray:
-        """Say for each pair whether it is an edge."""
+        """Return for each pair whether it is an edge."""
         keys = self.edges[:, 0] * self.n + self.edges[:, 1]
         wanted = np.minimum(first, second) * self.n + np.maximum(first, second)
         place = np.searchsorted(keys, wanted)

@@ -1,4 +1,4 @@
-"""What goes wrong on the command line ends here: one line on the standard error, and an exit code.
+"""Errors of the command line: one line on the standard error, and an exit code.
 
 ==========  =====================================================================
 exit code   when
@@ -54,7 +54,7 @@ def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
 
 
 def _settle(error: BaseException) -> int:
-    """Tell of an error, and choose the exit code."""
+    """Print an error, and return the exit code."""
     if isinstance(error, KeyboardInterrupt) or interrupts.requested:
         return _tell(interrupts.message(), interrupts.exit_code)
     if isinstance(error, BrokenPipeError):

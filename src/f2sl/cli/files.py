@@ -1,4 +1,4 @@
-"""Where commands may write, found out before any work."""
+"""Checks of where commands may write, made before any work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the help of a command looks: plain text, options in groups, examples that can be copied."""
+"""Layout of a command's help: plain text, options in groups, examples that can be copied."""
 
 from __future__ import annotations
 

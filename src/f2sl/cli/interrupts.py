@@ -35,7 +35,7 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Interrupts:
-    """What is known of interrupts and of files written, in one run of the command line."""
+    """Interrupts and written files of one run of the command line."""
 
     def __init__(self) -> None:
         self.reset()
@@ -53,7 +53,7 @@ class Interrupts:
 
     @property
     def exit_code(self) -> int:
-        """What the process ends with when it was interrupted."""
+        """Return the exit code of a process that was interrupted."""
         return 128 + self._number
 
     @contextmanager
@@ -149,7 +149,7 @@ class Interrupts:
             self._saving = False
 
     def message(self) -> str:
-        """Say that the work was interrupted, and which files were written before."""
+        """Return the message that the work was interrupted, with the files that were written before."""
         if self._kept:
             return f"interrupted; {self._kept}"
         # A file that is written whole takes the place of the old one: it is another file then.

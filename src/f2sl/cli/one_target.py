@@ -83,7 +83,7 @@ def mb(
 
 @dataclass(frozen=True)
 class OneTarget:
-    """What was asked for on the command line."""
+    """Arguments of one call of ``f2sl pc`` or ``f2sl mb``."""
 
     reading: TableOptions
     target: str | None

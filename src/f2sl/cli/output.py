@@ -1,4 +1,4 @@
-"""What commands print.
+"""Output of commands.
 
 On a terminal text is laid out for its width. Anywhere else it is plain: no colour, no lines broken
 to fit a width that nobody has, no spaces at the ends of lines.
@@ -57,7 +57,7 @@ def show_json(content: Any) -> None:
 
 
 def tell_of_incomplete(notes: Iterable[str]) -> None:
-    """Say on the standard error that a result is incomplete, to those who asked for no other word."""
+    """Print on the standard error that a result is incomplete, where ``--quiet`` hides everything else."""
     for note in notes:
         print(f"f2sl: note: {printable(note)}", file=sys.stderr)
 
@@ -105,7 +105,7 @@ def printable(name: str | Path) -> str:
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    """Say how many there are.
+    """Return a number with its noun, in the plural if need be.
 
     Examples
     --------

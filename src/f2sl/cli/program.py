@@ -111,7 +111,7 @@ def run(arguments: list[str]) -> None:
 
 
 def _one_line(error: Any) -> str:
-    """Say what a usage error says, in a line of our own form."""
+    """Return the message of a usage error as one line in our own form."""
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Which file or folder to read, and how, as it was written on the command line."""
+    """The file or folder to read, and the options of reading, as written on the command line."""
 
     data: DataFile
     jobs: Jobs = None

@@ -73,7 +73,7 @@ def sample(
 
 
 def _warn_of_missing(table: Table, out: Path) -> None:
-    """Say which states a CSV reader takes for missing values."""
+    """Print a note on states that a CSV reader takes for missing values."""
     if not out.name.lower().endswith((".csv", ".csv.gz")):
         return
     strange = [

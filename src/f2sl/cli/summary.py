@@ -1,4 +1,4 @@
-"""What ``f2sl learn`` tells of what it has learned."""
+"""Summary of what ``f2sl learn`` has learned."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def _file(name: str, suffix: str) -> Path:
 
 
 def example_path(name: str) -> Path:
-    """Where the CSV file of an example lies.
+    """Return the path of an example's CSV file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What claims are made of: cases, each a comparison that holds, does not, or cannot be made yet."""
+"""Cases of claims: comparisons that hold, do not, or cannot be made yet."""
 
 from __future__ import annotations
 

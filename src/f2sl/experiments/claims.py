@@ -74,7 +74,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a claim came out with one group of figures; see `Claim` for `enough` and `about`."""
+    """Outcome of a claim with one group of figures; see `Claim` for `enough` and `about`."""
 
     cases: tuple[Case, ...]
     enough: float = 1.0
@@ -87,17 +87,17 @@ class Verdict:
 
     @property
     def held(self) -> int:
-        """How many cases hold."""
+        """Return how many cases hold."""
         return sum(bool(case.holds) for case in self.judged)
 
     @property
     def unjudged(self) -> int:
-        """How many cases cannot be judged."""
+        """Return how many cases cannot be judged."""
         return len(self.cases) - len(self.judged)
 
     @property
     def lacking_runs(self) -> int:
-        """How many of those cannot for want of runs; the others have no result, in the paper or here."""
+        """Return how many of those lack runs; the others have no result, in the paper or here."""
         return sum(case.missing for case in self.cases if case.holds is None)
 
     @property

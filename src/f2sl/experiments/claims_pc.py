@@ -1,4 +1,4 @@
-"""What section 6.3 of the paper claims of learners of parents and children, and of FCBF's threshold."""
+"""Claims of section 6.3 of the paper, on learners of parents and children and on FCBF's threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What section 6.2 of the paper claims of structure learners."""
+"""Claims of section 6.2 of the paper, on structure learners."""
 
 from __future__ import annotations
 

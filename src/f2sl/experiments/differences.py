@@ -1,4 +1,4 @@
-"""What differs from the paper and why, each tied to the rows that it is about.
+"""Differences from the paper and their reasons, each tied to the rows that it is about.
 
 How each was found out, with figures, is told in docs/reproduction.md.
 """

@@ -1,4 +1,4 @@
-"""How networks, learners, settings and sources are called on paper, in the order of the paper's tables."""
+"""Printed names of networks, learners, settings and sources, in the order of the paper's tables."""
 
 from __future__ import annotations
 

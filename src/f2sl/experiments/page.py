@@ -29,7 +29,7 @@ from f2sl.experiments.table_model import Table
 
 @dataclass(frozen=True)
 class Material:
-    """What the page is made of."""
+    """Contents of the page."""
 
     results: Results
     tables: list[Table]

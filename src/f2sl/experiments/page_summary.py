@@ -1,4 +1,4 @@
-"""How much was run and how it came out, in a line and a few large numbers."""
+"""Summary of what was run and how it came out, in a line and a few large numbers."""
 
 from __future__ import annotations
 

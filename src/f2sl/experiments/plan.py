@@ -1,4 +1,4 @@
-"""Which units there are to run, and in which order.
+"""Units to run, in their order.
 
 The data sets of one network, size, learner and setting are a *cell*. The first of them goes ahead; only
 when it is done do others follow, and once one exceeds its limit of time or memory the rest are skipped: that
@@ -42,7 +42,7 @@ def likeness_of(unit: Unit) -> tuple[Hashable, ...]:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was chosen to run; `left_out` says which learners cannot run, and why."""
+    """Units chosen to run; `left_out` names the learners that cannot run, and why."""
 
     networks: tuple[str, ...]
     sizes: tuple[int, ...]

@@ -30,7 +30,7 @@ LEAST_MEMORY = 1 << 29
 
 @dataclass(frozen=True)
 class Summary:
-    """How a call of :func:`reproduce` ended.
+    """Result of a call of :func:`reproduce`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the experiments consist of: networks, sizes, learners and their options. The one place to read.
+"""Settings of the experiments: networks, sizes, learners and their options, all in one place.
 
 Options *as in the paper* are those by which the figures of its tables come out, where its text leaves them
 open (docs/reproduction.md tells how each was found). All independence tests are G2 tests at 0.01 with at most
@@ -188,7 +188,7 @@ DELTAS = tuple(step / 100 for step in range(11))
 
 @dataclass(frozen=True)
 class Quick:
-    """What ``f2sl reproduce --quick`` takes where nothing else is asked for: minutes instead of hours."""
+    """Defaults of ``f2sl reproduce --quick``: minutes instead of hours."""
 
     networks: tuple[str, ...] = ("mildew", "munin")
     learners: tuple[str, ...] = tuple(name for name, learner in LEARNERS.items() if not learner.slow)

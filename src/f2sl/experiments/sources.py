@@ -1,4 +1,4 @@
-"""Where the data come from: the paper's own data sets, or samples of the bundled networks.
+"""Sources of the data: the paper's own data sets, or samples of the bundled networks.
 
 A folder with zip files of the supplement (:mod:`~f2sl.experiments.supplement`) is used for the networks whose
 file is in it. For the others data are sampled with fixed seeds, the same on every machine, and say so.

@@ -51,7 +51,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a unit ended; `seconds` and `measures` are there only if it was done."""
+    """End of a unit; `seconds` and `measures` are there only if it was done."""
 
     unit: Unit
     source: str

@@ -1,4 +1,4 @@
-"""What a table is made of, whatever it shows and however it is written down."""
+"""Parts of a table, whatever it shows and however it is written down."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Adjacency(NamedTuple):
         return self.target[self.start[node] : self.start[node + 1]]
 
     def has(self, node: int, other: int) -> bool:
-        """Tell whether `node` points at `other`, by bisection."""
+        """Return whether `node` points at `other`, by bisection."""
         row = self.of(node)
         at = int(np.searchsorted(row, other))
         return at < row.size and int(row[at]) == other

@@ -1,4 +1,4 @@
-"""What a graph must fulfil before it is one; every complaint names the edge.
+"""Checks of a graph's nodes and edges; every error names the edge.
 
 Checked once, when a graph is made: names are distinct non-empty strings, edges
 join two different known nodes, and two nodes are joined at most once.
@@ -108,7 +108,7 @@ def matched_weights(
     directed: Sequence[tuple[str, str]],
     undirected: Sequence[tuple[str, str]],
 ) -> tuple[list[float] | None, list[float] | None]:
-    """Give each edge its weight from a mapping by names, NaN where it has none."""
+    """Return the weight of each edge from a mapping by names, NaN where it has none."""
     if weights is None:
         return None, None
     place = {edge: (0, i) for i, edge in enumerate(directed)}

@@ -46,7 +46,7 @@ class DSeparation:
         self._children = children
 
     def separated(self, x: Set[int], y: Set[int], given: Set[int]) -> bool:
-        """Tell whether `given` blocks every path between `x` and `y`; all disjoint."""
+        """Return whether `given` blocks every path between `x` and `y`; all disjoint."""
         return y.isdisjoint(self._search(x, given, y))
 
     def connected(self, x: Set[int], given: Set[int]) -> set[int]:

@@ -115,7 +115,7 @@ class DAG(PDAG):
     def d_separated(
         self, x: str | Iterable[str], y: str | Iterable[str], given: str | Iterable[str] = ()
     ) -> bool:
-        """Tell whether `given` blocks every path between `x` and `y`.
+        """Return whether `given` blocks every path between `x` and `y`.
 
         See :mod:`f2sl.graph.d_separation`.
 

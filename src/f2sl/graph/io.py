@@ -37,7 +37,7 @@ from f2sl.graph.pdag import PDAG
 
 
 class Format(NamedTuple):
-    """How to write a graph, piece by piece, and how to read one from a file's bytes."""
+    """Functions that write a graph, piece by piece, and read one from a file's bytes."""
 
     write: Callable[[PDAG], Iterator[str]]
     read: Callable[[bytes], PDAG]
@@ -80,7 +80,7 @@ def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callab
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
-    """Tell whether there is a format for the suffix of `path`."""
+    """Return whether there is a format for the suffix of `path`."""
     suffix = Path(path).suffix.lower()
     if suffix and suffix not in FORMATS:
         load_extensions()

@@ -1,4 +1,4 @@
-"""How far a learned graph is from the true one.
+"""Measures of how far a learned graph is from the true one.
 
 Over the adjacencies of the two graphs: *miss* are those of the true graph alone, *extra*
 those of the learned graph alone. Of those they share, *correct* have the same mark, the

@@ -313,21 +313,21 @@ class PDAG:
         return self._names(self._adjacent.of(self._number(name)))
 
     def has_directed_edge(self, a: str, b: str) -> bool:
-        """Tell whether ``a -> b``."""
+        """Return whether there is an edge ``a -> b``."""
         return self._children.has(self._number(a), self._number(b))
 
     def has_undirected_edge(self, a: str, b: str) -> bool:
-        """Tell whether ``a - b``."""
+        """Return whether there is an edge ``a - b``."""
         return self._neighbors.has(self._number(a), self._number(b))
 
     # -- questions about the whole ---------------------------------------------------
 
     def has_directed_cycle(self) -> bool:
-        """Tell whether following arrows can lead back to where one started."""
+        """Return whether the directed edges contain a cycle."""
         return len(first_topological_order(self.n_nodes, self._directed)) < self.n_nodes
 
     def is_dag(self) -> bool:
-        """Tell whether all edges are directed and no directed cycle exists."""
+        """Return whether all edges are directed and no directed cycle exists."""
         return not len(self._undirected) and not self.has_directed_cycle()
 
     def v_structures(self) -> list[tuple[str, str, str]]:

@@ -101,7 +101,7 @@ class Knowledge:
 
     @property
     def _tier_flags(self) -> Sequence[bool]:
-        """Whether edges are allowed within each tier."""
+        """Return whether edges are allowed within each tier."""
         flags = self.within_tiers
         return [flags] * len(list(self.tiers)) if isinstance(flags, bool) else list(flags)
 

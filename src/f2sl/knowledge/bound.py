@@ -28,7 +28,7 @@ class Bound:
     leaves: set[int]
 
     def against(self, arc: tuple[int, int]) -> str | None:
-        """Say why an arc is not allowed; None if it is."""
+        """Return why an arc is not allowed; None if it is."""
         u, v = arc
         here, there = self.tier_of.get(u), self.tier_of.get(v)
         if arc in self.forbidden:
@@ -46,7 +46,7 @@ class Bound:
         return "the opposite is required" if (v, u) in self.required else None
 
     def contradictions(self) -> list[str]:
-        """Say which required arcs are forbidden as well, or close a cycle."""
+        """Return messages on required arcs that are forbidden as well, or close a cycle."""
         found = []
         for arc in self.required:
             why = None if arc[::-1] in self.required else self.against(arc)
@@ -78,7 +78,7 @@ class Bound:
 
 
 def is_pattern(word: str) -> bool:
-    """Tell whether a word may stand for several names."""
+    """Return whether a word may stand for several names."""
     return "*" in word or "?" in word
 
 
@@ -93,7 +93,7 @@ def arrow(names: Sequence[str], arc: tuple[int, int]) -> str:
 
 
 def unknown_names(words: list[str], names: Sequence[str]) -> str:
-    """Say which names there are not, and what comes nearest to each."""
+    """Return messages on unknown names, each with the nearest known one."""
     told = []
     for word in words:
         near = None if is_pattern(word) else nearest(word, list(names))

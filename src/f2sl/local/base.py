@@ -1,4 +1,4 @@
-"""What all learners of parents and children (PC) share.
+"""Base of all learners of parents and children (PC).
 
 A local learner finds, for one variable or for all, the variables that are directly linked to it.
 It is told an engine that counts, works on variables by number (in the order of their
@@ -135,7 +135,7 @@ class Neighbourhoods:
 
     @property
     def complete(self) -> bool:
-        """Say whether all searches came to their end."""
+        """Return whether all searches came to their end."""
         return self.finished is None or bool(self.finished.all())
 
     def of(self, variable: int) -> tuple[Integers, Floats]:

@@ -1,4 +1,4 @@
-"""What the local learners by score share.
+"""Base of the local learners by score.
 
 Each algorithm is a search for one target (:mod:`f2sl.local.growing`) that asks for the best network over
 a few variables again and again. Here it is run for one target or for all: many at a time, so that
@@ -173,7 +173,7 @@ class Run:
             self.has_time()
 
     def has_time(self) -> bool:
-        """Say whether there is time left, and remember if not."""
+        """Return whether there is time left, and remember if not."""
         self.out_of_time = self.out_of_time or self.deadline.passed
         return not self.out_of_time
 
@@ -213,7 +213,7 @@ class Run:
         return replace(flat, finished=done, notes=notes)
 
     def notes(self, how_far: str) -> tuple[str, ...]:
-        """Say what a user should know of the run."""
+        """Return what a user should know of the run."""
         notes = []
         if self.interrupted:
             notes.append(f"incomplete: interrupted {how_far}")

@@ -1,4 +1,4 @@
-"""What the local learners that make independence tests share.
+"""Base of the local learners that make independence tests.
 
 Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). Here it is run for one target or
 for all, on an engine's tables or on anything else that answers questions of independence. How sure the

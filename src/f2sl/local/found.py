@@ -1,4 +1,4 @@
-"""What the local learners found, by name: the form in which users get it."""
+"""Results of the local learners, by name, as users get them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class GrowShrink(ByTests):
         return Blanket(test, target, self.candidates(test.n_variables, target))
 
     def may_grow(self, blanket: Blanket) -> bool:
-        """Say whether there is somebody left, and the set not too large to condition on."""
+        """Return whether candidates are left, and the set is not too large to condition on."""
         if len(blanket.members) == len(blanket.candidates):
             return False
         return self.max_cond_vars is None or len(blanket.members) <= self.max_cond_vars

@@ -1,4 +1,4 @@
-"""Which subsets separate a target from others: the search that MMPC, HITON-PC, PC-simple and the rest share.
+"""Search for subsets that separate a target from others, shared by MMPC, HITON-PC, PC-simple and the rest.
 
 The question is always whether some S among a few members makes a variable independent of the target.
 Subsets come by size, and of one size in the order of the members. Many others are asked about at once,
@@ -25,7 +25,7 @@ QUESTIONS_AT_ONCE = 1 << 13
 
 @dataclass
 class Separations:
-    """What a search through subsets found about each of the others.
+    """Result of a search through subsets, for each of the others.
 
     `sets` lists the separating sets of those that have any: only the first unless all were asked for.
     `separated` says for each of the others, in their order, whether something separates it; `weakest` is

@@ -1,4 +1,4 @@
-"""What separates pairs of variables, for so many pairs that a dictionary of them would not do.
+"""Separating sets of pairs of variables, for too many pairs to keep in a dictionary.
 
 Around a variable with d neighbours there are d^2 / 2 pairs, and most of them are separated. Here a pair takes
 three numbers, where a dictionary with its keys and tuples takes some 300 bytes.

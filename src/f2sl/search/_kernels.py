@@ -30,7 +30,7 @@ MOST, FORBIDDEN, REQUIRED = 0, 1, 2
 
 @kernel
 def _admissible(rules: Array, v: int, parents: int) -> bool:
-    """Tell whether variable `v` may have exactly these parents."""
+    """Return whether variable `v` may have exactly these parents."""
     if parents & rules[FORBIDDEN, v] or rules[REQUIRED, v] & ~parents:
         return False
     return bool(popcount(np.uint64(parents)) <= rules[MOST, v])

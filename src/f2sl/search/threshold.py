@@ -64,7 +64,7 @@ def acyclic_part(weights: Floats, threshold: float, required: Integers | None = 
 
 
 def is_acyclic(weights: Floats) -> bool:
-    """Tell whether the graph of the weights that are not 0 has no directed cycle."""
+    """Return whether the graph of the weights that are not 0 has no directed cycle."""
     from scipy.sparse.csgraph import connected_components
 
     if weights.diagonal().any():

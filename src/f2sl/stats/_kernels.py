@@ -462,8 +462,8 @@ def marginal_of_determinant(
 ) -> float:
     """Return the log marginal likelihood of n samples of q numbers, from their posterior matrix.
 
-    `log_determinant` is that of the posterior matrix; the prior one is prior_variance I. The degrees of freedom
-    of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
+    `log_determinant` is that of the posterior matrix; the prior one is prior_variance I. The degrees of
+    freedom of the prior are q + mean_weight + 1 (Kuipers, Moffa and Heckerman 2014).
     """
     degrees = q + mean_weight + 1.0
     total = 0.5 * q * (np.log(mean_weight / (n + mean_weight)) - n * np.log(np.pi))

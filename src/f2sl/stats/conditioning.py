@@ -1,4 +1,4 @@
-"""What is left of Gaussian variables given others, from their matrix of correlations.
+"""Conditioning of Gaussian variables on others, from their matrix of correlations.
 
 Conditioning is Gaussian elimination of the few variables in question (`_kernels.py`). A variable that others
 determine, but for `COLLINEAR` of its variance, adds nothing to a condition.

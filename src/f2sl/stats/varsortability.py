@@ -1,4 +1,4 @@
-"""Whether the scales of the variables give their order away (Reisach, Seiler and Weichwald 2021).
+"""Varsortability: how far variances alone order the variables (Reisach, Seiler and Weichwald 2021).
 
 In simulated networks with noises of about the same size, variances add up along the arrows. Then the order
 of the variances is nearly the causal order, and a learner that goes by squared errors, as NOTEARS does, is
@@ -68,7 +68,7 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
 
 
 def path_share(variances: NDArray[np.float64], edges: NDArray[np.bool_]) -> float:
-    """Give the share of paths, one for each pair of ends and length, that lead to a larger variance."""
+    """Return the share of paths, one for each pair of ends and length, that lead to a larger variance."""
     start, end = variances[:, None], variances[None, :]
     larger = end - start > SAME * np.maximum(start, end)
     smaller = start - end > SAME * np.maximum(start, end)

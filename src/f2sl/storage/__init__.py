@@ -1,1 +1,1 @@
-"""Where a table is held, and the questions it answers there: counts of states, moments of numbers."""
+"""Storages of tables, and the engines that answer questions there: counts of states, moments of numbers."""

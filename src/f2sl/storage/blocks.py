@@ -69,7 +69,7 @@ class BlockCounts:
 
 
 class Counted(Protocol):
-    """What is counted together in one pass over the blocks."""
+    """Counts that are made together in one pass over the blocks."""
 
     @property
     def used(self) -> Integers:
@@ -119,7 +119,7 @@ class Batch:
 
     @cached_property
     def _asked(self) -> Integers:
-        """What is asked for, ascending: variables, or their presence."""
+        """Return the variables, or their presence, that are asked for, ascending."""
         return np.unique(self.queries.variables)
 
     @cached_property
@@ -129,11 +129,11 @@ class Batch:
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Which tables have all cells."""
+        """Return which tables have all cells."""
         return np.asarray(table_sizes(self.queries, self.cardinalities) <= self.n_rows)
 
     def _others(self) -> Iterator[tuple[Integers, Integers]]:
-        """Give the places and the numbers of states of the variables of each table that is not full."""
+        """Return the places and the numbers of states of the variables of each table that is not full."""
         for t in np.flatnonzero(~self.full):
             part = slice(self.queries.start[t], self.queries.start[t + 1])
             yield self._local.variables[part], self.cardinalities[self.queries.variables[part]]
@@ -186,7 +186,7 @@ class TileBatch:
         return self.presence.cardinalities
 
     def _whole(self, tile: Integers) -> bool:
-        """Whether all cells of a tile's pairs are counted."""
+        """Return whether all cells of a tile's pairs are counted."""
         return bool(self.presence.gaps[self.order[tile[[0, 2]]]].any())
 
     @cached_property
@@ -265,7 +265,7 @@ def too_large(n_variables: int, most_cells: int) -> DataError:
 
 
 def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
-    """Tell how many cells each query's full table has."""
+    """Return how many cells each query's full table has."""
     return np.multiply.reduceat(cardinalities[queries.variables].astype(np.float64), queries.start[:-1])
 
 
@@ -337,7 +337,7 @@ def _keys(codes: NDArray[Any], query: Integers, cardinalities: Integers) -> NDAr
 
 
 def _groups(keys: NDArray[Any], cardinalities: Integers) -> Integers:
-    """Tell where each group of configurations that differ in the last variable begins, and the last ends."""
+    """Return where groups of configurations that differ in the last variable begin, and the last ends."""
     if not len(keys):
         return np.zeros(1, np.int64)
     if _numbered(cardinalities):

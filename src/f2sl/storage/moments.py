@@ -146,7 +146,7 @@ class Moments:
 
     @property
     def moments(self) -> Moments:
-        """What answers questions about moments of numbers: itself."""
+        """Return what answers questions about moments of numbers: itself."""
         return self
 
     @property

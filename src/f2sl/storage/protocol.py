@@ -1,4 +1,4 @@
-"""What a learner asks of the data: counts, in batches.
+"""Protocol between learners and data: counts, in batches.
 
 A *query* is a list of variables; its answer is their contingency table. A learner never
 sees rows. It hands over many queries at once together with a *formula*, a function from
@@ -67,7 +67,7 @@ class CountsOnly:
 
     @cached_property
     def margin_start(self) -> Integers:
-        """Where each variable's counts begin in `margins`, and where the last one's end."""
+        """Return where each variable's counts begin in `margins`, and where the last one's end."""
         return np.concatenate([[0], np.cumsum(self.cardinalities)])
 
     @cached_property
@@ -117,7 +117,7 @@ class CountsOnly:
         return Presence.of(self.cardinalities, self.observed < self.n_rows)
 
     def close(self) -> None:
-        """Give back what counting has taken: threads, or what a cluster was sent."""
+        """Release what counting has taken: threads, or what a cluster was sent."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -128,7 +128,7 @@ class CountsOnly:
 
     @property
     def counts(self) -> Any:
-        """What answers questions about counts of states: itself."""
+        """Return what answers questions about counts of states: itself."""
         return self
 
 
@@ -171,12 +171,12 @@ class Presence:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Which numbers have gaps: variables, and the presence of such."""
+        """Return which numbers have gaps: variables, and the presence of such."""
         return self.numbers[self.owners] >= 0
 
     @cached_property
     def any(self) -> bool:
-        """Whether any variable has gaps."""
+        """Return whether any variable has gaps."""
         return len(self.owners) > len(self.numbers)
 
     def pair_queries(self, pairs: Integers) -> Queries:
@@ -264,12 +264,12 @@ class Queries:
         return cls(queries[queries >= 0], np.concatenate([[0], np.cumsum(lengths)]))
 
     def part(self, first: int, last: int) -> Queries:
-        """Give queries `first` to `last` (not included) as a batch of their own."""
+        """Return queries `first` to `last` (not included) as a batch of their own."""
         start = self.start[first : last + 1]
         return Queries(self.variables[start[0] : start[-1]], start - start[0])
 
     def where(self, wanted: NDArray[np.bool_]) -> Queries:
-        """Give the queries that are marked as a batch of their own."""
+        """Return the queries that are marked as a batch of their own."""
         lengths = np.diff(self.start)
         start = np.concatenate([[0], np.cumsum(lengths[wanted])])
         return Queries(self.variables[np.repeat(wanted, lengths)], start)
@@ -384,7 +384,7 @@ class FoundPairs:
         )
 
     def part(self, which: NDArray[Any]) -> FoundPairs:
-        """Give some of the pairs, by a mask or by their places."""
+        """Return some of the pairs, by a mask or by their places."""
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
 
@@ -417,11 +417,11 @@ class CountingEngine(Protocol):
 
     @property
     def counts(self) -> CountingEngine | None:
-        """What answers questions about counts of states: itself; None if it cannot."""
+        """Return what answers questions about counts of states: itself; None if it cannot."""
 
     @property
     def moments(self) -> Moments | None:
-        """What answers questions about moments of numbers; None if it cannot."""
+        """Return what answers questions about moments of numbers; None if it cannot."""
 
     @property
     def n_rows(self) -> int:
@@ -452,7 +452,7 @@ class CountingEngine(Protocol):
 
     @property
     def margin_start(self) -> Integers:
-        """Where each variable's counts begin in `margins`, and where the last one's end."""
+        """Return where each variable's counts begin in `margins`, and where the last one's end."""
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""

@@ -1,4 +1,4 @@
-"""What all learners of whole structures share.
+"""Base of all learners of whole structures.
 
 A learner follows scikit-learn's conventions: options as fields, which the constructor only stores; `fit`
 checks them and the data once, learns, and returns the learner; what was learned ends in an underscore.
@@ -356,7 +356,7 @@ def with_aliases(graph: PDAG, table: Table) -> PDAG:
 
 
 def told_copies(moments: Moments) -> list[str]:
-    """Tell which columns of real numbers are the same but for place and scale, if any."""
+    """Return a note on columns of real numbers that are the same but for place and scale, if any."""
     names = moments.names
     pairs = [f"{names[a]!r} and {names[b]!r}" for a, b in moments.copies().tolist()]
     if not pairs:

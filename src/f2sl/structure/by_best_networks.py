@@ -56,7 +56,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         raise NotImplementedError
 
     def _how_far(self, run: Run) -> str:
-        """Say how far the work had come when it was ended early."""
+        """Return how far the work had come when it was ended early."""
         return f"with {len(run.found):,} of {run.n:,} variables finished"
 
     def _like(self, learner: type[ByScore], **options: Any) -> ByScore:

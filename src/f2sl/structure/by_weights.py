@@ -1,4 +1,4 @@
-"""What the learners share that find a matrix of weights, one for every possible edge.
+"""Base of the learners that find a matrix of weights, one for every possible edge.
 
 They take real numbers, and the codes of states for numbers. A weight that is not far from 0 is no edge, so
 the graph is what is left above a threshold, which is raised where that still has a cycle.

@@ -68,7 +68,7 @@ class DAGGNN(ByWeights):
     seed: int = option("seed")
 
     def problems(self) -> Iterator[str]:
-        """Say what is wrong with the options, and whether PyTorch is missing."""
+        """Yield what is wrong with the options, and whether PyTorch is missing."""
         yield from super().problems()
         try:
             import torch  # noqa: F401

@@ -135,7 +135,7 @@ def best_around_both(run: Run, one: int, other: int) -> dict[int, tuple[int, ...
 
 
 def direction_around_both(run: Run, u: int, v: int) -> tuple[int, int] | None:
-    """Tell which way the best network points the edge, if all networks as good as it by equivalence do."""
+    """Return which way the best network points the edge, if all networks as good as it by equivalence do."""
     network = best_around_both(run, u, v)
     pattern = DAG(
         [str(member) for member in network],

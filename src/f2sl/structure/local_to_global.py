@@ -55,7 +55,7 @@ class FromLocal(StructureLearner):
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
     def problems(self) -> Iterator[str]:
-        """Say what is wrong with the options, those of the learner of parents and children included."""
+        """Yield what is wrong with the options, those of the learner of parents and children included."""
         try:
             yield from self._local_learner().problems()
         except OptionError as error:

@@ -124,7 +124,7 @@ class NOTEARS(ByWeights):
         return np.inf if defined is None else defined[0]
 
     def _remarks(self, engine: Moments, ended: str | None) -> list[str]:
-        """Say what a user should know about how the weights were found."""
+        """Return what a user should know about how the weights were found."""
         told = []
         if ended is not None:
             told.append(f"incomplete: {ended} with cycles left of h = {self.h_:.1g}")
@@ -135,7 +135,7 @@ class NOTEARS(ByWeights):
         return told
 
     def _told_scales(self, variances: Floats) -> list[str]:
-        """Say that units had a part in what was learned, where they may have had."""
+        """Return a note that units may have influenced what was learned, where that may be."""
         if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
             return []
         found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"

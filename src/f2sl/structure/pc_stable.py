@@ -31,7 +31,7 @@ from f2sl.structure.base import StructureLearner, named_sets
 
 @dataclass(frozen=True)
 class StableSkeleton:
-    """What is left of the links, and what separated the others."""
+    """Links that are left, and what separated the others."""
 
     skeleton: Skeleton
     separating_sets: dict[tuple[int, int], tuple[int, ...]]

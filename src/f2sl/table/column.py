@@ -1,4 +1,4 @@
-"""What a column of a table is: a name, a kind, and the states that it can take.
+"""Columns of a table: a name, a kind, and the states that each can take.
 
 A column of *states* holds one of finitely many labels in each row; a *code* is the position of a label in
 the list of the column's states. A column of *numbers* holds a real number in each row.

@@ -174,7 +174,7 @@ class Table(ABC):
             )
 
     def told(self, columns: Sequence[int], limit: int = 3) -> str:
-        """Say what some columns of one kind hold, naming the first of them."""
+        """Describe what some columns of one kind hold, naming the first of them."""
         named = listing([repr(self.columns[i].name) for i in columns], limit)
         what = HOLDS[self.columns[columns[0]].kind]
         return f"column {named} holds {what}" if len(columns) == 1 else f"columns {named} hold {what}"
@@ -199,7 +199,7 @@ class Table(ABC):
         return self if self.kind == NUMBER else self._codes_as_numbers()
 
     def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
-        """Give back what holds the rows: space on disk, or workers that were started for the table."""
+        """Release what holds the rows: space on disk, or workers that were started for the table."""
 
     def __enter__(self) -> Self:
         return self

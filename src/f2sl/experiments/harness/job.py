@@ -1,4 +1,4 @@
-"""What the parts of the harness share: work, limits and results."""
+"""Work, limits and results, which the parts of the harness share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ larger exceeded a limit."""
 
 
 class Limits(NamedTuple):
-    """What each job may use."""
+    """Time and memory that each job may use."""
 
     seconds: float
     bytes: int
 
 
 class Measured(NamedTuple):
-    """What a job took, what it measured, and a remark on it."""
+    """Seconds of a job, its measures, and a remark on it."""
 
     seconds: float
     measures: dict[str, Any]
@@ -30,7 +30,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Ended(Generic[Key]):
-    """How a job ended; one that was skipped names the job that exceeded a limit."""
+    """End of a job; one that was skipped names the job that exceeded a limit."""
 
     key: Key
     state: str
@@ -46,7 +46,7 @@ Task = Callable[[Callable[[], None]], Measured]
 
 
 class Work(Generic[Key]):
-    """What the jobs of a run do. It is pickled and sent to the server, so its class must be importable."""
+    """Work of a run's jobs. It is pickled and sent to the server, so its class must be importable."""
 
     fresh: ClassVar[bool] = False
     """Whether each job gets a new interpreter, to which its task is sent. Otherwise its process is forked

@@ -1,4 +1,4 @@
-"""How far a run has come, and how long the rest will take."""
+"""Progress of a run, and the time that the rest will take."""
 
 from __future__ import annotations
 

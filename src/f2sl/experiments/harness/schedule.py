@@ -1,4 +1,4 @@
-"""Which jobs are left to run, and which are not worth trying."""
+"""Choice of the jobs that are left to run, and of those not worth trying."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from f2sl.experiments.harness.job import DONE, OVER_MEMORY, OVER_TIME, SKIPPED, 
 
 
 class Known(NamedTuple):
-    """How a job ended earlier, and the limits it had."""
+    """Earlier end of a job, and the limits it had."""
 
     state: str
     limits: Limits
 
 
 class Place(NamedTuple):
-    """Where a job stands among others: jobs of one group take longer the larger they are."""
+    """Place of a job among others: jobs of one group take longer the larger they are."""
 
     group: Hashable
     size: tuple[float, ...] = ()

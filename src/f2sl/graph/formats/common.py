@@ -1,4 +1,4 @@
-"""What the formats share: weights as text, edges while they are read, and one error."""
+"""Helpers of the graph formats: weights as text, edges while they are read, and one error."""
 
 from __future__ import annotations
 

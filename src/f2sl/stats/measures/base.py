@@ -1,4 +1,4 @@
-"""What a measure of pairs is, and how to write one of your own.
+"""Base of the measures of pairs, and how to write one of your own.
 
 A measure gives each pair of variables a number that is larger the more they are related, and 0 (or less, or
 NaN) where they are not. That is the only method that is required:

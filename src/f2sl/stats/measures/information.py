@@ -206,12 +206,12 @@ class Information:
 
     @property
     def unit(self) -> float:
-        """What a unit of N I, in fixed point, is of mutual information in nats."""
+        """Return the value of a unit of N I, in fixed point, as mutual information in nats."""
         return self.table.unit / self.table.n_rows
 
     @property
     def g2_unit(self) -> float:
-        """What a unit of N I, in fixed point, is of G2 = 2 N I."""
+        """Return the value of a unit of N I, in fixed point, as G2 = 2 N I."""
         return 2.0 * self.table.unit
 
     def values(self, pairs: Integers, unit: float | None) -> Floats:
@@ -263,7 +263,7 @@ class PairValues:
 
     @property
     def _per_sample(self) -> bool:
-        """Whether the unit is a share of the number of samples."""
+        """Return whether the unit is a share of the number of samples."""
         return self.unit is not None and self.unit < self.table.unit
 
     def __call__(self, tables: Tables) -> Floats:
@@ -322,7 +322,7 @@ class PairsAbove(PairValues):
 
     @property
     def _terms(self) -> tuple[Any, ...]:
-        """What the kernels need beside the tiles; see `keep_pairs` there."""
+        """Return what the kernels need beside the tiles; see `keep_pairs` there."""
         how = self.unit is None, self.unit or 0.0, float(self.thresholds.min())
         at_last = self.thresholds, self.classes, self._per_sample
         return self.table.all_entries, self.scaled_entropies, *how, *at_last

@@ -1,4 +1,4 @@
-"""What a score is, and how to write one of your own.
+"""Base of the scores, and how to write one of your own.
 
 A score says how well a set of parents explains a child. It is a log score: it adds up over the families of a
 network, and higher is better. It is asked for many families at once, all with as many parents; that is the
@@ -59,7 +59,7 @@ class Score(Configured):
 
     @property
     def edge_log_prior(self) -> float:
-        """What each edge adds to the log score of a structure, where learners use a prior of structures."""
+        """Return what each edge adds to the log score, where learners use a prior of structures."""
         return 0.0
 
     def families(self, data: Any, children: Integers, parents: Integers) -> Floats:

@@ -1,4 +1,4 @@
-"""What an independence test is, and how to write one of your own.
+"""Base of the independence tests, and how to write one of your own.
 
 A test says how likely the data are if X and Y are independent given Z: the p-value. That is the only method
 that is required. It is asked many questions at once, all with as many variables given:
@@ -174,7 +174,7 @@ class ByCells(BoundTest):
         self._states = np.maximum(engine.cardinalities, 1)
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
-        """Say which tests have enough samples for each cell, as far as is known before counting."""
+        """Return which tests have enough samples for each cell, as far as is known before counting."""
         return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:

@@ -60,7 +60,7 @@ LEAST_WORK, MOST_WORK = 2e7, 2e9
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What workers must know of a table beside its blocks: which row of a block each variable is."""
+    """Facts of a table that workers need beside its blocks: which row of a block each variable is."""
 
     places: Integers
     presence: Presence
@@ -68,7 +68,7 @@ class TableFacts:
 
 
 class ClusterEngine(CountsOnly):
-    """What both ways of counting a :class:`~f2sl.storage.dask.table.DaskTable` share."""
+    """Base of both ways of counting a :class:`~f2sl.storage.dask.table.DaskTable`."""
 
     def __init__(self, table: DaskTable) -> None:
         self._table = table
@@ -116,7 +116,7 @@ class ClusterEngine(CountsOnly):
             yield part
 
     def _share(self, total: float) -> float:
-        """How much of the work one piece is."""
+        """Return the share of the work that one piece is."""
         raise NotImplementedError
 
     def _begin_pairs(self, shared: Held[Any], piece: Piece) -> Any:

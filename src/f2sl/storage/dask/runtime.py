@@ -134,12 +134,12 @@ class Cluster:
 
     @property
     def closed(self) -> bool:
-        """Whether the connection was ended."""
+        """Return whether the connection was ended."""
         return not self._close.alive
 
     @property
     def workers(self) -> dict[str, Any]:
-        """What is known of each worker, by its address; a lost connection is waited for."""
+        """Return what is known of each worker, by its address; a lost connection is waited for."""
         for losses in count(1):
             with suppress(_Lost):
                 return self._workers_now()
@@ -155,7 +155,7 @@ class Cluster:
 
     @property
     def n_threads(self) -> int:
-        """How many pieces of work can be under way at a time."""
+        """Return how many pieces of work can be under way at a time."""
         return max(1, sum(int(worker["nthreads"]) for worker in self.workers.values()))
 
     @property
@@ -174,7 +174,7 @@ class Cluster:
 
     @staticmethod
     def current_client() -> Any:
-        """Give the client that Dask itself would use in this process, if there is one."""
+        """Return the client that Dask itself would use in this process, if there is one."""
         try:
             from distributed import default_client
 
@@ -320,7 +320,7 @@ class Held(Generic[Value]):
         self._made: tuple[int, Value] | None = None
 
     def get(self) -> Value:
-        """Give it."""
+        """Return the value."""
         if self._made is None or self._made[0] != self._cluster.generation:
             self._made = None
             self._made = self._cluster.generation, self._make()
@@ -434,7 +434,7 @@ def _losses() -> tuple[type[BaseException], ...]:
 
 
 def _main_versions(found: dict[str, Any]) -> dict[str, str]:
-    """Give the versions that must agree, of what Dask knows of a process."""
+    """Return the versions that must agree, of what Dask knows of a process."""
     versions = {"Python": found["host"]["python"], "NumPy": found["packages"]["numpy"]}
     return {what: ".".join(str(version).split(".")[:2]) for what, version in versions.items()}
 

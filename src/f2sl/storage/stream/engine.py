@@ -103,7 +103,7 @@ class StreamEngine(CountsOnly):
         return self._go_through(batch, self._threads_for(batch), advance, share)
 
     def _threads_for(self, batch: Batch) -> int:
-        """How many threads may have tables of a batch at a time: one if a single table fills the room."""
+        """Return how many threads may hold tables of a batch at once: one if a table fills the room."""
         cells = table_sizes(batch.queries, batch.cardinalities)[batch.full].sum()
         if cells <= self._most_cells:
             return self.threads.n_threads
@@ -158,7 +158,7 @@ class _Sums:
                     _join_last_two(parts)
 
     def total(self) -> BlockCounts:
-        """Give the sum."""
+        """Return the sum."""
         for parts in self._occurring:
             while len(parts) > 1:
                 _join_last_two(parts)

@@ -128,7 +128,7 @@ class BlockFile:
             raise closed_table()
 
     def close(self) -> None:
-        """Give the space back."""
+        """Release the space."""
         self._close()
 
 
@@ -259,7 +259,7 @@ class StreamTable(Table):
         return StreamEngine(self, n_jobs)
 
     def close(self) -> None:
-        """Give the space on disk back."""
+        """Release the space on disk."""
         for file in self._files:
             file.close()
 
