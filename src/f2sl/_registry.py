@@ -114,7 +114,7 @@ class Registry:
     def _check(self, name: str, found: Any) -> None:
         """Refuse a class that cannot be used, with the method that it lacks."""
         if self._base:
-            told = what_is_wrong(found, _class_at(self._base))
+            told = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
             if told:
                 raise OptionError(f"{self.kind} {name!r}: {told}")
 

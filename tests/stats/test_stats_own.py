@@ -465,6 +465,10 @@ class HalfALearner(LocalLearner):
     def learn_all(self, engine): ...
 
 
+class TakesNothing(FCBF):
+    takes = "numbers"
+
+
 class NoSearch(ByTests):
     pass
 
@@ -484,6 +488,8 @@ class NoLearn(StructureLearner):
         (LOCAL, HalfALearner, "PC algorithm 'own': HalfALearner has no method learn_one"),
         (LOCAL, NoSearch, "PC algorithm 'own': NoSearch has no method search"),
         (MARKOV_BLANKET, dict, "Markov-blanket algorithm 'own': dict has no method learn_one"),
+        (CI_TESTS, OfNoKind, r"independence test 'own': OfNoKind.kinds must be a tuple of some of 'states'"),
+        (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing.takes must be a tuple .*, not 'numbers'"),
         (STRUCTURE, NoLearn, "algorithm 'own': NoLearn has no method _learn"),
         (LOCAL, "my_learners", "PC algorithm 'own': a place is written \"module:Class\", not 'my_learners'"),
     ],

@@ -26,6 +26,7 @@ from f2sl.knowledge import Knowledge
 from f2sl.stats.choose import check_choice, measure_unit, settle
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.tests.base import CITest
+from f2sl.table.column import wrong_kinds
 
 LOCAL = Registry("PC algorithm", "f2sl.local.base:LocalLearner")
 LOCAL.add_all(
@@ -227,6 +228,11 @@ class LocalLearner(Estimator):
     """Whether the sets are Markov blankets, in which two variables may be that are not linked."""
 
     knowledge: Knowledge | None = option("knowledge")
+
+    @classmethod
+    def wrong_attribute(cls) -> str | None:
+        """Return what is wrong with an attribute of the class, None if nothing is."""
+        return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
     def under(self, rules: Constraints) -> Self:
         """Put the learner under constraints, by number, which its sets obey; returns it."""

@@ -24,7 +24,7 @@ from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 from f2sl.storage.protocol import Engine
-from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES
+from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES, wrong_kinds
 from f2sl.table.table import NEEDS_ALL
 
 if TYPE_CHECKING:
@@ -94,14 +94,9 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
     if isinstance(value, type):
         raise OptionError(f"{option}: {value.__name__} is a class; hand over an object, {value.__name__}()")
     told = what_is_wrong(type(value), BASES[option])
+    told = told or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
     if told:
         raise OptionError(f"{option}: {told}")
-    kinds = value.kinds
-    if not isinstance(kinds, (tuple, list)) or not kinds or any(kind not in HOLDS for kind in kinds):
-        some = ", ".join(map(repr, HOLDS))
-        raise OptionError(
-            f"{option}: {type(value).__name__}.kinds must be a tuple of some of {some}, not {kinds!r}"
-        )
     return value
 
 

@@ -18,7 +18,7 @@ write the one method that is required, and pass an object of it, or register the
 from __future__ import annotations
 
 from f2sl._registry import Registry
-from f2sl.table.column import MIXED, NUMBER, STATES
+from f2sl.table.column import MIXED, NUMBER, STATES, wrong_kinds
 
 
 class Configured:
@@ -31,6 +31,11 @@ class Configured:
 
     kinds: tuple[str, ...] = (STATES,)
     requires: str
+
+    @classmethod
+    def wrong_attribute(cls) -> str | None:
+        """Return what is wrong with an attribute of the class, None if nothing is."""
+        return wrong_kinds(f"{cls.__name__}.kinds", cls.kinds)
 
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())

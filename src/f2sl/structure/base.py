@@ -33,6 +33,7 @@ from f2sl.stats.scores.base import Score
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
 from f2sl.table import STATES, Table
+from f2sl.table.column import wrong_kinds
 from f2sl.table.names import listing
 from f2sl.table.notes import remarks, warn_of_identifiers
 
@@ -111,6 +112,11 @@ class StructureLearner(Estimator):
     knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")
     verbose: bool = option("verbose")
+
+    @classmethod
+    def wrong_attribute(cls) -> str | None:
+        """Return what is wrong with an attribute of the class, None if nothing is."""
+        return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
     def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
         """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.

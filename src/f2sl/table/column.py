@@ -26,6 +26,21 @@ MAX_STATES = 65_536
 """The most states that a column can have: what an unsigned 16-bit code can tell apart."""
 
 
+def wrong_kinds(name: str, kinds: object) -> str | None:
+    """Return why an attribute cannot say which kinds of columns something is for, None if it can.
+
+    Examples
+    --------
+    >>> wrong_kinds("Own.kinds", ("number",)), wrong_kinds("Own.kinds", "number")
+    (None, "Own.kinds must be a tuple of some of 'states', 'number', 'mixed', not 'number'")
+    """
+    if isinstance(kinds, property):  # it depends on the object
+        return None
+    if isinstance(kinds, (tuple, list)) and kinds and all(kind in HOLDS for kind in kinds):
+        return None
+    return f"{name} must be a tuple of some of {', '.join(map(repr, HOLDS))}, not {kinds!r}"
+
+
 class Column(NamedTuple):
     """One column of a table; `states` are empty for numbers, and `gaps` counts the rows without a value.
 
