@@ -153,6 +153,13 @@ def test_a_dropped_row_has_no_say_in_the_kind(tmp_path):
     assert in_blocks(path, missing="drop").states == ((1, 2, 4), (1, 2, 3))
 
 
+def test_a_column_that_is_left_out_drops_rows_as_well(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\nx,0.5\ny,\nz,0.5\n")
+    assert in_blocks(path, missing="drop").states == (("x", "z"),)
+    assert_same(path, missing="drop")
+
+
 @pytest.mark.parametrize("late", ["x", "2.5", "true", '"two\nlines"', ""])
 def test_a_type_that_shows_in_the_last_rows(tmp_path, monkeypatch, late):
     """The first stretch of text holds integers alone."""
