@@ -1,5 +1,6 @@
 """``f2sl check``, and the options of reading, as commands."""
 
+import io
 import json
 
 import numpy as np
@@ -82,3 +83,17 @@ def test_flags():
     text = "leave out with drop=['a', 'b c'], or kinds={'x': 'states'}; aliases=\"merge\", header=False"
     expected = "leave out with --drop a --drop 'b c', or --states x; --merge-aliases, --no-header"
     assert as_flags(text) == expected
+
+
+def test_the_standard_input_is_read_once(tmp_path, capsys, monkeypatch):
+    """NOTEARS takes one kind at a time: the whole numbers of column b go with the reals of the others."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.integers(0, 3, 200)})
+    frame["c"] = 2 * frame["b"] + rng.normal(size=200) / 4
+    text = io.BytesIO(frame.to_csv(index=False).encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
+    out = tmp_path / "g.json"
+    assert main(["learn", "-", "--algorithm", "notears", "--out", str(out)]) == 0
+    assert "column 'b': integers with few values beside other numbers" in capsys.readouterr().out
+    graph = load_graph(out)
+    assert {frozenset(edge) for edge in graph.directed_edges} == {frozenset("bc")}

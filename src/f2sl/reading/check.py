@@ -40,6 +40,9 @@ REASONS = {
         f"too many states (at most {MAX_STATES:,} are possible); group the values into fewer categories, or "
         "leave out with {drop}"
     ),
+    "real states": (
+        "real numbers with many values cannot be states; cut them with bins=5, say, or read them as numbers"
+    ),
     "cut labels": "labels cannot be cut into intervals; leave bins= out for them",
     "time": "dates and times are neither states nor numbers; leave out with {drop}, or convert them",
     "cut time": "dates and times cannot be cut into intervals; leave out with {drop}, or convert them",

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Integers
 from f2sl.errors import DataError
-from f2sl.reading.values import RawColumn, Refused, numpy_column, reals, some
+from f2sl.reading.values import RawColumn, Refused, numpy_column, reals
 from f2sl.table.names import chosen_names, column_names, generated_names
 
 _CATEGORIES = (nw.Categorical, nw.Enum)

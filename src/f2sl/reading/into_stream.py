@@ -70,7 +70,7 @@ class Prepared:
     """What the second pass makes of the values: by `coders` codes of states, or numbers as they are.
 
     `ends` are the least and the greatest number of each column of numbers. `wanted` are the columns that the
-    second pass reads, by number: those of the table, others whose gaps drop rows, and that of the weights last.
+    second pass reads, by number: those of the table, others whose gaps drop rows, and last the weights.
     """
 
     columns: tuple[Column, ...]

@@ -69,7 +69,8 @@ def open_table(
         What to read all columns as, or those that a dictionary names. By default strings, booleans,
         categories and integers with few values are states; real numbers, and integers with many values, are
         numbers. Few are up to 12 values, and up to 32 if there are as many rows as their square. Floats that
-        are all whole are integers.
+        are all whole are integers. Integers are made states if that is asked for, however many values they
+        have; real numbers only if these are few.
     bins : int, "auto" or dict, optional
         Into how many intervals to cut what would be read as numbers, or the columns that a dictionary names;
         ``"*"`` in it stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3
@@ -145,7 +146,7 @@ def open_table(
     if isinstance(data, Table):
         _check_nothing_asked(asked)
         return data
-    return _opened(data, False, **asked)
+    return _opened(data, **asked)
 
 
 def check(data: Any, **options: Any) -> Report:
@@ -180,7 +181,7 @@ def check(data: Any, **options: Any) -> Report:
     if isinstance(data, Table):
         raise OptionError("check takes data, and a table that is open already has nothing wrong with it")
     try:
-        _opened(data, True, **{**_defaults(), **options})
+        _opened(data, only_check=True, **{**_defaults(), **options})
     except Checked as checked:
         return checked.report
     raise AssertionError("nothing was checked")
@@ -188,8 +189,9 @@ def check(data: Any, **options: Any) -> Report:
 
 def _opened(
     data: Any,
-    only_check: bool,
     *,
+    only_check: bool = False,
+    one_kind: bool = False,
     names: Any,
     kinds: Any,
     bins: Any,
@@ -220,7 +222,7 @@ def _opened(
     )
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
-    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check)
+    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check, one_kind)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
@@ -253,20 +255,20 @@ def open_for(
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
-    `takes` are the kinds of columns that the `learner` of that name takes; for one of numbers alone, all
-    columns are read as numbers. Columns of other kinds are refused, and fewer than `min_variables`.
+    `takes` are the kinds of columns that the `learner` of that name takes. For one of numbers alone, all
+    columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
+    Columns of other kinds are refused, and fewer than `min_variables`.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
+        known = _defaults()
+        refuse_unknown("open_table", (name for name in reading if name not in known), known)
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
-        table = open_table(data, kinds=asked, n_jobs=n_jobs, **reading)
-        if asked == AUTO and MIXED not in takes and NUMBER in takes and _all_numeric(table):
-            # Integers with few values go with real numbers where a learner takes one kind at a time.
-            table.close()
-            table = open_table(data, kinds=NUMBER, n_jobs=n_jobs, **reading)
+        one_kind = NUMBER in takes and MIXED not in takes
+        table = _opened(data, one_kind=one_kind, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs})
     try:
         check_learnable(table, takes, learner, min_variables)
     except BaseException:
@@ -274,13 +276,6 @@ def open_for(
             table.close()
         raise
     return table
-
-
-def _all_numeric(table: Table) -> bool:
-    """Tell whether a table of both kinds has whole numbers for all of its states."""
-    return table.kind == MIXED and all(
-        type(state) is int for column in table.columns for state in column.states
-    )
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
