@@ -37,7 +37,7 @@ def test_all_columns_and_all_problems(untidy, capsys):
         "left out",
         "--missing state",
         "--drop day",
-        "taken for missing values: '?'",
+        "read as missing values: '?'",
     ):
         assert words in printed
     assert "=" not in printed
@@ -76,7 +76,7 @@ def test_aliases_are_drawn(tmp_path):
 
 def test_nothing_is_named(tmp_path):
     done = f2sl("learn", "", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "f2sl: error: no file is named: the path is empty\n")
+    assert (done.returncode, done.stderr) == (2, "f2sl: error: the path is empty\n")
 
 
 def test_flags():

@@ -74,8 +74,8 @@ class TestCells:
         assert table.states == ((1, 3, "<missing>"), ("-", ".", "None", "x", "y", "<missing>"))
         assert (table.column(0) == 2).sum() == len(gaps)
         assert table.notes[:2] == (
-            "taken for missing values: '-', '.', '?', 'N/A', 'NA', 'None', 'nan', 'null'",
-            "labels beside other labels, and missing values only if na= says so: '-', '.', 'None'",
+            "read as missing values: '-', '.', '?', 'N/A', 'NA', 'None', 'nan', 'null'",
+            "read as labels; na= makes them missing values: '-', '.', 'None'",
         )
 
     @engines
@@ -92,7 +92,7 @@ class TestCells:
         table = open_table(path, engine=engine, missing="drop")
         assert table.kinds == ("number", "number", "states")
         assert [table.column(0).tolist(), table.column(1).tolist()] == [[1.5, -2.0], [1234.5, 2.25]]
-        assert "decimal commas read in: 'a', 'b'" in table.notes
+        assert "read with decimal commas: 'a', 'b'" in table.notes
 
     def test_commas_between_thousands_are_no_decimal_commas(self, tmp_path):
         table = open_table(text(tmp_path, 'a,b\n"1,234",1\n"5,678",2\n'))
@@ -141,7 +141,7 @@ class TestKindsByValues:
         frame.to_csv(tmp_path / "t.csv", index=False)
         notes = " ".join(open_table(tmp_path / "t.csv", engine=engine).notes)
         for why in (
-            "'nr': like an identifier (by its name)",
+            "'nr': looks like an identifier (by its name)",
             "(each value occurs 5 times)",
             "(it counts the rows)",
         ):
@@ -206,7 +206,7 @@ class TestWeights:
     )
     def test_weights_that_are_none(self, tmp_path, engine, wrong):
         path = text(tmp_path, "a,w\n" + "".join(f"{i},{w}\n" for i, w in enumerate(wrong)))
-        with pytest.raises(DataError, match=r"column 'w' .*weights are whole numbers"):
+        with pytest.raises(DataError, match=r"column 'w' .*weights must be whole numbers"):
             open_table(path, engine=engine, weights="w")
         with pytest.raises(F2SLError, match="weights: unknown column 'v'"):
             open_table(path, engine=engine, weights="v")
@@ -230,7 +230,7 @@ TITANIC = {
 class TestAliases:
     def test_they_are_named(self):
         model = f2sl.F2SLc().fit(TITANIC)
-        told = "each determines the others, so that it hides their links"
+        told = "columns that determine each other one to one, and hide each other's links"
         assert any(
             note.startswith(told) and "'survived' and 'alive' and 'dead'" in note for note in model.notes_
         )
@@ -248,7 +248,7 @@ class TestAliases:
         assert sorted(set(model.graph_.adjacent("survived")) - {"alive", "dead"}) == alone.graph_.adjacent(
             "survived"
         )
-        assert any("'survived' stands for 'alive', 'dead' as well" in note for note in model.notes_)
+        assert any("'survived' also stands for 'alive', 'dead'" in note for note in model.notes_)
 
     @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=2, max_size=6))
     def test_as_a_naive_comparison_finds_them(self, columns):

@@ -66,7 +66,7 @@ class TestReading:
     def test_a_table_is_itself(self):
         table = as_numbers(FRAME)
         assert open_table(table) is table
-        refused(lambda: open_table(table, names=["x", "y"]), "names: a table was handed over that is open")
+        refused(lambda: open_table(table, names=["x", "y"]), "names: these options cannot change a table")
 
     def test_missing_values(self):
         gaps = FRAME.assign(b=[0.5, np.nan, 3.0])
@@ -87,10 +87,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("column", "words"),
         [
-            (["x", "y", "z"], ["labels are no real numbers", "drop=['bad']"]),
-            ([True, False, True], ["labels are no real numbers"]),
-            ([1.0, np.inf, 2.0], ["infinity"]),
-            ([1.0, -np.inf, np.nan], ["infinity"]),
+            (["x", "y", "z"], ["labels cannot be read as numbers", "drop=['bad']"]),
+            ([True, False, True], ["labels cannot be read as numbers"]),
+            ([1.0, np.inf, 2.0], ["infinite"]),
+            ([1.0, -np.inf, np.nan], ["infinite"]),
             ([4.0, 4.0, 4.0], ["(4)", "same number in every row"]),
             ([3, 3, 3], ["same number in every row"]),
             ([1e300, -1e300, 0.0], ["too far apart"]),
@@ -161,7 +161,7 @@ class TestKinds:
         refused(lambda: open_table(data, kinds={"d": "number"}), "kinds: unknown column 'd'")
         refused(lambda: open_table(data, kinds={"a": "real"}), "kinds = 'real'", "states, number")
         refused(lambda: open_table(data, kinds={"a": "number"}, bins={"a": 2}), "bins cuts column 'a'")
-        refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels are no real numbers")
+        refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels cannot be read as numbers")
 
     def test_bins_for_all_but_some(self):
         table = open_table({"a": [0.5, 1.5, 2.5], "b": [0.1, 0.2, 0.4]}, bins=2, kinds={"b": "number"})
@@ -206,7 +206,7 @@ class TestKinds:
 
     def test_floats_too_large_for_fractions_are_real_numbers(self):
         assert open_table(np.array([[0.5, 1.5], [1.2, 2.1]]) * 1e40).kinds == ("number", "number")
-        refused(lambda: open_table({"a": [0.0, 1.0, np.inf], "b": [1.0, 0.0, 1.0]}), "'a'", "infinity")
+        refused(lambda: open_table({"a": [0.0, 1.0, np.inf], "b": [1.0, 0.0, 1.0]}), "'a'", "infinite")
 
     def test_codes_as_numbers(self):
         table = open_table({"b": ["y", "x", "y"], "a": [5, 9, 5]})

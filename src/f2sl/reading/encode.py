@@ -133,7 +133,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
                 wrong.append(f"{option}: {unknown_name('column', name, names)}")
     for name in sorted(reading.bins):
         if kinds.get(name) == NUMBER:
-            wrong.append(f"bins cuts column {name!r} into states, and kinds has it read as numbers")
+            wrong.append(f"bins cuts column {name!r} into states, but kinds reads it as numbers")
     return places, names, wrong
 
 
@@ -454,7 +454,7 @@ class Encoder:
             remarks["missing values became a state"].append(name)
         may_be = not is_cut and column.form != "reals" and not column.declared
         if may_be and (like := like_identifier(name, column, self.n_kept)):
-            remarks[f"like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
+            remarks[f"looks like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
 
     def notes(self) -> tuple[str, ...]:
         """Say what was assumed, dropped, replaced and cut."""
@@ -476,10 +476,9 @@ class Encoder:
         at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
         told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
         share = sum(gaps) / (self.source.n_rows * len(self.kept))
-        return (
-            f"{sum(gaps):,} values are missing ({share:.1%}), in {'column' if len(at) == 1 else 'columns'} "
-            f"{told}: each question is answered from the rows that have all of its columns"
-        )
+        number = f"{sum(gaps):,} value{'s are' if sum(gaps) > 1 else ' is'} missing ({share:.1%})"
+        where = f"in {'column' if len(at) == 1 else 'columns'} {told}"
+        return f"{number}, {where}: each question is answered from the rows that have all of its columns"
 
     def report(self) -> Report:
         """Tell what becomes of each column."""

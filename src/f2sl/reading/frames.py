@@ -82,7 +82,7 @@ def _other_source(data: Any, names: Sequence[str] | None) -> Source:
         return _Frame(frame, names)
     what = type(data).__name__
     if hasattr(data, "collect"):
-        raise DataError(f"a {what} has not been computed yet; hand over the result of its .collect()")
+        raise DataError(f"a {what} has not been computed yet; pass the result of its .collect()")
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"):
         return _Arrow(data, names)
     if hasattr(data, "__array__"):

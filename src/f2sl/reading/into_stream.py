@@ -187,7 +187,7 @@ def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -
     with naming(file.place):
         settled, scan = file.format.scan(file, own, rows, look)
     if scan.n_read == before.n_read:
-        raise DataError(f"{file.place}: the file has a header and no rows")
+        raise DataError(f"{file.place}: the file has a header but no rows")
     schema = schema_of(settled)
     found = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
     return Scanned(settled, rows, stamp, found, own), scan

@@ -139,7 +139,7 @@ def open_table(
     >>> open_table({"rain": ["no", "yes", None], "day": np.array(["2020-01-01"] * 3, "M8[D]")})
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times are neither states nor numbers; leave out with drop=['day'], or convert them
+    f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
     refuse_unknown("open_table", unknown, _defaults())
     asked = {name: value for name, value in locals().items() if name not in ("data", "unknown")}
@@ -173,13 +173,13 @@ def check(data: Any, **options: Any) -> Report:
     rain    states  2 states: no, yes  1        states   labels
     mm      number  0 to 12.5          0        numbers  real numbers
     day                                0        refused  time
-    note: 1 values are missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
+    note: 1 value is missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
     note: column 'mm': read as numbers
-    problem: column 'day' (datetime64[D]): dates and times are neither states nor numbers; leave out with drop=['day'], or convert them
+    problem: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
     refuse_unknown("check", (name for name in options if name not in _defaults()), _defaults())
     if isinstance(data, Table):
-        raise OptionError("check takes data, and a table that is open already has nothing wrong with it")
+        raise OptionError("check takes data; a table that is already open has been checked")
     try:
         _opened(data, only_check=True, **{**_defaults(), **options})
     except Checked as checked:
@@ -323,8 +323,8 @@ def _is_dask_frame(data: Any) -> bool:
     if type(data).__module__.partition(".")[0] != "dask":
         return False
     if not hasattr(data, "columns") or data.ndim != 2:
-        told = f"a {type(data).__name__} of Dask's was handed over"
-        raise DataError(f"{told}, which has no named columns; make a Dask DataFrame of it")
+        told = f"got a {type(data).__name__} of Dask's"
+        raise DataError(f"{told}, which has no named columns; convert it to a Dask DataFrame")
     return True
 
 
@@ -353,7 +353,7 @@ def _check_missing(missing: Any, kinds: Any) -> None:
     _check_known("way to treat missing values, missing =", missing, MISSING)
     if missing == "state" and kinds == NUMBER:
         raise OptionError(
-            'missing="state" makes missing values a state, and real numbers have none; say missing="drop"'
+            'missing="state" makes missing values a state, but numbers have no states; use missing="drop"'
         )
 
 
@@ -373,7 +373,7 @@ def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: 
                 f"encoding: unknown encoding {encoding!r}; utf-8 and latin-1 are known"
             ) from None
     if comment is not None and not (isinstance(comment, str) and comment):
-        raise OptionError(f"comment takes how a line begins that is none, such as #, got {comment!r}")
+        raise OptionError(f"comment takes how comment lines begin, such as #, got {comment!r}")
     return TextOptions(
         _checked_delimiter(delimiter), flag("header", header), encoding, comment, _several("na", na)
     )
@@ -381,7 +381,7 @@ def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: 
 
 def _checked_bins(bins: Any, kinds: Any) -> Bins:
     if bins is not None and kinds == NUMBER:
-        raise OptionError('bins cuts real numbers into states, which kinds="number" does not want')
+        raise OptionError('bins cuts real numbers into states, which contradicts kinds="number"')
     if bins is None:
         return {}
     given = bins if isinstance(bins, Mapping) else {ALL: bins}
@@ -404,9 +404,9 @@ def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None
     if engine not in ENGINES:
         raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
     if on_dask and engine not in ("auto", "dask"):
-        raise OptionError(f'engine={engine!r}: a Dask DataFrame was handed over, which is for "dask"')
+        raise OptionError(f'engine={engine!r}: a Dask DataFrame needs engine="dask"')
     if engine == "stream" and not is_path(data):
-        raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
+        raise OptionError('engine="stream" reads files, but these data are in memory; pass a path')
     if scheduler is not None and engine != "dask" and not on_dask:
         raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
 
@@ -424,9 +424,7 @@ def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Refuse options beside a table that is open already."""
     asked = [name for name, default in _defaults().items() if not _is_same(given[name], default)]
     if asked:
-        raise OptionError(
-            f"{', '.join(asked)}: a table was handed over that is open already, and stays as it is"
-        )
+        raise OptionError(f"{', '.join(asked)}: these options cannot change a table that is already open")
 
 
 def _defaults() -> dict[str, Any]:

@@ -246,10 +246,10 @@ class StructureLearner(Estimator):
         if unreliable > MANY_UNRELIABLE * tests:
             why = "too few rows for so many states"
             if kind != STATES:
-                why = "too few rows, or columns that others decide"
+                why = "too few rows, or columns determined by others"
             self.notes_.append(
-                f"{why}: {unreliable:,} of {tests:,} independence tests could not "
-                "answer; what was learned is not to be relied on"
+                f"{why}: {unreliable:,} of {tests:,} independence tests were "
+                "inconclusive; the result is unreliable"
             )
 
     @contextmanager

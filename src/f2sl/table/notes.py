@@ -33,9 +33,9 @@ def constant_columns(table: Table) -> str | None:
     --------
     >>> from f2sl.reading import open_table
     >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
-    "one state only, so no edges: column 'a'"
+    "only one state, so no edges: column 'a'"
     """
-    return _listed("one state only, so no edges: ", table, table.cardinalities == 1)
+    return _listed("only one state, so no edges: ", table, table.cardinalities == 1)
 
 
 def identifier_columns(table: Table) -> str | None:
@@ -91,8 +91,8 @@ def told_aliases(table: Table) -> str | None:
     groups = [" and ".join(repr(table.names[i]) for i in group) for group in alias_groups(table)]
     if not groups:
         return None
-    why = "each determines the others, so that it hides their links"
-    return f'{why} (aliases="merge" keeps one of them): {listing(groups)}'
+    why = "columns that determine each other one to one, and hide each other's links"
+    return f'{why} (aliases="merge" keeps one of each group): {listing(groups)}'
 
 
 def without_aliases(table: Table) -> Table:
@@ -102,12 +102,12 @@ def without_aliases(table: Table) -> Table:
         names = tuple(table.names[i] for i in others)
         columns[first] = columns[first]._replace(aliases=names)
         left_out.update(others)
-        told.append(f"{table.names[first]!r} stands for {', '.join(map(repr, names))} as well")
+        told.append(f"{table.names[first]!r} also stands for {', '.join(map(repr, names))}")
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
     chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
-    return chosen.with_notes(*table.notes, f"one to one: {listing(told)}")
+    return chosen.with_notes(*table.notes, f"merged: {listing(told)}")
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
@@ -124,11 +124,11 @@ def remarks(table: Table) -> list[str]:
     --------
     >>> from f2sl.reading import open_table
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
-    ['only 3 rows: what was learned is not to be relied on']
+    ['only 3 rows: the result is unreliable']
     """
     told = [constant_columns(table), identifier_columns(table), told_aliases(table)]
     if NUMBER in table.kinds and table.n_rows < FEWEST_ROWS:
-        told.append(f"only {table.n_rows} rows: what was learned is not to be relied on")
+        told.append(f"only {table.n_rows} rows: the result is unreliable")
     return [text for text in told if text is not None]
 
 
