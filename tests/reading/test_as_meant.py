@@ -250,6 +250,37 @@ class TestAliases:
         )
         assert any("'survived' also stands for 'alive', 'dead'" in note for note in model.notes_)
 
+    def test_f2sl_h_merges_them_unless_told_not_to(self):
+        """`alive` goes first by name: kept beside `survived`, it takes over the link to `sex`."""
+        data = {name: TITANIC[name] for name in ("survived", "alive", "sex")}
+        merged, kept = f2sl.learn(data, "f2sl-h"), f2sl.learn(data, "f2sl-h", aliases="keep")
+        assert "merged: 'survived' also stands for 'alive'" in merged.notes_
+        assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
+        assert not any(note.startswith("merged") for note in kept.notes_)
+        assert f2sl.F2SLh().fit(open_table(data)).graph_ == kept.graph_  # a table stays as it was opened
+        assert not any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-c").notes_)
+
+    def test_f2sl_h_keeps_what_may_agree_by_chance(self):
+        rare = np.arange(100) % 12 == 0  # nine rows
+        often = np.arange(100) % 10 == 0  # ten rows
+        for column, merged in ((rare, False), (often, True)):
+            data = {"a": column, "b": ~column, "c": np.arange(100) % 2}
+            assert any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-h").notes_) == merged
+
+    @pytest.mark.parametrize("named", ["alive", "al*"])
+    def test_knowledge_about_them(self, named):
+        known = f2sl.Knowledge(forbidden_links=[("sex", named)])
+        told = "'alive' was merged with 'survived'; name that one, or use aliases=\"keep\""
+        for learn in (f2sl.learn, f2sl.learn_pc):
+            with pytest.raises(OptionError, match=told):
+                learn(TITANIC, aliases="merge", knowledge=known)
+        model = f2sl.learn(TITANIC, "f2sl-h", knowledge=known)  # nothing is merged then
+        assert model.n_features_in_ == len(TITANIC)
+        assert "sex" not in model.graph_.adjacent("alive")
+        about_the_other = f2sl.Knowledge(forbidden_links=[("sex", "survived")])
+        merged = f2sl.learn(TITANIC, "f2sl-h", aliases="merge", knowledge=about_the_other).graph_
+        assert "sex" not in merged.adjacent("survived") and "alive" in merged.adjacent("survived")
+
     @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=2, max_size=6))
     def test_as_a_naive_comparison_finds_them(self, columns):
         from f2sl.table.notes import alias_groups

@@ -22,7 +22,7 @@ from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
-from f2sl.table.notes import without_aliases
+from f2sl.table.notes import SURE_ALIASES, without_aliases
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
@@ -41,7 +41,7 @@ def open_table(
     missing: str = AVAILABLE,
     drop: Sequence[str] = (),
     weights: str | None = None,
-    aliases: str = "keep",
+    aliases: str = "auto",
     delimiter: str | None = None,
     header: bool = True,
     encoding: str | None = None,
@@ -85,9 +85,10 @@ def open_table(
     weights : str, optional
         The column that says how many rows each row stands for: whole numbers. It is left out, and what is
         learned is the same as from the rows written out.
-    aliases : {"keep", "merge"}
+    aliases : {"auto", "keep", "merge"}
         Columns of states that determine each other one to one: keep all, with a note, or only the first of
-        each group; learners of graphs then draw the others beside it.
+        each group; learners of graphs then draw the others beside it. By default all are kept, unless the
+        data are read for F2SL-h.
     delimiter : str, optional
         The character between the columns of a text; a space stands for any white space. By default it is
         guessed from the first lines.
@@ -218,7 +219,7 @@ def _opened(
         lambda: check_kinds(kinds),
         lambda: _check_known("binning", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
-        lambda: choice("aliases", aliases, ("keep", "merge")),
+        lambda: choice("aliases", aliases, ("auto", "keep", "merge")),
     )
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
@@ -251,13 +252,15 @@ def open_for(
     *,
     kinds: str | Mapping[str, str] = AUTO,
     min_variables: int = 2,
+    merges: bool = False,
     **reading: Any,
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
     `takes` are the kinds of columns that the `learner` of that name takes. For one of numbers alone, all
     columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
-    Columns of other kinds are refused, and fewer than `min_variables`.
+    Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
+    determine each other one to one are merged unless `aliases` says otherwise.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
@@ -269,6 +272,9 @@ def open_for(
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         one_kind = NUMBER in takes and MIXED not in takes
         table = _opened(data, one_kind=one_kind, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs})
+        if merges and reading.get("aliases", AUTO) == AUTO:
+            merged = without_aliases(table, SURE_ALIASES)
+            table = merged if merged.n_variables >= min_variables else table
     try:
         check_learnable(table, takes, learner, min_variables)
     except BaseException:

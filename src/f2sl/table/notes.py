@@ -22,6 +22,9 @@ FEWEST_ROWS = 20
 mostly chance."""
 
 
+SURE_ALIASES = 10
+"""Rows outside the most frequent state from which on columns hardly determine each other by chance."""
+
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Columns and rows by which it is seen at a glance that most columns are no aliases."""
 
@@ -95,10 +98,15 @@ def told_aliases(table: Table) -> str | None:
     return f'{why} (aliases="merge" keeps one of each group): {listing(groups)}'
 
 
-def without_aliases(table: Table) -> Table:
-    """Return a table with the first column of each group of aliases, which knows the names of the others."""
+def without_aliases(table: Table, least_rows: int = 0) -> Table:
+    """Return a table with the first column of each group of aliases, which knows the names of the others.
+
+    Groups with fewer than `least_rows` rows outside the most frequent state stay: they may agree by chance.
+    """
     columns, left_out, told = list(table.columns), set[int](), []
     for first, *others in alias_groups(table):
+        if least_rows and table.n_rows - np.bincount(table.column(first)).max() < least_rows:
+            continue
         names = tuple(table.names[i] for i in others)
         columns[first] = columns[first]._replace(aliases=names)
         left_out.update(others)
