@@ -227,6 +227,23 @@ TITANIC = {
 }
 
 
+class TestWrittenNumbers:
+    @engines
+    @pytest.mark.parametrize(
+        "written", ["{}.5%", "${}.20", '"{},000"', "{} cm", "{:02}.01.2020", "-{}°", "1:{:02}"]
+    )
+    def test_they_are_noticed(self, tmp_path, engine, written):
+        lines = [f"{written.format(n)},{n % 2}" for n in range(13)]
+        notes = open_table(text(tmp_path, "\n".join(["a,b", *lines])), engine=engine).notes
+        assert any("column 'a': labels that look like numbers or dates" in note for note in notes), notes
+
+    def test_labels_are_not(self, tmp_path):
+        for label in ("s{}", "{} rooms", "{}a1", "a"):
+            names = [label.format(n) for n in range(13)]
+            assert not any("look like" in note for note in open_table({"a": names, "b": names}).notes)
+        assert not open_table({"a": [f"{n}%" for n in range(12)], "b": [0, 1] * 6}).notes  # few
+
+
 class TestAliases:
     def test_they_are_named(self):
         model = f2sl.F2SLc().fit(TITANIC)

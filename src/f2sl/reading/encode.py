@@ -36,7 +36,7 @@ from f2sl.reading.check import (
 )
 from f2sl.reading.frames import Part, Source, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import Kinds, few, like_identifier
+from f2sl.reading.kinds import Kinds, few, like_identifier, like_written_numbers
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
@@ -452,6 +452,11 @@ class Encoder:
             remarks[f"{integers}read as numbers"].append(name)
         if kind == STATES and column.missing is not None and self.reading.missing == "state":
             remarks["missing values became a state"].append(name)
+        if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+            what = f"labels that look like numbers or dates, such as {column.labels[0]!r}"
+            remarks[f"{what}; convert them to plain numbers, or leave out with {drop_of([name])}"].append(
+                name
+            )
         may_be = not is_cut and column.form != "reals" and not column.declared
         if may_be and (like := like_identifier(name, column, self.n_kept)):
             remarks[f"looks like an identifier ({like}), better left out with {drop_of([name])}"].append(name)

@@ -81,10 +81,10 @@ def alias_groups(table: Table) -> list[list[int]]:
             if not len(changes):
                 continue
             runs = np.append(column[changes], column[-1])  # the code of each run of equal rows
-            first = np.full(int(runs.max()) + 1, len(runs))
-            first[runs[::-1]] = np.arange(len(runs))[::-1]  # of several runs the one assigned last stays
-            rank = np.empty(len(first), np.uint16)
-            rank[np.argsort(first)] = np.arange(len(first))
+            begins = np.full(int(runs.max()) + 1, len(runs))
+            begins[runs[::-1]] = np.arange(len(runs))[::-1]  # of several runs the one assigned last stays
+            rank = np.empty(len(begins), np.uint16)
+            rank[np.argsort(begins)] = np.arange(len(begins))
             groups[hashlib.blake2b(changes.tobytes() + rank[runs].tobytes()).digest()].append(i)
     return sorted(group for group in groups.values() if len(group) > 1)
 
