@@ -238,7 +238,7 @@ def _found(
     if target is not None and str(target) not in table.names:
         raise DataError(unknown_name("column", str(target), table.names))
     ordered = table.in_name_order()
-    rules = learner.knowledge.constraints(ordered.names) if learner.knowledge else None
+    rules = learner.knowledge.constraints(ordered.names, table.merged) if learner.knowledge else None
     blankets = learner.finds_blankets
     if rules:
         check_required_parents(learner, rules, ordered.names)

@@ -63,7 +63,7 @@ class BadTable:
 BAD_TABLES = {
     "no such file": BadTable("nix.csv", None, FileError, ["nix.csv: no such file"]),
     "empty": BadTable("t.csv", "", DataError, ["t.csv: the file is empty"]),
-    "header only": BadTable("t.csv", "a,b\n", DataError, ["t.csv: the file has a header and no rows"]),
+    "header only": BadTable("t.csv", "a,b\n", DataError, ["t.csv: the file has a header but no rows"]),
     "one column": BadTable("t.csv", "a\nx\ny\n", DataError, ["one column only ('a')", "at least two"]),
     "ragged": BadTable(
         "t.csv",

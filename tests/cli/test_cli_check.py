@@ -1,5 +1,6 @@
 """``f2sl check``, and the options of reading, as commands."""
 
+import io
 import json
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_all_columns_and_all_problems(untidy, capsys):
         "left out",
         "--missing state",
         "--drop day",
-        "taken for missing values: '?'",
+        "read as missing values: '?'",
     ):
         assert words in printed
     assert "=" not in printed
@@ -75,10 +76,33 @@ def test_aliases_are_drawn(tmp_path):
 
 def test_nothing_is_named(tmp_path):
     done = f2sl("learn", "", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "f2sl: error: no file is named: the path is empty\n")
+    assert (done.returncode, done.stderr) == (2, "f2sl: error: the path is empty\n")
 
 
 def test_flags():
     text = "leave out with drop=['a', 'b c'], or kinds={'x': 'states'}; aliases=\"merge\", header=False"
     expected = "leave out with --drop a --drop 'b c', or --states x; --merge-aliases, --no-header"
     assert as_flags(text) == expected
+
+
+def test_the_standard_input_is_read_once(tmp_path, capsys, monkeypatch):
+    """NOTEARS takes one kind at a time: the whole numbers of column b go with the reals of the others."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.integers(0, 3, 200)})
+    frame["c"] = 2 * frame["b"] + rng.normal(size=200) / 4
+    text = io.BytesIO(frame.to_csv(index=False).encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
+    out = tmp_path / "g.json"
+    assert main(["learn", "-", "--algorithm", "notears", "--out", str(out)]) == 0
+    assert "column 'b': integers with few values beside other numbers" in capsys.readouterr().out
+    graph = load_graph(out)
+    assert {frozenset(edge) for edge in graph.directed_edges} == {frozenset("bc")}
+
+
+def test_the_summary_counts_states_and_numbers_apart(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.choice(list("xy"), 50), "b": rng.choice(list("pqr"), 50), "c": rng.normal(size=50)}
+    pd.DataFrame(columns).to_csv(path, index=False)
+    assert main(["learn", str(path)]) == 0
+    assert "50 rows, 3 variables: 2 of states (2 to 3 each), 1 of numbers\n" in capsys.readouterr().out

@@ -74,8 +74,8 @@ class TestCells:
         assert table.states == ((1, 3, "<missing>"), ("-", ".", "None", "x", "y", "<missing>"))
         assert (table.column(0) == 2).sum() == len(gaps)
         assert table.notes[:2] == (
-            "taken for missing values: '-', '.', '?', 'N/A', 'NA', 'None', 'nan', 'null'",
-            "labels beside other labels, and missing values only if na= says so: '-', '.', 'None'",
+            "read as missing values: '-', '.', '?', 'N/A', 'NA', 'None', 'nan', 'null'",
+            "read as labels; na= makes them missing values: '-', '.', 'None'",
         )
 
     @engines
@@ -92,7 +92,7 @@ class TestCells:
         table = open_table(path, engine=engine, missing="drop")
         assert table.kinds == ("number", "number", "states")
         assert [table.column(0).tolist(), table.column(1).tolist()] == [[1.5, -2.0], [1234.5, 2.25]]
-        assert "decimal commas read in: 'a', 'b'" in table.notes
+        assert "read with decimal commas: 'a', 'b'" in table.notes
 
     def test_commas_between_thousands_are_no_decimal_commas(self, tmp_path):
         table = open_table(text(tmp_path, 'a,b\n"1,234",1\n"5,678",2\n'))
@@ -141,7 +141,7 @@ class TestKindsByValues:
         frame.to_csv(tmp_path / "t.csv", index=False)
         notes = " ".join(open_table(tmp_path / "t.csv", engine=engine).notes)
         for why in (
-            "'nr': like an identifier (by its name)",
+            "'nr': looks like an identifier (by its name)",
             "(each value occurs 5 times)",
             "(it counts the rows)",
         ):
@@ -206,7 +206,7 @@ class TestWeights:
     )
     def test_weights_that_are_none(self, tmp_path, engine, wrong):
         path = text(tmp_path, "a,w\n" + "".join(f"{i},{w}\n" for i, w in enumerate(wrong)))
-        with pytest.raises(DataError, match=r"column 'w' .*weights are whole numbers"):
+        with pytest.raises(DataError, match=r"column 'w' .*weights must be whole numbers"):
             open_table(path, engine=engine, weights="w")
         with pytest.raises(F2SLError, match="weights: unknown column 'v'"):
             open_table(path, engine=engine, weights="v")
@@ -227,10 +227,27 @@ TITANIC = {
 }
 
 
+class TestWrittenNumbers:
+    @engines
+    @pytest.mark.parametrize(
+        "written", ["{}.5%", "${}.20", '"{},000"', "{} cm", "{:02}.01.2020", "-{}°", "1:{:02}"]
+    )
+    def test_they_are_noticed(self, tmp_path, engine, written):
+        lines = [f"{written.format(n)},{n % 2}" for n in range(13)]
+        notes = open_table(text(tmp_path, "\n".join(["a,b", *lines])), engine=engine).notes
+        assert any("column 'a': labels that look like numbers or dates" in note for note in notes), notes
+
+    def test_labels_are_not(self, tmp_path):
+        for label in ("s{}", "{} rooms", "{}a1", "a"):
+            names = [label.format(n) for n in range(13)]
+            assert not any("look like" in note for note in open_table({"a": names, "b": names}).notes)
+        assert not open_table({"a": [f"{n}%" for n in range(12)], "b": [0, 1] * 6}).notes  # few
+
+
 class TestAliases:
     def test_they_are_named(self):
         model = f2sl.F2SLc().fit(TITANIC)
-        told = "each determines the others, so that it hides their links"
+        told = "columns that determine each other one to one, and hide each other's links"
         assert any(
             note.startswith(told) and "'survived' and 'alive' and 'dead'" in note for note in model.notes_
         )
@@ -248,7 +265,38 @@ class TestAliases:
         assert sorted(set(model.graph_.adjacent("survived")) - {"alive", "dead"}) == alone.graph_.adjacent(
             "survived"
         )
-        assert any("'survived' stands for 'alive', 'dead' as well" in note for note in model.notes_)
+        assert any("'survived' also stands for 'alive', 'dead'" in note for note in model.notes_)
+
+    def test_f2sl_h_merges_them_unless_told_not_to(self):
+        """`alive` goes first by name: kept beside `survived`, it takes over the link to `sex`."""
+        data = {name: TITANIC[name] for name in ("survived", "alive", "sex")}
+        merged, kept = f2sl.learn(data, "f2sl-h"), f2sl.learn(data, "f2sl-h", aliases="keep")
+        assert "merged: 'survived' also stands for 'alive'" in merged.notes_
+        assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
+        assert not any(note.startswith("merged") for note in kept.notes_)
+        assert f2sl.F2SLh().fit(open_table(data)).graph_ == kept.graph_  # a table stays as it was opened
+        assert not any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-c").notes_)
+
+    def test_f2sl_h_keeps_what_may_agree_by_chance(self):
+        rare = np.arange(100) % 12 == 0  # nine rows
+        often = np.arange(100) % 10 == 0  # ten rows
+        for column, merged in ((rare, False), (often, True)):
+            data = {"a": column, "b": ~column, "c": np.arange(100) % 2}
+            assert any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-h").notes_) == merged
+
+    @pytest.mark.parametrize("named", ["alive", "al*"])
+    def test_knowledge_about_them(self, named):
+        known = f2sl.Knowledge(forbidden_links=[("sex", named)])
+        told = "'alive' was merged with 'survived'; name that one, or use aliases=\"keep\""
+        for learn in (f2sl.learn, f2sl.learn_pc):
+            with pytest.raises(OptionError, match=told):
+                learn(TITANIC, aliases="merge", knowledge=known)
+        model = f2sl.learn(TITANIC, "f2sl-h", knowledge=known)  # nothing is merged then
+        assert model.n_features_in_ == len(TITANIC)
+        assert "sex" not in model.graph_.adjacent("alive")
+        about_the_other = f2sl.Knowledge(forbidden_links=[("sex", "survived")])
+        merged = f2sl.learn(TITANIC, "f2sl-h", aliases="merge", knowledge=about_the_other).graph_
+        assert "sex" not in merged.adjacent("survived") and "alive" in merged.adjacent("survived")
 
     @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=2, max_size=6))
     def test_as_a_naive_comparison_finds_them(self, columns):

@@ -162,5 +162,5 @@ def test_unknown_binning():
 
 
 def test_infinity_is_refused_even_with_bins():
-    with pytest.raises(DataError, match=r"'a'.*infinity"):
+    with pytest.raises(DataError, match=r"'a'.*infinite"):
         as_table({"a": [0.5, np.inf]}, bins=2)

@@ -291,7 +291,9 @@ def test_a_structured_array_has_columns():
 def test_a_table_is_returned_as_it_is():
     table = as_table({"a": [1, 2]})
     assert open_table(table) is table
-    with pytest.raises(OptionError, match="names, bins: a table was handed over that is open already"):
+    with pytest.raises(
+        OptionError, match="names, bins: these options cannot change a table that is already open"
+    ):
         open_table(table, names=["b"], bins=3)
 
 

@@ -171,7 +171,7 @@ class TestRefused:
         assert refusal(written(tmp_path, "t.csv", "\n \n")) == "the file is empty"
 
     def test_header_only(self, tmp_path):
-        assert refusal(written(tmp_path, "t.csv", "a,b\n")) == "the file has a header and no rows"
+        assert refusal(written(tmp_path, "t.csv", "a,b\n")) == "the file has a header but no rows"
 
     def test_ragged(self, tmp_path):
         path = written(tmp_path, "t.csv", 'a,b\n1,"x\ny"\n\n1,2\n1,2,3\n1,2\n')
@@ -199,7 +199,7 @@ class TestRefused:
 
     def test_other_encodings(self, tmp_path):
         message = refusal(written(tmp_path, "t.csv", "a,b\n1,café\n".encode("latin-1")), FileError)
-        assert message.startswith("the text of column 'b' is not encoded as UTF-8; say encoding=")
+        assert message.startswith("the text of column 'b' is not encoded as UTF-8; try encoding=")
         message = refusal(written(tmp_path, "t.csv", "a,café\n1,2\n".encode("latin-1")), FileError)
         assert "the header is not encoded as UTF-8" in message
 

@@ -13,6 +13,7 @@ import pytest
 
 import f2sl
 from f2sl.reading import check_learnable, open_table
+from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.protocol import open_engine
 from f2sl.storage.stream.table import StreamTable
@@ -65,7 +66,7 @@ class TestReading:
     def test_a_table_is_itself(self):
         table = as_numbers(FRAME)
         assert open_table(table) is table
-        refused(lambda: open_table(table, names=["x", "y"]), "names: a table was handed over that is open")
+        refused(lambda: open_table(table, names=["x", "y"]), "names: these options cannot change a table")
 
     def test_missing_values(self):
         gaps = FRAME.assign(b=[0.5, np.nan, 3.0])
@@ -86,10 +87,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("column", "words"),
         [
-            (["x", "y", "z"], ["labels are no real numbers", "drop=['bad']"]),
-            ([True, False, True], ["labels are no real numbers"]),
-            ([1.0, np.inf, 2.0], ["infinity"]),
-            ([1.0, -np.inf, np.nan], ["infinity"]),
+            (["x", "y", "z"], ["labels cannot be read as numbers", "drop=['bad']"]),
+            ([True, False, True], ["labels cannot be read as numbers"]),
+            ([1.0, np.inf, 2.0], ["infinite"]),
+            ([1.0, -np.inf, np.nan], ["infinite"]),
             ([4.0, 4.0, 4.0], ["(4)", "same number in every row"]),
             ([3, 3, 3], ["same number in every row"]),
             ([1e300, -1e300, 0.0], ["too far apart"]),
@@ -160,7 +161,7 @@ class TestKinds:
         refused(lambda: open_table(data, kinds={"d": "number"}), "kinds: unknown column 'd'")
         refused(lambda: open_table(data, kinds={"a": "real"}), "kinds = 'real'", "states, number")
         refused(lambda: open_table(data, kinds={"a": "number"}, bins={"a": 2}), "bins cuts column 'a'")
-        refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels are no real numbers")
+        refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels cannot be read as numbers")
 
     def test_bins_for_all_but_some(self):
         table = open_table({"a": [0.5, 1.5, 2.5], "b": [0.1, 0.2, 0.4]}, bins=2, kinds={"b": "number"})
@@ -175,6 +176,29 @@ class TestKinds:
         refused(lambda: open_table(FRAME, kinds="number", bins=3), "bins")
         refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, states, number")
 
+    def test_real_numbers_are_states_if_asked_for_and_few(self):
+        data = {"half": np.arange(12) / 2, "many": np.arange(12) * 1.5 + 0.1, "b": list("xy") * 6}
+        few, many = {"half": "states"}, {"half": "states", "many": "states"}
+        assert open_table(data, kinds=few).states[0] == tuple(np.arange(12) / 2)
+        assert open_table(data, kinds=many).kinds == ("states",) * 3  # 12 values are few
+        data = {name: [*values, values[0] + 99] for name, values in data.items() if name != "b"}
+        for kinds in ("states", many):
+            refused(lambda kinds=kinds: open_table(data, kinds=kinds), "'half' (13 values)", "bins=5")
+        assert open_table(data, kinds=many, bins={"half": 2, "many": 3}).cardinalities.tolist() == [2, 3]
+
+    @pytest.mark.parametrize("engine", ["memory", "stream"])
+    def test_integers_beside_numbers_where_one_kind_is_wanted(self, engine, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("few,real,same,gone\n1,0.5,7,\n2,0.25,7,\n1,0.75,7,\n,1.5,7,\n")
+        table = open_for(("states", "number"), "x", path, engine=engine, missing="drop", drop=["gone"])
+        assert table.names == ("few", "real")
+        assert table.all_numbers().tolist() == [[1, 2, 1], [0.5, 0.25, 0.75]]
+        assert "column 'few': integers with few values beside other numbers, read as numbers" in table.notes
+        asked = open_table(path, engine=engine, missing="drop", drop=["gone", "same"])
+        assert asked.kinds == ("states", "number")
+        label = {"a": [1, 2, 1], "b": [0.5, 1.5, 3.5], "c": ["x", "y", "y"]}
+        refused(lambda: open_for(("states", "number"), "x", label), "one kind at a time")
+
     @pytest.mark.parametrize("data", [np.array([[0.0, 1.0], [1.0, 2.0]]), {"a": [0.0, 1.0], "b": [1, 2]}])
     def test_whole_floats_are_the_integers_they_are(self, data):
         assert open_table(data).states == ((0, 1), (1, 2))
@@ -182,7 +206,7 @@ class TestKinds:
 
     def test_floats_too_large_for_fractions_are_real_numbers(self):
         assert open_table(np.array([[0.5, 1.5], [1.2, 2.1]]) * 1e40).kinds == ("number", "number")
-        refused(lambda: open_table({"a": [0.0, 1.0, np.inf], "b": [1.0, 0.0, 1.0]}), "'a'", "infinity")
+        refused(lambda: open_table({"a": [0.0, 1.0, np.inf], "b": [1.0, 0.0, 1.0]}), "'a'", "infinite")
 
     def test_codes_as_numbers(self):
         table = open_table({"b": ["y", "x", "y"], "a": [5, 9, 5]})

@@ -56,7 +56,7 @@ def test_all_troubles_are_told_at_once():
     for name in ("gap", "day", "mix", "inf", "list", "complex"):
         assert repr(name) in message
     assert "'mix' (int and str), 'float beside text' (float and str)" in message
-    assert "infinity" in message
+    assert "infinite" in message
     assert "Complex data not supported" in message
 
 
@@ -121,7 +121,7 @@ def test_names_beside_an_open_table():
     table = as_table({"a": ["x", "y"]})
     for names in (np.array(["b"]), ["b"]):
         assert refusal(table, OptionError, kinds="auto", missing="available", names=names).startswith(
-            "names: a table was handed"
+            "names: these options cannot change a table"
         )
 
 
@@ -143,7 +143,7 @@ class TestNames:
         assert "'a' occurs 2 times" in refusal(data)
 
     def test_repeated_once_they_are_strings(self):
-        assert "'1' occurs 2 times (names that are no strings" in refusal({1: [1], "1": [2]})
+        assert "'1' occurs 2 times (names that are not strings" in refusal({1: [1], "1": [2]})
         assert "'1' occurs 2 times" in refusal(pd.DataFrame([[1, 2]], columns=[1, "1"]))
 
     def test_empty(self):
@@ -214,7 +214,7 @@ class TestOtherThings:
     def test_nan_and_infinity_in_arrays(self):
         for bins in (None, 2):
             assert "missing values" in refusal(np.array([[0.5, np.nan], [0.1, 0.2]]), bins=bins)
-            assert "infinity" in refusal(np.array([[0.5, np.inf], [0.1, 0.2]]), bins=bins)
+            assert "infinite" in refusal(np.array([[0.5, np.inf], [0.1, 0.2]]), bins=bins)
 
     def test_lazy_frames(self):
         assert "LazyFrame" in refusal(pl.LazyFrame({"a": [1]}))

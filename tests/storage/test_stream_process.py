@@ -68,7 +68,7 @@ def test_files_that_disagree_are_named(folder):
     for engine in ("memory", "stream"):
         done = f2sl("learn", folder, "--engine", engine)
         assert done.returncode == 2
-        expected = f"{folder / '3.csv'}: column 'c' holds text, and integers in 1.csv; all files must agree"
+        expected = f"{folder / '3.csv'}: column 'c' holds text, but integers in 1.csv; all files must agree"
         assert done.stderr == f"f2sl: error: {expected}\n"
 
 

@@ -288,7 +288,7 @@ def test_options_that_make_no_sense(options, told):
     ("change", "told"),
     [
         ({"a": [np.nan, *range(19)]}, "missing.*'a'"),
-        ({"a": np.inf}, "column 'a'.*infinity"),
+        ({"a": np.inf}, "column 'a'.*infinite"),
         ({"b": "x"}, "'b' holds states"),
     ],
 )

@@ -261,7 +261,7 @@ class TestBadInput:
         assert f2sl.NOTEARS(constraint=constraint).fit(rows[:2]).graph_.is_dag()
 
     def test_infinity_and_gaps_are_refused(self):
-        for value, told in ((np.inf, "'b'.*infinity"), (np.nan, "missing.*'b'")):
+        for value, told in ((np.inf, "'b'.*infinite"), (np.nan, "missing.*'b'")):
             frame = chain()
             frame.loc[3, "b"] = value
             with pytest.raises(f2sl.DataError, match=told):

@@ -109,11 +109,12 @@ Weights = Annotated[
     ),
 ]
 MergeAliases = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--merge-aliases",
+        "--merge-aliases/--keep-aliases",
         help="Of columns that determine each other one to one, learn from the first, and draw the others "
-        "beside it.",
+        "beside it; by default f2sl-h does, and the others learn from all.",
+        show_default=False,
         rich_help_panel=READING,
     ),
 ]
@@ -332,7 +333,7 @@ def as_flags(text: str) -> str:
         if option == "header":
             return "--no-header"
         if option == "aliases":
-            return "--merge-aliases"
+            return f"--{value}-aliases"
         if option == "kinds" and isinstance(value, dict):
             return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
         values = value if isinstance(value, list) else [value]

@@ -50,7 +50,7 @@ class TableOptions:
     number: Number = None
     states: States = None
     weights: Weights = None
-    merge_aliases: MergeAliases = False
+    merge_aliases: MergeAliases = None
     engine: Engine = "auto"
     memory: Memory = None
     scheduler: Scheduler = None
@@ -70,7 +70,7 @@ class TableOptions:
         """Refuse options that make no sense, and a file that is not there, at once: reading takes a while."""
         self.options()
         if not self.data:
-            raise FileError("no file is named: the path is empty")
+            raise FileError("the path is empty")
         try:
             there = self.place is None or self.place.exists()
         except OSError as error:
@@ -85,7 +85,7 @@ class TableOptions:
         return options | {
             "kinds": self._kinds(),
             "bins": parse_bins(self.bins),
-            "aliases": "merge" if self.merge_aliases else "keep",
+            "aliases": {None: "auto", True: "merge", False: "keep"}[self.merge_aliases],
             "header": not self.no_header,
             "na": self.na or (),
             "drop": self.drop or (),
@@ -104,7 +104,7 @@ class TableOptions:
     def noted(self, table: Table) -> Table:
         """Return the table that was read with a note, if its first line may have been data."""
         if not self.no_header and all(_is_number(name) for name in table.names):
-            note = "all columns are called by numbers; if the first line is data, say header=False"
+            note = "all column names are numbers; if the first line is data, use header=False"
             return table.with_notes(*table.notes, note)
         return table
 

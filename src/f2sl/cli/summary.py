@@ -138,7 +138,7 @@ class Learned:
         lines = [
             (
                 "Read",
-                f"{printable(self.reading.data)}: {count(learner.n_rows_, 'row')}, {variables} of {holds}",
+                f"{printable(self.reading.data)}: {count(learner.n_rows_, 'row')}, {variables}{holds}",
             ),
             *(("Note", printable(note)) for note in self._notes()),
             *([("Knowledge", printable(str(learner.knowledge)))] if learner.knowledge else []),
@@ -179,11 +179,15 @@ class Learned:
         """Tell what the variables of the table are made of."""
         states = self._states()
         if states is None:
-            return "real numbers"
+            return " of real numbers"
         least, most = states["least"], states["most"]
-        told = f"{least} to {most} states each" if least < most else f"{count(least, 'state')} each"
         n_numbers = int((self.table.cardinalities == 0).sum())
-        return f"{told}, {n_numbers:,} of them of real numbers instead" if n_numbers else told
+        if n_numbers:
+            each = f"{least} to {most}" if least < most else f"{least}"
+            return (
+                f": {self.table.n_variables - n_numbers:,} of states ({each} each), {n_numbers:,} of numbers"
+            )
+        return f" of {least} to {most} states each" if least < most else f" of {count(least, 'state')} each"
 
     def _edge_counts(self) -> dict[str, int]:
         return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
@@ -234,11 +238,11 @@ class Learned:
 
 
 def reliability(tests: int, unreliable: int) -> str:
-    """Tell how many tests were made, and how many of them could not answer."""
+    """Tell how many tests were made, and how many of them were inconclusive."""
     told = count(tests, "independence test")
     if not unreliable:
         return told
-    return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) could not answer"
+    return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) were inconclusive"
 
 
 def _seconds(timings: dict[str, float]) -> str:

@@ -180,8 +180,10 @@ class Knowledge:
 
     # -- bound to variables ----------------------------------------------------------
 
-    def constraints(self, names: Sequence[str]) -> Constraints:
+    def constraints(self, names: Sequence[str], merged: Mapping[str, str] | None = None) -> Constraints:
         """Return the constraints on variables 0, 1, 2, ... of these names.
+
+        `merged` are names of columns that were left out, each with the name of the one that stands for it.
 
         Raises
         ------
@@ -190,11 +192,22 @@ class Knowledge:
         """
         if not self:
             return Constraints.none(len(names))
+        _refuse(self._about_merged(merged or {}))
         bound, problems = self._bound(names)
         _refuse(problems)
         out, into = bound.levels()
         forbidden = [*bound.forbidden, *((u, v) for a, b in bound.links for u, v in ((a, b), (b, a)))]
         return Constraints.of(len(names), forbidden, bound.required, out, into)
+
+    def _about_merged(self, merged: Mapping[str, str]) -> list[str]:
+        """Say which names and patterns mean columns that were merged with others."""
+        words = {word for group in self._words() for word in group}
+        patterns = [re.compile(as_regex(word), re.DOTALL) for word in words if is_pattern(word)]
+        return [
+            f'{shown(name)} was merged with {shown(other)}; name that one, or use aliases="keep"'
+            for name, other in merged.items()
+            if name in words or any(pattern.fullmatch(name) for pattern in patterns)
+        ]
 
     def check(self, graph: PDAG) -> list[str]:
         """List all that a graph has, or lacks, against this knowledge.

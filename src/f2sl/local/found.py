@@ -18,7 +18,7 @@ class FoundSet(dict[str, float]):
         For variables outside the set, what was found to make them independent of the target; empty for
         algorithms that make no tests.
     n_tests, n_unreliable : int
-        Independence tests asked for, and how many of them could not answer.
+        Independence tests asked for, and how many of them were inconclusive.
     complete : bool
         Whether the search came to its end, and not to that of a time limit.
     notes : tuple of str
@@ -51,7 +51,7 @@ class FoundSets(dict[str, FoundSet]):
     Attributes
     ----------
     n_tests, n_unreliable : int
-        Independence tests asked for in all, and how many of them could not answer.
+        Independence tests asked for in all, and how many of them were inconclusive.
     complete : bool
         Whether all searches came to their end.
     notes : tuple of str

@@ -28,9 +28,9 @@ REASONS = {
     ),
     "missing numbers": 'missing values; drop their rows with missing="drop"',
     "empty": "no values at all; leave out with {drop}",
-    "infinite": "infinity is no number to learn from; replace it, or leave out with {drop}",
-    "labels": "labels are no real numbers; leave out with {drop}",
-    "constant": "the same number in every row, which is related to nothing; leave out with {drop}",
+    "infinite": "infinite values cannot be used; replace them, or leave out with {drop}",
+    "labels": "labels cannot be read as numbers; leave out with {drop}",
+    "constant": "the same number in every row, so related to nothing; leave out with {drop}",
     "spread": (
         f"numbers too far apart or too close together to compute with (more than {MOST_SPREAD:g} or less "
         f"than {LEAST_SPREAD:g} between the least and the greatest); measure them in another unit, or leave "
@@ -40,18 +40,19 @@ REASONS = {
         f"too many states (at most {MAX_STATES:,} are possible); group the values into fewer categories, or "
         "leave out with {drop}"
     ),
+    "real states": (
+        "real numbers with many values cannot be states; cut them with bins=5, say, or read them as numbers"
+    ),
     "cut labels": "labels cannot be cut into intervals; leave bins= out for them",
-    "time": "dates and times are neither states nor numbers; leave out with {drop}, or convert them",
+    "time": "dates and times cannot be used as states or numbers; leave out with {drop}, or convert them",
     "cut time": "dates and times cannot be cut into intervals; leave out with {drop}, or convert them",
     "mixed": "values of different types; convert them to one type, such as strings, or leave out with {drop}",
     "complex": "Complex data not supported; leave out with {drop}",
     "long": (
-        "integers of more than 64 bits, like identifiers; leave out with {drop}, or convert them to strings"
+        "integers of more than 64 bits, perhaps identifiers; leave out with {drop}, or convert to strings"
     ),
-    "type": (
-        "values of a type that has no states; convert them to strings or numbers, or leave out with {drop}"
-    ),
-    "weights": "weights are whole numbers of 0 or more, without gaps",
+    "type": "values of an unsupported type; convert them to strings or numbers, or leave out with {drop}",
+    "weights": "weights must be whole numbers of 0 or more, without missing values",
 }
 """Why a column is refused, and what to do; in the order in which they are told."""
 
@@ -66,7 +67,7 @@ class Problems:
     >>> problems.raise_any()
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' (date32): dates and times are neither states nor numbers; leave out with drop=['a'], or convert them
+    f2sl.errors.DataError: column 'a' (date32): dates and times cannot be used as states or numbers; leave out with drop=['a'], or convert them
     """  # noqa: E501
 
     def __init__(self, options: Iterable[str] = ()) -> None:
@@ -198,7 +199,7 @@ def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_
     if n == 1 and min_variables == 2:
         return (
             f"one column only ({names[0]!r}): there is nothing to learn a structure from; at least two are "
-            "needed (delimiter= says what stands between the columns of a text)"
+            "needed (delimiter= sets the separator of a text file)"
         )
     return f"too few columns: {n} where at least {min_variables} are needed" if n < min_variables else None
 

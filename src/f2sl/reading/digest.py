@@ -185,8 +185,8 @@ class DigestEncoder(Encoder):
         """
         self.whole_column = whole_column
         self._coders: list[Coder | None] = [None] * len(self.kinds)
-        for i in range(len(self.kinds) if self.begin(n_kept) else 0):
-            self.encode_column(i, None)
+        if self.begin(n_kept):
+            self.encode_columns(range(len(self.kinds)), None)
         self.finish()
         kept = self.kept
         low, high = (np.array([self._range.get(i, (0.0, 0.0))[end] for i in kept]) for end in (0, 1))
@@ -205,6 +205,7 @@ class DigestEncoder(Encoder):
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
         """Keep nothing: numbers are written as they are."""
+        self._coders[i] = None
 
 
 class Coder:

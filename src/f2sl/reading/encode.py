@@ -36,7 +36,7 @@ from f2sl.reading.check import (
 )
 from f2sl.reading.frames import Part, Source, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import Kinds, few, like_identifier
+from f2sl.reading.kinds import Kinds, few, like_identifier, like_written_numbers
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
@@ -69,6 +69,8 @@ class Reading:
     drop: tuple[str, ...] = ()
     weights: str | None = None
     only_check: bool = False
+    one_kind: bool = False
+    """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
 
 
 def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ()) -> MemoryTable:
@@ -131,7 +133,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
                 wrong.append(f"{option}: {unknown_name('column', name, names)}")
     for name in sorted(reading.bins):
         if kinds.get(name) == NUMBER:
-            wrong.append(f"bins cuts column {name!r} into states, and kinds has it read as numbers")
+            wrong.append(f"bins cuts column {name!r} into states, but kinds reads it as numbers")
     return places, names, wrong
 
 
@@ -153,6 +155,7 @@ class Encoder:
         self.gaps = [0] * n
         self._asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
         self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
+        self._few_are_numbers = False
         self._given_notes = list(notes)
         self._remarks: dict[str, list[str]] = defaultdict(list)
         self._action: dict[int, tuple[str, str]] = {}
@@ -168,8 +171,7 @@ class Encoder:
         self.numbers = np.empty((0, self.n_kept))
         self._n_numbers = 0
         if enough:
-            for i in self._encode_blocks() if keep is None else range(n):
-                self.encode_column(i, keep)
+            self.encode_columns(self._encode_blocks() if keep is None else range(n), keep)
         self.finish()
         of_states = [i for i, kind in enumerate(self.kinds) if kind == STATES]
         codes = self.codes if len(of_states) == n else self.codes[of_states]
@@ -267,6 +269,21 @@ class Encoder:
                     self.states[i] = tuple(values.tolist())
         return left
 
+    def encode_columns(self, those: Iterable[int], keep: Mask | None) -> None:
+        """Encode columns one by one; where one kind is wanted, all again if all are numbers."""
+        for i in those:
+            self.encode_column(i, keep)
+        asked = self._asked_of_all, *self._asked.values()
+        one_kind = self.reading.one_kind and STATES not in asked
+        if one_kind and NUMBER in self.kinds and STATES in self.kinds:
+            states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == STATES)
+            if all(type(state) is int for labels in states for state in labels):
+                self._few_are_numbers, self._n_numbers = True, 0
+                self._remarks.clear()
+                for i in range(len(self.kinds)):
+                    self.states[i] = ()
+                    self.encode_column(i, keep)
+
     def encode_column(self, i: int, keep: Mask | None) -> None:
         """Encode one column, or note why it cannot be."""
         name = self.source.names[i]
@@ -322,7 +339,8 @@ class Encoder:
         if column.n_missing == self.n_kept:
             return "no values"
         name = self.source.names[i]
-        if column.form == "reals" and self._asked.get(name, self._asked_of_all) == AUTO:
+        numeric = column.form == "reals" or (self._few_are_numbers and column.form == "integers")
+        if numeric and self._asked.get(name, self._asked_of_all) == AUTO:
             values = column.present.values
             if name not in self.reading.bins and np.isfinite(values[0]) and (values == values[0]).all():
                 return "the same number in every row"
@@ -346,24 +364,26 @@ class Encoder:
             return STATES, None, "categories" if column.declared else "labels"
         if name in bins:
             return STATES, bins[name], "as asked"
-        if asked == NUMBER or name in self._asked:
+        if asked == NUMBER:
             return asked, None, "as asked"
-        why, is_few = self._by_values(column)
-        if is_few:
+        by_name = name in self._asked
+        if column.form == "reals" and (asked == AUTO or (ALL in bins and not by_name)):
+            return (STATES, bins[ALL], "real numbers") if ALL in bins else (NUMBER, None, "real numbers")
+        n = MAX_STATES + 1 if column.only_ends else len(column.counted()[0])
+        is_few = few(n, self.n_kept)
+        many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
+        if column.form == "reals" and not is_few:
+            raise Refused("real states", f"{many} values")
+        if by_name:
+            return STATES, None, "as asked"
+        what = {"reals": "real"}.get(column.form, "whole" if column.from_reals else "")
+        why = f"{what} numbers" if what else "integers"
+        why = f"{why} with {'few' if is_few else 'many'} values ({many})"
+        if is_few and not self._few_are_numbers:
             return STATES, None, why
         if ALL in bins:
             return STATES, bins[ALL], why
         return (NUMBER if asked == AUTO else STATES), None, why
-
-    def _by_values(self, column: RawColumn) -> tuple[str, bool]:
-        """Say what a column of integers or reals holds, and whether these are states."""
-        if column.form == "reals":
-            return "real numbers", False
-        n = MAX_STATES + 1 if column.only_ends else len(column.counted()[0])
-        is_few = few(n, self.n_kept)
-        many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
-        what = "whole numbers" if column.from_reals else "integers"
-        return f"{what} with {'few' if is_few else 'many'} values ({many})", is_few
 
     def _numbers(self, i: int, column: RawColumn) -> Floats:
         """Take a column for numbers, or refuse it."""
@@ -427,12 +447,19 @@ class Encoder:
             remarks["no name"].append(name)
         if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
             integers = "integers with many values, " * (column.form == "integers")
+            if integers and few(len(column.counted()[0]), self.n_kept) and not column.only_ends:
+                integers = "integers with few values beside other numbers, "
             remarks[f"{integers}read as numbers"].append(name)
         if kind == STATES and column.missing is not None and self.reading.missing == "state":
             remarks["missing values became a state"].append(name)
+        if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+            what = f"labels that look like numbers or dates, such as {column.labels[0]!r}"
+            remarks[f"{what}; convert them to plain numbers, or leave out with {drop_of([name])}"].append(
+                name
+            )
         may_be = not is_cut and column.form != "reals" and not column.declared
         if may_be and (like := like_identifier(name, column, self.n_kept)):
-            remarks[f"like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
+            remarks[f"looks like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
 
     def notes(self) -> tuple[str, ...]:
         """Say what was assumed, dropped, replaced and cut."""
@@ -454,10 +481,9 @@ class Encoder:
         at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
         told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
         share = sum(gaps) / (self.source.n_rows * len(self.kept))
-        return (
-            f"{sum(gaps):,} values are missing ({share:.1%}), in {'column' if len(at) == 1 else 'columns'} "
-            f"{told}: each question is answered from the rows that have all of its columns"
-        )
+        number = f"{sum(gaps):,} value{'s are' if sum(gaps) > 1 else ' is'} missing ({share:.1%})"
+        where = f"in {'column' if len(at) == 1 else 'columns'} {told}"
+        return f"{number}, {where}: each question is answered from the rows that have all of its columns"
 
     def report(self) -> Report:
         """Tell what becomes of each column."""

@@ -33,7 +33,7 @@ def data_files(path: PathLike | Sequence[PathLike], how: TextOptions | None = No
     files: list[DataFile] = []
     for one in paths:
         if str(one) == "":
-            raise FileError("no file is named: the path is empty")
+            raise FileError("the path is empty")
         place = _standard_input() if str(one) == "-" else Path(one)
         with naming(place):
             members = _members(place) if place.is_dir() else [place]
@@ -60,7 +60,7 @@ def _members(folder: Path) -> list[Path]:
         raise FileError(f"{folder}: the folder holds no files")
     inner = next((one for one in members if one.is_dir()), None)
     if inner is not None:
-        raise FileError(f"{folder}: a folder within the folder ({inner.name}); name a folder of files alone")
+        raise FileError(f"{folder}: it contains a folder ({inner.name}); only files are expected")
     return members
 
 
@@ -84,7 +84,7 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[str]]:
         schemas.append(table.schema)
         table = table.rename_columns(_names_in(file, table.schema))
         if table.num_rows == 0:
-            raise DataError(f"{file.place}: the file has a header and no rows")
+            raise DataError(f"{file.place}: the file has a header but no rows")
         tables.append(table.select(agreement.add(file.place, table.schema)))
     whole = tables[0] if len(tables) == 1 else _together(tables)
     return whole, remarks_of(schemas)
@@ -194,7 +194,7 @@ class Agreement:
     >>> agreement.add(Path("2.csv"), pa.schema({"b": pa.string(), "a": pa.string()}))
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: 2.csv: column 'a' holds text, and integers in 1.csv; all files must agree
+    f2sl.errors.DataError: 2.csv: column 'a' holds text, but integers in 1.csv; all files must agree
     """
 
     def __init__(self) -> None:
@@ -221,13 +221,13 @@ class Agreement:
         here, all_names = set(names), set(self.names)
         for told, others in (
             ("without", [name for name in self.names if name not in here]),
-            ("with a further", [name for name in names if name not in all_names]),
+            ("with an extra", [name for name in names if name not in all_names]),
         ):
             if others:
                 shown = listing([repr(name) for name in others])
                 raise DataError(
-                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files must agree "
-                    "(others do not belong into the folder)"
+                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files "
+                    "must have the same columns"
                 )
 
     def types(self, place: Path, schema: pa.Schema) -> None:
@@ -238,7 +238,7 @@ class Agreement:
             numbers = {here, before} == {"integers", "real numbers"}
             if here != before and "nothing" not in (here, before) and not numbers:
                 raise DataError(
-                    f"{place}: column {name!r} holds {here}, and {before} in {where.name}; "
+                    f"{place}: column {name!r} holds {here}, but {before} in {where.name}; "
                     "all files must agree"
                 )
             if before == "nothing" or numbers:

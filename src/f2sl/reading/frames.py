@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Integers
 from f2sl.errors import DataError
-from f2sl.reading.values import RawColumn, Refused, numpy_column, reals, some
+from f2sl.reading.values import RawColumn, Refused, numpy_column, reals
 from f2sl.table.names import chosen_names, column_names, generated_names
 
 _CATEGORIES = (nw.Categorical, nw.Enum)
@@ -82,7 +82,7 @@ def _other_source(data: Any, names: Sequence[str] | None) -> Source:
         return _Frame(frame, names)
     what = type(data).__name__
     if hasattr(data, "collect"):
-        raise DataError(f"a {what} has not been computed yet; hand over the result of its .collect()")
+        raise DataError(f"a {what} has not been computed yet; pass the result of its .collect()")
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"):
         return _Arrow(data, names)
     if hasattr(data, "__array__"):
@@ -270,8 +270,9 @@ def series_column(series: nw.Series[Any]) -> RawColumn:
 def _categories(series: Any) -> RawColumn:
     """Read a pandas column of categories directly: some, such as intervals, have no counterpart in Arrow."""
     held = series.array
-    codes, labels = np.asarray(held.codes), tuple(held.categories.tolist())
-    missing = some(codes < 0)
+    codes = np.asarray(held.codes)
+    labels = tuple(held.categories.to_numpy(dtype=object).tolist())  # twice as fast as without NumPy
+    missing = codes < 0 if len(codes) and codes.min() < 0 else None
     return RawColumn(
         "labels", codes if missing is None else np.where(missing, 0, codes), missing, labels, declared=True
     )

@@ -70,7 +70,7 @@ class Prepared:
     """What the second pass makes of the values: by `coders` codes of states, or numbers as they are.
 
     `ends` are the least and the greatest number of each column of numbers. `wanted` are the columns that the
-    second pass reads, by number; that of the weights, if there is one, is the last.
+    second pass reads, by number: those of the table, others whose gaps drop rows, and last the weights.
     """
 
     columns: tuple[Column, ...]
@@ -91,7 +91,7 @@ class Prepared:
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Give what is to be kept of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
-        for kept, n_kept in _kept(batches, self.drop_rows, len(self.columns) if self.weighted else None):
+        for kept, n_kept in _kept(batches, self.drop_rows, len(self.wanted) - 1 if self.weighted else None):
             codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
             numbers = np.empty((len(of_numbers), n_kept))
             for row, i in enumerate(of_states):
@@ -187,7 +187,7 @@ def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -
     with naming(file.place):
         settled, scan = file.format.scan(file, own, rows, look)
     if scan.n_read == before.n_read:
-        raise DataError(f"{file.place}: the file has a header and no rows")
+        raise DataError(f"{file.place}: the file has a header but no rows")
     schema = schema_of(settled)
     found = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
     return Scanned(settled, rows, stamp, found, own), scan
@@ -320,7 +320,11 @@ def prepare(
         return _whole_column(source, scan.n_kept, lambda: read_column(places[i]), memory, i)
 
     columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
-    wanted = [places[i] for i in kept] + ([] if at is None else [at])
+    wanted = [places[i] for i in kept]
+    if scan.drop_rows:  # what a column that is left out misses drops rows as well
+        others = (i for i in range(len(places)) if i not in set(kept) and source.n_missing(i))
+        wanted += [places[i] for i in others]
+    wanted += [] if at is None else [at]
     how = scan.n_kept, scan.drop_rows, at is not None
     return Prepared(columns, wanted, coders, ends, notes_of_all, *how)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from f2sl._constants import AUTO
@@ -32,6 +32,22 @@ FEW, MOST = 12, 32
 _NAME_OF_ID = re.compile(
     r"(^|[^a-z]|case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|key|nr)$|[a-z]I[dD]$"
 )
+
+
+_WRITTEN_NUMBER = re.compile(r"[^\w\s]?\s?[+-]?\d[\d.,:/' -]*\s?[^\W\d]{0,3}[%°€$£²³]?")
+
+
+def like_written_numbers(labels: Sequence[object], n_rows: int) -> bool:
+    """Tell whether labels are many, and all look like numbers or dates written with signs or units.
+
+    Examples
+    --------
+    >>> like_written_numbers([f"{n}.5%" for n in range(20)], 100), like_written_numbers(["1st", "2nd"], 100)
+    (True, False)
+    """
+    return not few(len(labels), n_rows) and all(
+        isinstance(label, str) and _WRITTEN_NUMBER.fullmatch(label.strip()) for label in labels
+    )
 
 
 def few(n_distinct: int, n_rows: int) -> bool:

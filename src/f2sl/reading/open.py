@@ -22,7 +22,7 @@ from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
-from f2sl.table.notes import without_aliases
+from f2sl.table.notes import SURE_ALIASES, without_aliases
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
@@ -41,7 +41,7 @@ def open_table(
     missing: str = AVAILABLE,
     drop: Sequence[str] = (),
     weights: str | None = None,
-    aliases: str = "keep",
+    aliases: str = "auto",
     delimiter: str | None = None,
     header: bool = True,
     encoding: str | None = None,
@@ -69,7 +69,8 @@ def open_table(
         What to read all columns as, or those that a dictionary names. By default strings, booleans,
         categories and integers with few values are states; real numbers, and integers with many values, are
         numbers. Few are up to 12 values, and up to 32 if there are as many rows as their square. Floats that
-        are all whole are integers.
+        are all whole are integers. Integers are made states if that is asked for, however many values they
+        have; real numbers only if these are few.
     bins : int, "auto" or dict, optional
         Into how many intervals to cut what would be read as numbers, or the columns that a dictionary names;
         ``"*"`` in it stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3
@@ -84,9 +85,10 @@ def open_table(
     weights : str, optional
         The column that says how many rows each row stands for: whole numbers. It is left out, and what is
         learned is the same as from the rows written out.
-    aliases : {"keep", "merge"}
+    aliases : {"auto", "keep", "merge"}
         Columns of states that determine each other one to one: keep all, with a note, or only the first of
-        each group; learners of graphs then draw the others beside it.
+        each group; learners of graphs then draw the others beside it. By default all are kept, unless the
+        data are read for F2SL-h.
     delimiter : str, optional
         The character between the columns of a text; a space stands for any white space. By default it is
         guessed from the first lines.
@@ -138,14 +140,14 @@ def open_table(
     >>> open_table({"rain": ["no", "yes", None], "day": np.array(["2020-01-01"] * 3, "M8[D]")})
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times are neither states nor numbers; leave out with drop=['day'], or convert them
+    f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
     refuse_unknown("open_table", unknown, _defaults())
     asked = {name: value for name, value in locals().items() if name not in ("data", "unknown")}
     if isinstance(data, Table):
         _check_nothing_asked(asked)
         return data
-    return _opened(data, False, **asked)
+    return _opened(data, **asked)
 
 
 def check(data: Any, **options: Any) -> Report:
@@ -172,15 +174,15 @@ def check(data: Any, **options: Any) -> Report:
     rain    states  2 states: no, yes  1        states   labels
     mm      number  0 to 12.5          0        numbers  real numbers
     day                                0        refused  time
-    note: 1 values are missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
+    note: 1 value is missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
     note: column 'mm': read as numbers
-    problem: column 'day' (datetime64[D]): dates and times are neither states nor numbers; leave out with drop=['day'], or convert them
+    problem: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
     refuse_unknown("check", (name for name in options if name not in _defaults()), _defaults())
     if isinstance(data, Table):
-        raise OptionError("check takes data, and a table that is open already has nothing wrong with it")
+        raise OptionError("check takes data; a table that is already open has been checked")
     try:
-        _opened(data, True, **{**_defaults(), **options})
+        _opened(data, only_check=True, **{**_defaults(), **options})
     except Checked as checked:
         return checked.report
     raise AssertionError("nothing was checked")
@@ -188,8 +190,9 @@ def check(data: Any, **options: Any) -> Report:
 
 def _opened(
     data: Any,
-    only_check: bool,
     *,
+    only_check: bool = False,
+    one_kind: bool = False,
     names: Any,
     kinds: Any,
     bins: Any,
@@ -216,11 +219,11 @@ def _opened(
         lambda: check_kinds(kinds),
         lambda: _check_known("binning", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
-        lambda: choice("aliases", aliases, ("keep", "merge")),
+        lambda: choice("aliases", aliases, ("auto", "keep", "merge")),
     )
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
-    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check)
+    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check, one_kind)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
@@ -249,24 +252,29 @@ def open_for(
     *,
     kinds: str | Mapping[str, str] = AUTO,
     min_variables: int = 2,
+    merges: bool = False,
     **reading: Any,
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
-    `takes` are the kinds of columns that the `learner` of that name takes; for one of numbers alone, all
-    columns are read as numbers. Columns of other kinds are refused, and fewer than `min_variables`.
+    `takes` are the kinds of columns that the `learner` of that name takes. For one of numbers alone, all
+    columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
+    Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
+    determine each other one to one are merged unless `aliases` says otherwise.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
+        known = _defaults()
+        refuse_unknown("open_table", (name for name in reading if name not in known), known)
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
-        table = open_table(data, kinds=asked, n_jobs=n_jobs, **reading)
-        if asked == AUTO and MIXED not in takes and NUMBER in takes and _all_numeric(table):
-            # Integers with few values go with real numbers where a learner takes one kind at a time.
-            table.close()
-            table = open_table(data, kinds=NUMBER, n_jobs=n_jobs, **reading)
+        one_kind = NUMBER in takes and MIXED not in takes
+        table = _opened(data, one_kind=one_kind, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs})
+        if merges and reading.get("aliases", AUTO) == AUTO:
+            merged = without_aliases(table, SURE_ALIASES)
+            table = merged if merged.n_variables >= min_variables else table
     try:
         check_learnable(table, takes, learner, min_variables)
     except BaseException:
@@ -274,13 +282,6 @@ def open_for(
             table.close()
         raise
     return table
-
-
-def _all_numeric(table: Table) -> bool:
-    """Tell whether a table of both kinds has whole numbers for all of its states."""
-    return table.kind == MIXED and all(
-        type(state) is int for column in table.columns for state in column.states
-    )
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
@@ -328,8 +329,8 @@ def _is_dask_frame(data: Any) -> bool:
     if type(data).__module__.partition(".")[0] != "dask":
         return False
     if not hasattr(data, "columns") or data.ndim != 2:
-        told = f"a {type(data).__name__} of Dask's was handed over"
-        raise DataError(f"{told}, which has no named columns; make a Dask DataFrame of it")
+        told = f"got a {type(data).__name__} of Dask's"
+        raise DataError(f"{told}, which has no named columns; convert it to a Dask DataFrame")
     return True
 
 
@@ -358,7 +359,7 @@ def _check_missing(missing: Any, kinds: Any) -> None:
     _check_known("way to treat missing values, missing =", missing, MISSING)
     if missing == "state" and kinds == NUMBER:
         raise OptionError(
-            'missing="state" makes missing values a state, and real numbers have none; say missing="drop"'
+            'missing="state" makes missing values a state, but numbers have no states; use missing="drop"'
         )
 
 
@@ -378,7 +379,7 @@ def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: 
                 f"encoding: unknown encoding {encoding!r}; utf-8 and latin-1 are known"
             ) from None
     if comment is not None and not (isinstance(comment, str) and comment):
-        raise OptionError(f"comment takes how a line begins that is none, such as #, got {comment!r}")
+        raise OptionError(f"comment takes how comment lines begin, such as #, got {comment!r}")
     return TextOptions(
         _checked_delimiter(delimiter), flag("header", header), encoding, comment, _several("na", na)
     )
@@ -386,7 +387,7 @@ def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: 
 
 def _checked_bins(bins: Any, kinds: Any) -> Bins:
     if bins is not None and kinds == NUMBER:
-        raise OptionError('bins cuts real numbers into states, which kinds="number" does not want')
+        raise OptionError('bins cuts real numbers into states, which contradicts kinds="number"')
     if bins is None:
         return {}
     given = bins if isinstance(bins, Mapping) else {ALL: bins}
@@ -409,9 +410,9 @@ def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None
     if engine not in ENGINES:
         raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
     if on_dask and engine not in ("auto", "dask"):
-        raise OptionError(f'engine={engine!r}: a Dask DataFrame was handed over, which is for "dask"')
+        raise OptionError(f'engine={engine!r}: a Dask DataFrame needs engine="dask"')
     if engine == "stream" and not is_path(data):
-        raise OptionError('engine="stream" reads files, and these data are in memory; hand over a path')
+        raise OptionError('engine="stream" reads files, but these data are in memory; pass a path')
     if scheduler is not None and engine != "dask" and not on_dask:
         raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
 
@@ -429,9 +430,7 @@ def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Refuse options beside a table that is open already."""
     asked = [name for name, default in _defaults().items() if not _is_same(given[name], default)]
     if asked:
-        raise OptionError(
-            f"{', '.join(asked)}: a table was handed over that is open already, and stays as it is"
-        )
+        raise OptionError(f"{', '.join(asked)}: these options cannot change a table that is already open")
 
 
 def _defaults() -> dict[str, Any]:

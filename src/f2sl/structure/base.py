@@ -150,6 +150,11 @@ class StructureLearner(Estimator):
         refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
 
+    @property
+    def merges_aliases(self) -> bool:
+        """Whether columns that determine each other one to one are merged unless the user says otherwise."""
+        return False
+
     def read_and_fit(
         self,
         data: Any,
@@ -184,7 +189,7 @@ class StructureLearner(Estimator):
         started = time.perf_counter()
         with display_for(self.verbose), ExitStack() as own:
             with self._timed("read"), stage("reading the table"):
-                table = open_for(self.takes, called, data, self.n_jobs, **reading)
+                table = open_for(self.takes, called, data, self.n_jobs, merges=self.merges_aliases, **reading)
                 if table is not data:
                     own.enter_context(table)
                 table = table if look is None else look(table)
@@ -194,7 +199,7 @@ class StructureLearner(Estimator):
             self.options_in_use_ = settle(self.get_params(), table.kind)
             self._constraints = Constraints.none(table.n_variables)
             if self.knowledge:
-                self._constraints = self.knowledge.constraints(ordered.names)
+                self._constraints = self.knowledge.constraints(ordered.names, table.merged)
                 check_required_parents(self, self._constraints, ordered.names)
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
@@ -252,10 +257,10 @@ class StructureLearner(Estimator):
         if unreliable > MANY_UNRELIABLE * tests:
             why = "too few rows for so many states"
             if kind != STATES:
-                why = "too few rows, or columns that others decide"
+                why = "too few rows, or columns determined by others"
             self.notes_.append(
-                f"{why}: {unreliable:,} of {tests:,} independence tests could not "
-                "answer; what was learned is not to be relied on"
+                f"{why}: {unreliable:,} of {tests:,} independence tests were "
+                "inconclusive; the result is unreliable"
             )
 
     @contextmanager

@@ -104,6 +104,11 @@ class F2SLh(WithColliders, WithScore):
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     search: str = option("search")
 
+    @property
+    def merges_aliases(self) -> bool:
+        """Whether one-to-one columns are merged by default; knowledge may be about any of them."""
+        return not self.knowledge
+
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         settled = self._local_learner().settle(kind_of_engine(engine))
         learner = cast(ConfirmedFCBF, settled.under(self._constraints))

@@ -55,9 +55,9 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
         not isinstance(label, str) for label, name in zip(originals, names, strict=True) if name in repeated
     )
     shown = listing([f"{name!r} occurs {times} times" for name, times in repeated.items()])
-    why = " (names that are no strings are converted with str())" if converted else ""
+    why = " (names that are not strings are converted with str())" if converted else ""
     if all(name.replace(".", "", 1).isdigit() for name in repeated):
-        why += "; if the first line of the file is data and no header, say header=False"
+        why += "; if the first line of the file is data, use header=False"
     raise DataError(f"column names must differ from each other: {shown}{why}")
 
 

@@ -22,6 +22,9 @@ FEWEST_ROWS = 20
 mostly chance."""
 
 
+SURE_ALIASES = 10
+"""Rows outside the most frequent state from which on columns hardly determine each other by chance."""
+
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Columns and rows by which it is seen at a glance that most columns are no aliases."""
 
@@ -33,9 +36,9 @@ def constant_columns(table: Table) -> str | None:
     --------
     >>> from f2sl.reading import open_table
     >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
-    "one state only, so no edges: column 'a'"
+    "only one state, so no edges: column 'a'"
     """
-    return _listed("one state only, so no edges: ", table, table.cardinalities == 1)
+    return _listed("only one state, so no edges: ", table, table.cardinalities == 1)
 
 
 def identifier_columns(table: Table) -> str | None:
@@ -47,9 +50,9 @@ def identifier_columns(table: Table) -> str | None:
 def alias_groups(table: Table) -> list[list[int]]:
     """Find the columns of states that determine each other one to one, the earlier of each group first.
 
-    Two columns are aliases if they are the same once their codes are numbered in the order in which they
-    occur. Only those are compared that change from row to row at the same places, or, where rows are held
-    elsewhere, whose states are equally frequent.
+    Two columns are aliases if they change from row to row at the same places, and are the same there once
+    their codes are numbered in the order in which they occur. Only those are compared that change at the same
+    places of the first rows, or, where rows are held elsewhere, whose states are equally frequent.
 
     Examples
     --------
@@ -74,11 +77,15 @@ def alias_groups(table: Table) -> list[list[int]]:
     for members in alike.values():
         for i in members if len(members) > 1 else ():
             column = table.column(i)
-            found, begins = np.unique(column, return_index=True)
-            rank = np.zeros(int(column.max()) + 1, np.uint16)
-            rank[found[np.argsort(begins)]] = np.arange(len(found))
-            if len(found) > 1:
-                groups[hashlib.blake2b(rank[column].tobytes()).digest()].append(i)
+            changes = np.flatnonzero(column[1:] != column[:-1])
+            if not len(changes):
+                continue
+            runs = np.append(column[changes], column[-1])  # the code of each run of equal rows
+            begins = np.full(int(runs.max()) + 1, len(runs))
+            begins[runs[::-1]] = np.arange(len(runs))[::-1]  # of several runs the one assigned last stays
+            rank = np.empty(len(begins), np.uint16)
+            rank[np.argsort(begins)] = np.arange(len(begins))
+            groups[hashlib.blake2b(changes.tobytes() + rank[runs].tobytes()).digest()].append(i)
     return sorted(group for group in groups.values() if len(group) > 1)
 
 
@@ -87,23 +94,28 @@ def told_aliases(table: Table) -> str | None:
     groups = [" and ".join(repr(table.names[i]) for i in group) for group in alias_groups(table)]
     if not groups:
         return None
-    why = "each determines the others, so that it hides their links"
-    return f'{why} (aliases="merge" keeps one of them): {listing(groups)}'
+    why = "columns that determine each other one to one, and hide each other's links"
+    return f'{why} (aliases="merge" keeps one of each group): {listing(groups)}'
 
 
-def without_aliases(table: Table) -> Table:
-    """Return a table with the first column of each group of aliases, which knows the names of the others."""
+def without_aliases(table: Table, least_rows: int = 0) -> Table:
+    """Return a table with the first column of each group of aliases, which knows the names of the others.
+
+    Groups with fewer than `least_rows` rows outside the most frequent state stay: they may agree by chance.
+    """
     columns, left_out, told = list(table.columns), set[int](), []
     for first, *others in alias_groups(table):
+        if least_rows and table.n_rows - np.bincount(table.column(first)).max() < least_rows:
+            continue
         names = tuple(table.names[i] for i in others)
         columns[first] = columns[first]._replace(aliases=names)
         left_out.update(others)
-        told.append(f"{table.names[first]!r} stands for {', '.join(map(repr, names))} as well")
+        told.append(f"{table.names[first]!r} also stands for {', '.join(map(repr, names))}")
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
     chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
-    return chosen.with_notes(*table.notes, f"one to one: {listing(told)}")
+    return chosen.with_notes(*table.notes, f"merged: {listing(told)}")
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
@@ -120,11 +132,11 @@ def remarks(table: Table) -> list[str]:
     --------
     >>> from f2sl.reading import open_table
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
-    ['only 3 rows: what was learned is not to be relied on']
+    ['only 3 rows: the result is unreliable']
     """
     told = [constant_columns(table), identifier_columns(table), told_aliases(table)]
     if NUMBER in table.kinds and table.n_rows < FEWEST_ROWS:
-        told.append(f"only {table.n_rows} rows: what was learned is not to be relied on")
+        told.append(f"only {table.n_rows} rows: the result is unreliable")
     return [text for text in told if text is not None]
 
 

@@ -148,6 +148,11 @@ class Table(ABC):
         return np.array([column.gaps for column in self.columns], dtype=np.int64)
 
     @property
+    def merged(self) -> dict[str, str]:
+        """The columns left out because another determines them, each with the one that stands for it."""
+        return {alias: column.name for column in self.columns for alias in column.aliases}
+
+    @property
     def n_variables(self) -> int:
         """The number of columns."""
         return len(self.columns)

@@ -52,9 +52,9 @@ from f2sl.table.names import generated_names
 MISSING_NUMBERS = ("None", "-", ".")
 """Cells that are missing values in columns of numbers; elsewhere they are labels."""
 
-GAPS = "taken for missing values"
-LABELS = "labels beside other labels, and missing values only if na= says so"
-COMMAS = "decimal commas read in"
+GAPS = "read as missing values"
+LABELS = "read as labels; na= makes them missing values"
+COMMAS = "read with decimal commas"
 Seen = defaultdict[str, set[str]]
 """What was seen in the cells, by what is to be said of it."""
 
@@ -392,7 +392,7 @@ def _is_gap(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
 
 
 def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
-    """Convert cells to what they mean; add to `seen` what was taken for missing values."""
+    """Convert cells to what they mean; add to `seen` what was read as missing values."""
     if meaning.plain:
         if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
             seen[GAPS].add("nan")
@@ -413,7 +413,7 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
 
 
 def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
-    """Say what was taken for missing values and what was not, and which columns have decimal commas."""
+    """Say what was read as missing values and what was not, and which columns have decimal commas."""
     commas = [name for name, meaning in zip(names, meanings, strict=True) if meaning.comma]
     found = {**{remark: sorted(items - {""}) for remark, items in seen.items()}, COMMAS: commas}
     return {remark: items for remark, items in found.items() if items}
@@ -439,7 +439,7 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
     """Refuse text that is not UTF-8; PyArrow hands it over as bytes without a word."""
-    advice = 'say encoding="latin-1", say, or save the file as UTF-8'
+    advice = 'try encoding="latin-1", or save the file as UTF-8'
     try:
         names = schema.names
     except UnicodeDecodeError as error:
@@ -539,7 +539,7 @@ class ChangedText(io.RawIOBase):
                     more = self._decoder.decode(more, at_end).encode()
                 except UnicodeError as error:
                     raise DataError(
-                        f"the text cannot be decoded ({first_line(error)}); say another encoding="
+                        f"the text cannot be decoded ({first_line(error)}); try another encoding="
                     ) from None
             lines, end, self._rest = (self._rest + more).rpartition(b"\n")
             if at_end:
