@@ -13,14 +13,17 @@ All add up over the families of a network, and higher is better.
 **bdge.** Each model gives the probability of a child given its parents, so that what they say of one child
 can be compared:
 
-* a state variable: BDeu, where numbers among the parents are cut into intervals;
+* a state variable, by intervals: BDeu, where numbers among the parents are cut into intervals;
+* a state variable, by Bayes' rule: BDeu given the states among the parents, times the density of the numbers
+  among them given child and states, over that given the states alone (BGe in each configuration);
 * a number, linear: BGe with the indicators of states among the parents as further numbers, so that they
   shift it (additive); or with another equation for each configuration of the states;
 * a number, by intervals: BDeu of its own interval, and uniform within that. It sees relations that are not
   linear, and numbers that are not normal.
 
-A family of states alone has the score "bdeu". Because a number is not described by its children's states as
-well as these by it, equivalent networks may differ in this score, and often the wrong ones are worse.
+A family of states alone has the score "bdeu". By Bayes' rule an edge between a number and states gains as
+much in one direction as in the other, if both take the same model. Often they do not, so that equivalent
+networks may differ in this score.
 
 **cg-bic** is a difference of one number for each set of variables, score(v | P) = L(P + v) - L(P), where L
 has the penalty in it: equivalent networks have the same score, as they have by "dg-bic". Families of states
@@ -202,12 +205,29 @@ class BDGe(MixedScore):
         """Return the log score of each family, where no values are missing."""
         scores = BDeu(self.equivalent_sample_size).families(_Binned(data.binned), children, parents)
         of_numbers = data.is_number[children]
+        across = ~of_numbers & data.is_number[parents].any(axis=1)
+        if across.any():
+            by_bayes = self._by_bayes(data, children[across], parents[across], parents[across, :0])
+            scores[across] = np.fmax(scores[across], by_bayes)
         if of_numbers.any():
             children, parents = children[of_numbers], parents[of_numbers]
             by_intervals = scores[of_numbers] + log_densities(data)[data.place[children]]
             scores[of_numbers] = np.maximum(by_intervals, self._gaussian(data, children, parents))
             scores[of_numbers] += log_units(data, children)
         return scores
+
+    def _by_bayes(self, data: MixedEngine, children: Integers, parents: Integers, also: Integers) -> Floats:
+        """Return the score of states by Bayes' rule; NaN where there are too many configurations."""
+        presence = data.binned.presence.numbers
+        # Given the states among the parents, on the samples that have all of them.
+        members = np.where(data.is_number[parents], presence[parents], parents)
+        queries = Queries.of_some(np.column_stack([presence[also], members, children]))
+        formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
+        scores = data.binned.evaluate(queries, formula)[:, 0]
+        parts = GaussianParts(data, MarginalByGroup.on(data))
+        limits = np.column_stack([also, children]) if data.any_gaps else None
+        scores += parts.of(np.column_stack([parents, children]), also).log_likelihood
+        return np.asarray(scores - parts.of(parents, limits).log_likelihood)
 
     @staticmethod
     def _gaussian(data: MixedEngine, children: Integers, parents: Integers) -> Floats:
@@ -238,6 +258,11 @@ class BDGe(MixedScore):
         queries = Queries.of_some(np.column_stack([limits, parents, children]))
         scores = counts.evaluate(queries, formula)[:, 0]
         columns = _Columns.of(data, children, parents, also, by_rows=True, added=PRIOR_VARIANCE)
+        some = ~data.is_number[children] & data.is_number[parents].any(axis=1) & (columns.rows > 0)
+        if some.any():
+            scores[some] = np.fmax(
+                scores[some], self._by_bayes(data, children[some], parents[some], also[some])
+            )
         some = data.is_number[children] & (columns.rows > 0)
         if some.any():
             own, parents, also = children[some], parents[some], also[some]
