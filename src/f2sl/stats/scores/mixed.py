@@ -50,7 +50,8 @@ from f2sl.stats.scores.dirichlet import BDeu
 from f2sl.stats.scores.gaussian import PRIOR_VARIANCE, GaussianBIC
 from f2sl.stats.scores.likelihood import BIC, LogLikelihood
 from f2sl.stats.scores.tables import FamilyFormula
-from f2sl.storage.mixed.engine import BINS, CELL_BITS, Groups, MixedEngine
+from f2sl.storage.mixed.block_sums import CELL_BITS
+from f2sl.storage.mixed.engine import BINS, Groups, MixedEngine
 from f2sl.storage.moments import DIGITS
 from f2sl.storage.protocol import CountingEngine, Queries, Tables
 from f2sl.table.column import MIXED
@@ -95,8 +96,15 @@ class MixedScore(Score):
         """Score families, and what is left of them without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
         sizes = np.diff(queries.start)
-        for size in np.unique(sizes):
-            own = np.flatnonzero(sizes == size)
+        without_gaps = ~np.maximum.reduceat(data.gaps[queries.variables], queries.start[:-1])
+        without_gaps &= data.any_complete
+        for size in np.unique(sizes[without_gaps]):
+            own = np.flatnonzero(without_gaps & (sizes == size))
+            members = data.complete_place[queries.variables[queries.start[own][:, None] + np.arange(size)]]
+            found.score[own] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
+            found.share[own] = 1.0
+        for size in np.unique(sizes[~without_gaps]):
+            own = np.flatnonzero(~without_gaps & (sizes == size))
             members = queries.variables[queries.start[own][:, None] + np.arange(size)]
             found.score[own], rows = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
             found.share[own] = rows / data.n_rows
@@ -257,28 +265,30 @@ class BDGe(MixedScore):
         formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
         queries = Queries.of_some(np.column_stack([limits, parents, children]))
         scores = counts.evaluate(queries, formula)[:, 0]
-        columns = _Columns.of(data, children, parents, also, by_rows=True, added=PRIOR_VARIANCE)
-        some = ~data.is_number[children] & data.is_number[parents].any(axis=1) & (columns.rows > 0)
-        if some.any():
-            scores[some] = np.fmax(
-                scores[some], self._by_bayes(data, children[some], parents[some], also[some])
-            )
-        some = data.is_number[children] & (columns.rows > 0)
+        rows = data.complete_rows(np.column_stack([also, parents, children])).astype(np.float64)
+        across = ~data.is_number[children] & data.is_number[parents].any(axis=1) & (rows > 0)
+        if across.any():
+            by_bayes = self._by_bayes(data, children[across], parents[across], also[across])
+            scores[across] = np.fmax(scores[across], by_bayes)
+        some = data.is_number[children]
         if some.any():
             own, parents, also = children[some], parents[some], also[some]
-            rows = columns.rows[some].astype(np.int64)
+            columns = _Columns.of(data, own, parents, also, by_rows=True, added=PRIOR_VARIANCE)
+            rows[some] = columns.rows
+            # Of a family without rows any score will do.
+            n_rows = np.maximum(columns.rows, 1.0).astype(np.int64)
             # By intervals.
             limits = counts.presence.numbers[np.column_stack([also, parents])]
             in_each = counts.evaluate(Queries.of_some(np.column_stack([limits, own])), counts_of_child, BINS)
             widths = log_widths(data)[data.place[own]]
-            deviations = 0.5 * np.log(columns.squares[some] / rows)
+            deviations = 0.5 * np.log(np.maximum(columns.squares, 1.0) / n_rows)
             densities = -(in_each * (np.where(np.isnan(widths), 0.0, widths) - deviations[:, None])).sum(
                 axis=1
             )
-            densities -= 0.5 * np.log(rows) * (~np.isnan(widths)).sum(axis=1)
+            densities -= 0.5 * np.log(n_rows) * (~np.isnan(widths)).sum(axis=1)
             # By linear equations, of which there may be one for each configuration.
-            additive = marginals(rows, columns.of_all[some], columns.log_all[some])
-            additive -= marginals(rows, columns.of_parents[some], columns.log_parents[some])
+            additive = marginals(n_rows, columns.of_all, columns.log_all)
+            additive -= marginals(n_rows, columns.of_parents, columns.log_parents)
             parts = GaussianParts(data, MarginalByGroup.on(data))
             by_group = (~data.is_number[parents]).any(axis=1)
             if by_group.any():
@@ -286,8 +296,8 @@ class BDGe(MixedScore):
                 found = parts.of(np.column_stack([parents, own]), also).log_likelihood
                 found -= parts.of(parents, np.column_stack([also, own])).log_likelihood
                 additive[by_group] = np.fmax(additive[by_group], found)
-            scores[some] = np.maximum(scores[some] + densities, additive) + columns.log_units[some]
-        return scores, columns.rows
+            scores[some] = np.maximum(scores[some] + densities, additive) + columns.log_units
+        return scores, rows
 
 
 @dataclass(frozen=True)
