@@ -336,7 +336,7 @@ _OPTIONS = (
         not_negative,
         "What each edge takes from the log score.",
         more="By default the logarithm of the number of variables, as if one of a variable's pairs were "
-        "expected to be an edge.",
+        "expected to be an edge; twice that where a table has both states and numbers.",
     ),
     Option(
         "search",

@@ -13,6 +13,7 @@ from scipy.stats import chi2
 import naive_mixed
 from f2sl.stats.answers import UNRELIABLE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
+from f2sl.stats.scores.mixed import log_widths
 from f2sl.stats.tests.mixed import ConditionalGaussian, DegenerateGaussian
 from f2sl.storage.protocol import open_engine
 from marks import few_examples
@@ -176,6 +177,24 @@ def test_scores(question):
             naive_mixed.dg_bic(columns, KINDS, child, given_set), rel=1e-9, abs=1e-6
         )
         assert found[1] == pytest.approx(naive_mixed.dg_bic(columns, KINDS, child, []), rel=1e-9, abs=1e-6)
+
+
+@few_examples
+@given(questions())
+def test_best_of_models(question):
+    columns, child, parent, others = question
+    given_set = sorted([parent, *others])
+    with engine_of(columns) as engine:
+        found = make_score(engine, "bdge").score([(child, tuple(given_set)), (child, ())])
+        binned = [engine.binned.column(v) for v in range(5)]
+        widths = None
+        if KINDS[child] == "number":
+            place = engine.place[child]
+            widths = np.exp(log_widths(engine)[place]) * engine.moments.scaling.unit[place]
+            widths = widths[~np.isnan(widths)]
+    for score, parents in zip(found, (given_set, []), strict=True):
+        expected = naive_mixed.bdge(columns, KINDS, binned, widths, child, parents)
+        assert score == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 @few_examples

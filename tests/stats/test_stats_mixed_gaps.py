@@ -96,7 +96,9 @@ def best_of_models(engine, complete, case, child, parents, also):
     with open_engine(table, 1) as counts:
         score = BDeu().families(counts, child, parents)[0]
     if KINDS[child[0]] == "states":
-        return score
+        if all(KINDS[v] == "states" for v in parents[0]):
+            return score
+        return np.fmax(score, BDGe()._by_bayes(complete, child, parents, also[:, :0])[0])
     values, n = case.columns[child[0]][rows], int(rows.sum())
     place = engine.place[child[0]]
     widths = np.exp(log_widths(engine)[place]) * engine.moments.scaling.unit[place]

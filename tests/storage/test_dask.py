@@ -30,6 +30,7 @@ from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from tables import make_table, random_codes, related_codes, related_numbers
 
 MEMORY = 1 << 28
@@ -115,6 +116,20 @@ def test_moments_are_the_same_to_the_last_bit(client):
     one, other = Moments.of_table(table), Moments.of_table(clustered(table, client))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.variances.tolist() == other.variances.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "gaps"),
+    [(("states", "number") * 2, False), (("states", "number") * 2, True), (("states",) * 4, True)],
+    ids=["mixed", "mixed with gaps", "states with gaps"],
+)
+def test_mixed_tables_and_missing_values_are_learned_as_in_memory(client, kinds, gaps):
+    columns = mixed_columns(4, 200, kinds)
+    table = mixed_table(columns, kinds, missing=drawn_gaps(4, columns) if gaps else None)
+    models = [f2sl.F2SLh().fit(own) for own in (table, clustered(table, client, 3))]
+    assert models[0].graph_.directed_edges
+    assert models[0].graph_ == models[1].graph_ and models[0].score_ == models[1].score_
+    assert models[0].n_tests_ == models[1].n_tests_
 
 
 def test_states_are_counted_once_for_all_orders_of_the_columns(client, monkeypatch):

@@ -18,11 +18,13 @@ from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure import gsbn, local_to_global, pc_stable
 from f2sl.structure.base import STRUCTURE
 from marks import compiled_only, few_examples
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from oracle import nearness, of_graph
 from tables import related_codes, related_numbers
 
 N = 5
 NAMES = [f"v{i}" for i in range(N)]
+MIXED = ("states", "number", "states", "number", "number")
 FAST = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "ggsl": {"start": "v0"}, "mrmr": {"k": 2}}
 
 
@@ -82,6 +84,22 @@ class TestObedience:
         assert known.check(graph) == []
         assert known.check(graph.to_dag()) == []
         assert graph.knowledge == (known if known else None)
+
+    @pytest.mark.parametrize("name", ["f2sl-h", "f2sl-c", "mmhc", "pc-stable"])
+    @pytest.mark.parametrize(
+        ("kinds", "gaps"),
+        [(MIXED, False), (MIXED, True), (("states",) * N, True)],
+        ids=["mixed", "mixed with gaps", "states with gaps"],
+    )
+    @few_examples
+    @given(known=knowledge(), seed=st.integers(0, 1000))
+    def test_nor_does_one_of_mixed_tables_or_with_missing_values(self, name, kinds, gaps, known, seed):
+        columns = mixed_columns(seed, 100, kinds)
+        table = mixed_table(columns, kinds, missing=drawn_gaps(seed, columns) if gaps else None)
+        model = STRUCTURE.create(name, {"knowledge": known})
+        graph = model.fit(table).graph_
+        assert known.check(graph) == []
+        assert known.check(graph.to_dag()) == []
 
     @pytest.mark.parametrize("options", [{"search": "hill-climbing"}, {"max_parents": 3}])
     @few_examples

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl._constants import AUTO
 from f2sl._registry import Entry, Registry, what_is_wrong
-from f2sl.errors import DataError, OptionError, unknown_name
+from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
@@ -25,7 +25,6 @@ from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 from f2sl.storage.protocol import Engine
 from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES, wrong_kinds
-from f2sl.table.table import NEEDS_ALL
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores
@@ -204,8 +203,6 @@ def make_set_scores(
         raise OptionError(f"score: {type(made).__name__} has no method set_formula")
     counts = engine.counts
     assert counts is not None  # what is not for states was refused above
-    if counts.presence.any:
-        raise DataError(f"values are missing, and a search for best networks {NEEDS_ALL}")
     return SetScores(counts, made)
 
 

@@ -31,6 +31,7 @@ from f2sl.stats.measures.base import Measure
 from f2sl.storage.protocol import Engine
 from f2sl.structure.base import WithScore, as_graph
 from f2sl.structure.local_to_global import WithColliders
+from f2sl.table.column import MIXED
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.base import FamilyScores
@@ -54,6 +55,14 @@ def prior_weight(engine: Engine) -> float:
 
     states = np.exp(Information(engine.counts).entropies)
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
+
+
+def edge_cost(engine: Engine) -> float:
+    """Choose what each edge takes from the log score: log(variables), twice that for mixed tables.
+
+    docs/mixed.md shows what the higher cost is worth where families choose among several models.
+    """
+    return math.log(engine.n_variables) * (2.0 if kind_of_engine(engine) == MIXED else 1.0)
 
 
 class F2SLh(WithColliders, WithScore):
@@ -125,7 +134,7 @@ class F2SLh(WithColliders, WithScore):
             start = self._graph_of_tests(engine, names, tested).to_dag()
             weight, cost = self.equivalent_sample_size, self.edge_cost
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
-            self.edge_cost_ = math.log(engine.n_variables) if cost is None else float(cost)
+            self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
             score = make_score(engine, self.score, self.equivalent_sample_size_)
             search = self._search_orders if self.search == "orders" else self._climb
             graph, self.score_ = search(score, names, skeleton, start)

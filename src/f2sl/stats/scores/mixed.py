@@ -13,14 +13,17 @@ All add up over the families of a network, and higher is better.
 **bdge.** Each model gives the probability of a child given its parents, so that what they say of one child
 can be compared:
 
-* a state variable: BDeu, where numbers among the parents are cut into intervals;
+* a state variable, by intervals: BDeu, where numbers among the parents are cut into intervals;
+* a state variable, by Bayes' rule: BDeu given the states among the parents, times the density of the numbers
+  among them given child and states, over that given the states alone (BGe in each configuration);
 * a number, linear: BGe with the indicators of states among the parents as further numbers, so that they
   shift it (additive); or with another equation for each configuration of the states;
 * a number, by intervals: BDeu of its own interval, and uniform within that. It sees relations that are not
   linear, and numbers that are not normal.
 
-A family of states alone has the score "bdeu". Because a number is not described by its children's states as
-well as these by it, equivalent networks may differ in this score, and often the wrong ones are worse.
+A family of states alone has the score "bdeu". By Bayes' rule an edge between a number and states gains as
+much in one direction as in the other, if both take the same model. Often they do not, so that equivalent
+networks may differ in this score.
 
 **cg-bic** is a difference of one number for each set of variables, score(v | P) = L(P + v) - L(P), where L
 has the penalty in it: equivalent networks have the same score, as they have by "dg-bic". Families of states
@@ -47,7 +50,8 @@ from f2sl.stats.scores.dirichlet import BDeu
 from f2sl.stats.scores.gaussian import PRIOR_VARIANCE, GaussianBIC
 from f2sl.stats.scores.likelihood import BIC, LogLikelihood
 from f2sl.stats.scores.tables import FamilyFormula
-from f2sl.storage.mixed.engine import BINS, CELL_BITS, Groups, MixedEngine
+from f2sl.storage.mixed.block_sums import CELL_BITS
+from f2sl.storage.mixed.engine import BINS, Groups, MixedEngine
 from f2sl.storage.moments import DIGITS
 from f2sl.storage.protocol import CountingEngine, Queries, Tables
 from f2sl.table.column import MIXED
@@ -92,8 +96,15 @@ class MixedScore(Score):
         """Score families, and what is left of them without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
         sizes = np.diff(queries.start)
-        for size in np.unique(sizes):
-            own = np.flatnonzero(sizes == size)
+        without_gaps = ~np.maximum.reduceat(data.gaps[queries.variables], queries.start[:-1])
+        without_gaps &= data.any_complete
+        for size in np.unique(sizes[without_gaps]):
+            own = np.flatnonzero(without_gaps & (sizes == size))
+            members = data.complete_place[queries.variables[queries.start[own][:, None] + np.arange(size)]]
+            found.score[own] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
+            found.share[own] = 1.0
+        for size in np.unique(sizes[~without_gaps]):
+            own = np.flatnonzero(~without_gaps & (sizes == size))
             members = queries.variables[queries.start[own][:, None] + np.arange(size)]
             found.score[own], rows = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
             found.share[own] = rows / data.n_rows
@@ -202,12 +213,29 @@ class BDGe(MixedScore):
         """Return the log score of each family, where no values are missing."""
         scores = BDeu(self.equivalent_sample_size).families(_Binned(data.binned), children, parents)
         of_numbers = data.is_number[children]
+        across = ~of_numbers & data.is_number[parents].any(axis=1)
+        if across.any():
+            by_bayes = self._by_bayes(data, children[across], parents[across], parents[across, :0])
+            scores[across] = np.fmax(scores[across], by_bayes)
         if of_numbers.any():
             children, parents = children[of_numbers], parents[of_numbers]
             by_intervals = scores[of_numbers] + log_densities(data)[data.place[children]]
             scores[of_numbers] = np.maximum(by_intervals, self._gaussian(data, children, parents))
             scores[of_numbers] += log_units(data, children)
         return scores
+
+    def _by_bayes(self, data: MixedEngine, children: Integers, parents: Integers, also: Integers) -> Floats:
+        """Return the score of states by Bayes' rule; NaN where there are too many configurations."""
+        presence = data.binned.presence.numbers
+        # Given the states among the parents, on the samples that have all of them.
+        members = np.where(data.is_number[parents], presence[parents], parents)
+        queries = Queries.of_some(np.column_stack([presence[also], members, children]))
+        formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
+        scores = data.binned.evaluate(queries, formula)[:, 0]
+        parts = GaussianParts(data, MarginalByGroup.on(data))
+        limits = np.column_stack([also, children]) if data.any_gaps else None
+        scores += parts.of(np.column_stack([parents, children]), also).log_likelihood
+        return np.asarray(scores - parts.of(parents, limits).log_likelihood)
 
     @staticmethod
     def _gaussian(data: MixedEngine, children: Integers, parents: Integers) -> Floats:
@@ -237,23 +265,30 @@ class BDGe(MixedScore):
         formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
         queries = Queries.of_some(np.column_stack([limits, parents, children]))
         scores = counts.evaluate(queries, formula)[:, 0]
-        columns = _Columns.of(data, children, parents, also, by_rows=True, added=PRIOR_VARIANCE)
-        some = data.is_number[children] & (columns.rows > 0)
+        rows = data.complete_rows(np.column_stack([also, parents, children])).astype(np.float64)
+        across = ~data.is_number[children] & data.is_number[parents].any(axis=1) & (rows > 0)
+        if across.any():
+            by_bayes = self._by_bayes(data, children[across], parents[across], also[across])
+            scores[across] = np.fmax(scores[across], by_bayes)
+        some = data.is_number[children]
         if some.any():
             own, parents, also = children[some], parents[some], also[some]
-            rows = columns.rows[some].astype(np.int64)
+            columns = _Columns.of(data, own, parents, also, by_rows=True, added=PRIOR_VARIANCE)
+            rows[some] = columns.rows
+            # Of a family without rows any score will do.
+            n_rows = np.maximum(columns.rows, 1.0).astype(np.int64)
             # By intervals.
             limits = counts.presence.numbers[np.column_stack([also, parents])]
             in_each = counts.evaluate(Queries.of_some(np.column_stack([limits, own])), counts_of_child, BINS)
             widths = log_widths(data)[data.place[own]]
-            deviations = 0.5 * np.log(columns.squares[some] / rows)
+            deviations = 0.5 * np.log(np.maximum(columns.squares, 1.0) / n_rows)
             densities = -(in_each * (np.where(np.isnan(widths), 0.0, widths) - deviations[:, None])).sum(
                 axis=1
             )
-            densities -= 0.5 * np.log(rows) * (~np.isnan(widths)).sum(axis=1)
+            densities -= 0.5 * np.log(n_rows) * (~np.isnan(widths)).sum(axis=1)
             # By linear equations, of which there may be one for each configuration.
-            additive = marginals(rows, columns.of_all[some], columns.log_all[some])
-            additive -= marginals(rows, columns.of_parents[some], columns.log_parents[some])
+            additive = marginals(n_rows, columns.of_all, columns.log_all)
+            additive -= marginals(n_rows, columns.of_parents, columns.log_parents)
             parts = GaussianParts(data, MarginalByGroup.on(data))
             by_group = (~data.is_number[parents]).any(axis=1)
             if by_group.any():
@@ -261,8 +296,8 @@ class BDGe(MixedScore):
                 found = parts.of(np.column_stack([parents, own]), also).log_likelihood
                 found -= parts.of(parents, np.column_stack([also, own])).log_likelihood
                 additive[by_group] = np.fmax(additive[by_group], found)
-            scores[some] = np.maximum(scores[some] + densities, additive) + columns.log_units[some]
-        return scores, columns.rows
+            scores[some] = np.maximum(scores[some] + densities, additive) + columns.log_units
+        return scores, rows
 
 
 @dataclass(frozen=True)

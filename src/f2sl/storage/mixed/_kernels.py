@@ -186,6 +186,9 @@ def sums_of_columns(
                 row_of_products = products + 3 * (column[i] * (column[i] + 1) // 2)
                 for j in range(i + 1):
                     pair = row_of_products + 3 * column[j]
-                    sums[pair] += high[i] * high[j]
-                    sums[pair + 1] += high[i] * low[j] + low[i] * high[j]
                     sums[pair + 2] += low[i] * low[j]
+                    # Indicators have no coarse halves.
+                    if is_number[i] or is_number[j]:
+                        sums[pair + 1] += high[i] * low[j] + low[i] * high[j]
+                        if is_number[i] and is_number[j]:
+                            sums[pair] += high[i] * high[j]

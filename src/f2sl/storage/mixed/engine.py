@@ -31,21 +31,17 @@ from f2sl._memory import available_bytes
 from f2sl.errors import DataError
 from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.storage.mixed import _kernels
+from f2sl.storage.mixed import block_sums
+from f2sl.storage.mixed.block_sums import CELLS
 from f2sl.storage.moments import DIGITS, CorrelationFormula, Moments, Scaling
-from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, merge_pairs
+from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
 from f2sl.table.column import NUMBER, STATES, Column, places_of
-from f2sl.table.table import Block, Table
+from f2sl.table.table import Table
 
-ROWS_AT_ONCE = 1 << 13
-"""Rows that are made into indicator columns at a time."""
 CELLS_AT_ONCE = 1 << 18
 """Sums that one piece of work makes."""
 BINS = 5
 """Intervals that each number is cut into."""
-CELL_BITS, CELLS = 8, 1 << 12
-"""Numbers are cut between cells of a fine histogram: 2^8 cells in a scale, which is two to four standard
-deviations, and what is beyond so many cells in all is in the outermost."""
 
 
 class RatioFormula(Protocol):
@@ -77,22 +73,6 @@ class Groups:
     first: Integers
     n_groups: Integers
     numbers: Queries
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A batch of queries by the places of columns: members that are states, numbers, and both in order.
-
-    `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query, `numeric`
-    says which of the members are numbers.
-    """
-
-    numeric: Mask
-    states: Queries
-    numbers: Queries
-    members: Queries
-    gap_states: Queries
-    gap_numbers: Queries
 
 
 @dataclass(frozen=True)
@@ -226,7 +206,8 @@ class MixedEngine:
     @cached_property
     def _sums_by_state(self) -> Floats:
         """Sums of each number, as whole numbers, in each state of each variable, (n_numbers, all states)."""
-        coarse, fine = self._table.add_up(partial(_crossed, self._scaling, self._local_cardinalities))
+        how = self._scaling, self._local_cardinalities, False
+        coarse, fine = self._table.add_up(partial(block_sums.crossed, *how))
         return np.asarray(coarse * self._scaling.coarse_unit + fine)
 
     @property
@@ -261,8 +242,8 @@ class MixedEngine:
     def _available_ratios(self, start: Integers) -> _Ratios:
         """Compute each ratio from the samples that have both variables; 0 where the number does not vary."""
         unit = self._scaling.coarse_unit
-        summed = self._table.add_up(partial(_crossed_available, self._scaling, self._local_cardinalities))
-        counts, coarse, fine, *squares = summed
+        how = self._scaling, self._local_cardinalities, True
+        coarse, fine, *squares, counts = self._table.add_up(partial(block_sums.crossed, *how))
         sums, square = coarse * unit + fine, (squares[0] * unit + squares[1]) * unit + squares[2]
         rows, total, square = (np.add.reduceat(part, start, axis=1) for part in (counts, sums, square))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -289,7 +270,7 @@ class MixedEngine:
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))
         start = np.concatenate([[0], np.cumsum(sizes)])
         _check_memory(int(start[-1]), len(occurs))
-        [joint] = self._table.add_up(partial(_joint, self._local_cardinalities))
+        [joint] = self._table.add_up(partial(block_sums.joint, self._local_cardinalities))
         # Where each number's column and each indicator's column are.
         numbers, indicators = (
             start[self.numbers],
@@ -315,7 +296,7 @@ class MixedEngine:
     @cached_property
     def histograms(self) -> Integers:
         """How many samples are in each cell of a fine histogram of each number, (n_numbers, CELLS)."""
-        [counts] = self._table.add_up(partial(_cells_counted, self._scaling))
+        [counts] = self._table.add_up(partial(block_sums.cells_counted, self._scaling))
         return np.asarray(counts)
 
     @cached_property
@@ -338,7 +319,7 @@ class MixedEngine:
             Column(column.name, STATES, column.states or tuple(range(size)), column.gaps)
             for column, size in zip(self._table.columns, sizes.tolist(), strict=True)
         )
-        recode = partial(_recoded, self._scaling, self.cuts, self.states, self.numbers)
+        recode = partial(block_sums.recoded, self._scaling, self.cuts, self.states, self.numbers)
         table = self._table.recoded(columns, recode)
         engine: CountingEngine = table.counting_engine(self.threads.n_threads)
         self._opened += [_ReleasedBlocks(table), engine]
@@ -381,9 +362,18 @@ class MixedEngine:
         """Count the samples that have all variables of each set, one a row."""
         if not self.any_gaps:
             return np.full(len(sets), self.n_rows)
-        distinct, which = np.unique(np.sort(sets, axis=1), axis=0, return_inverse=True)
-        found = self.grouped(Queries.of_matrix(distinct + self.n_variables), _samples)
-        return found[which.reshape(-1)].astype(np.int64)
+        limits = np.sort(self.binned.presence.numbers[sets], axis=1)
+        distinct, which = np.unique(limits, axis=0, return_inverse=True)
+        found = np.full(len(distinct), self.n_rows)
+        some = (distinct >= 0).any(axis=1)
+        if some.any():
+            found[some] = self.binned.evaluate(Queries.of_some(distinct[some]), _samples)[:, 0]
+        return found[which.reshape(-1)]
+
+    @cached_property
+    def any_complete(self) -> bool:
+        """Whether columns of both kinds have no gaps, so that there is a `complete` engine."""
+        return len(np.unique(self.is_number[~self.gaps])) == 2
 
     @cached_property
     def complete(self) -> MixedEngine:
@@ -414,7 +404,7 @@ class MixedEngine:
         owner = np.repeat(np.arange(len(queries)), np.diff(states.start))
         np.multiply.at(sizes, owner, self.cardinalities[states.variables])
         first = np.concatenate([[0], np.cumsum(sizes * _width(np.diff(of_numbers.start)))])
-        sums = self._summed(_summed, queries, first)
+        sums = self._summed(block_sums.summed, queries, first)
         return Groups(sums, first, sizes, Queries(self.place[of_numbers.variables], of_numbers.start))
 
     def _column_sums(self, queries: Queries) -> Groups:
@@ -422,10 +412,10 @@ class MixedEngine:
         sizes = self.cardinalities[own.variables]
         widths = _of_queries(np.add, np.maximum(sizes, 1), own)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        sums = self._summed(_summed_columns, queries, first)
+        sums = self._summed(block_sums.summed_columns, queries, first)
         return Groups(sums, first, np.ones(len(queries), np.int64), Queries(sizes, own.start))
 
-    def _summed(self, function: _Summing, queries: Queries, first: Integers) -> Integers:
+    def _summed(self, function: block_sums.Summing, queries: Queries, first: Integers) -> Integers:
         """Sum up all samples by one of the kernels."""
         n = self.n_variables
         variables, own = queries.variables % n, queries.variables < n
@@ -445,12 +435,14 @@ class MixedEngine:
         wanted = own & ~numbers, own & numbers, own, gaps & ~numbers, gaps & numbers
         parts = [_kept(everyone, chosen) for chosen in wanted]
         local = [Queries(place[part.variables], part.start) for part in parts]
-        asked = _Asked(self.is_number[parts[2].variables], *local)
+        asked = block_sums.Asked(self.is_number[parts[2].variables], *local)
         if isinstance(self._table, MemoryTable):
             return function(codes, *halves, cardinalities, asked, first)
         scaling = self._scaling.part(self.place[used[1]])
         chosen = self._table.select(np.concatenate(used).tolist())
-        [sums] = chosen.add_up(partial(_sums_of_block, function, scaling, cardinalities, asked, first))
+        [sums] = chosen.add_up(
+            partial(block_sums.sums_of_block, function, scaling, cardinalities, asked, first)
+        )
         return np.asarray(sums)
 
     @property
@@ -465,7 +457,7 @@ class MixedEngine:
     @cached_property
     def _halves(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The numbers of a table in memory as whole numbers, both halves, (n_numbers, n_rows)."""
-        return _as_integers(self._scaling, self._table.add_up(lambda block: (block.numbers,))[0])
+        return block_sums.as_integers(self._scaling, self._table.add_up(lambda block: (block.numbers,))[0])
 
 
 class _ReleasedBlocks:
@@ -480,34 +472,6 @@ class _ReleasedBlocks:
             self._table.close()
         else:
             blocks.release()
-
-
-def _cells(scaling: Scaling, numbers: Floats) -> Integers:
-    """Return the cell of a fine histogram that each number is in."""
-    coarse, _ = scaling.halves(numbers)
-    cells = np.floor(coarse / 2.0 ** (scaling.coarse_bits - CELL_BITS)).astype(np.int64) + CELLS // 2
-    return np.clip(cells, 0, CELLS - 1)
-
-
-def _cells_counted(scaling: Scaling, block: Block) -> tuple[Integers]:
-    cells, there = _cells(scaling, block.numbers), ~np.isnan(block.numbers)
-    counts = [np.bincount(row[own], minlength=CELLS) for row, own in zip(cells, there, strict=True)]
-    return (np.stack(counts),)
-
-
-def _recoded(
-    scaling: Scaling, cuts: tuple[Integers, ...], states: Integers, numbers: Integers, block: Block
-) -> NDArray[Any]:
-    """Return the codes of all columns, with numbers cut into intervals."""
-    rows = block.codes.shape[1]
-    codes = np.empty((len(states) + len(numbers), rows), np.result_type(block.codes.dtype, np.uint8))
-    codes[states] = block.codes
-    for v, own, cells, values in zip(
-        numbers, cuts, _cells(scaling, block.numbers), block.numbers, strict=True
-    ):
-        codes[v] = np.searchsorted(own, cells, side="right")
-        codes[v, np.isnan(values)] = len(own) + 1
-    return codes
 
 
 def _kept(queries: Queries, wanted: NDArray[np.bool_]) -> Queries:
@@ -528,134 +492,9 @@ def _width(q: Any) -> Any:
     return 1 + 2 * q + 3 * q * (q + 1) // 2
 
 
-def _as_integers(scaling: Scaling, numbers: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    # Squares of both halves add up to at most 2^52, so that none has more than 26 bits.
-    coarse, fine = scaling.halves(numbers)
-    coarse[np.isnan(numbers)] = _kernels.GAP
-    return coarse.astype(np.int32), fine.astype(np.int32)
-
-
-def _summed(
-    codes: NDArray[Any],
-    coarse: NDArray[np.int32],
-    fine: NDArray[np.int32],
-    cardinalities: Integers,
-    asked: _Asked,
-    first: Integers,
-) -> Integers:
-    sums = np.empty(int(first[-1]), np.int64)
-    _kernels.sums_by_group(
-        codes,
-        coarse,
-        fine,
-        cardinalities,
-        asked.states.variables,
-        asked.states.start,
-        asked.numbers.variables,
-        asked.numbers.start,
-        asked.gap_states.variables,
-        asked.gap_states.start,
-        asked.gap_numbers.variables,
-        asked.gap_numbers.start,
-        first,
-        sums,
-    )
-    return sums
-
-
-def _summed_columns(
-    codes: NDArray[Any],
-    coarse: NDArray[np.int32],
-    fine: NDArray[np.int32],
-    cardinalities: Integers,
-    asked: _Asked,
-    first: Integers,
-) -> Integers:
-    sums = np.empty(int(first[-1]), np.int64)
-    _kernels.sums_of_columns(
-        codes,
-        coarse,
-        fine,
-        cardinalities,
-        asked.members.variables,
-        asked.numeric,
-        asked.members.start,
-        asked.gap_states.variables,
-        asked.gap_states.start,
-        asked.gap_numbers.variables,
-        asked.gap_numbers.start,
-        first,
-        sums,
-    )
-    return sums
-
-
-def _samples(groups: Groups) -> Floats:
-    """Return the number of samples of queries that have neither states nor numbers."""
-    return groups.sums.astype(np.float64)
-
-
-_Summing = Callable[..., Integers]
-"""`_summed` or `_summed_columns`."""
-
-
-def _sums_of_block(
-    function: _Summing,
-    scaling: Scaling,
-    cardinalities: Integers,
-    asked: _Asked,
-    first: Integers,
-    block: Block,
-) -> tuple[Integers]:
-    return (function(block.codes, *_as_integers(scaling, block.numbers), cardinalities, asked, first),)
-
-
-def _indicators(cardinalities: Integers, codes: NDArray[Any]) -> Floats:
-    """Make a column of zeros and ones for each state of each variable, (all states, rows)."""
-    n = int(cardinalities.sum())
-    found = np.zeros((n + 1, codes.shape[1]))
-    first = np.concatenate([[0], np.cumsum(cardinalities)])[:-1]
-    # Missing values go to a row of their own, which is left out.
-    at = np.where(codes < cardinalities[:, None], codes.astype(np.int64) + first[:, None], n)
-    found[at, np.arange(codes.shape[1])] = 1.0
-    return found[:n]
-
-
-def _crossed(scaling: Scaling, cardinalities: Integers, block: Block) -> tuple[Floats, Floats]:
-    """Sum up both halves of each number in each state, (n_numbers, all states) each."""
-    shape = len(block.numbers), int(cardinalities.sum())
-    coarse, fine = np.zeros(shape), np.zeros(shape)
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE]).T
-        high, low = scaling.halves(block.numbers[:, a : a + ROWS_AT_ONCE])
-        # Sums of whole numbers below 2^53 are exact in whatever order.
-        coarse += high @ indicators
-        fine += low @ indicators
-    return coarse, fine
-
-
-def _crossed_available(scaling: Scaling, cardinalities: Integers, block: Block) -> tuple[Floats, ...]:
-    """Sum up each number in each state: samples, both halves, and the three parts of squares."""
-    totals = np.zeros((6, len(block.numbers), int(cardinalities.sum())))
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE]).T
-        numbers = block.numbers[:, a : a + ROWS_AT_ONCE]
-        high, low = scaling.halves(numbers)
-        there = (~np.isnan(numbers)).astype(np.float64)
-        for total, part in zip(
-            totals, (there, high, low, high * high, 2 * high * low, low * low), strict=True
-        ):
-            total += part @ indicators
-    return tuple(totals)
-
-
-def _joint(cardinalities: Integers, block: Block) -> tuple[Floats]:
-    """Count each two states of all variables together, (all states, all states)."""
-    total = np.zeros((int(cardinalities.sum()),) * 2)
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE])
-        total += indicators @ indicators.T
-    return (total,)
+def _samples(tables: Tables) -> Floats:
+    """Return the number of samples of each table."""
+    return tables.totals.astype(np.float64)
 
 
 def _check_memory(n_columns: int, n_states: int) -> None:
