@@ -134,7 +134,7 @@ def bootstrap(
         if reading.engine == "dask" and reading.scheduler is None:
             given["engine"] = "dask"
         if out is not None:
-            interrupts.keeping(f"what was finished is in {printable(out)}, and --resume goes on")
+            interrupts.keeping("--resume goes on with what was finished")
         with progress(quiet), reading.for_resampling().read(algorithm, learner) as table:
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
@@ -145,6 +145,13 @@ def bootstrap(
                 interrupts.put_off()
                 if not found.n_replicates:
                     raise KeyboardInterrupt from None
+                kept = (
+                    "nothing was written"
+                    if out is None
+                    else f"{printable(out)} has them, and --resume goes on"
+                )
+                told = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
+                interrupts.keeping(f"{told}; {kept}")
     comparison = None if true_graph is None else compare(true_graph, found)
     if picture is not None:
         save_picture(found.graph, picture)

@@ -28,6 +28,9 @@ from f2sl.structure.base import STRUCTURE, StructureLearner
 from f2sl.table import Table
 from f2sl.table.notes import remarks, warn_of_identifiers
 
+HERE = object()
+"""In the place of a scheduler: workers that are processes of this machine."""
+
 
 def bootstrap(
     data: Any,
@@ -97,8 +100,8 @@ def bootstrap(
     chosen.check_options()
     if out is not None:
         check_writable(out)
-    if reading.pop("engine", "auto") == "dask" and scheduler is None:
-        scheduler = "here"
+    if reading.get("engine") == "dask":  # the replicates go to the cluster, and not the rows
+        reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, _shown(chosen.verbose):
         with stage("reading the table"):
             table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
@@ -178,7 +181,7 @@ def problems(
         yield from check(checked_threshold, "threshold", threshold)
     yield from check(resolve_jobs, n_jobs)
     if resume and out is None:
-        yield "resume needs the file to go on in: say which with out="
+        yield "resume goes on in the file of the result, and none is named (out)"
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:
@@ -243,7 +246,7 @@ def _runner(
         from f2sl._memory import memory_limit
         from f2sl.storage.dask.runtime import Cluster
 
-        cluster = Cluster.connect(None if scheduler == "here" else scheduler, jobs, memory_limit(None))
+        cluster = Cluster.connect(None if scheduler is HERE else scheduler, jobs, memory_limit(None))
         own.callback(cluster.close)
         return lambda numbers: run_on_cluster(resampling, table, numbers, cluster)
     if jobs == 1:

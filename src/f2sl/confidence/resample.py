@@ -124,8 +124,8 @@ def _varying(table: MemoryTable) -> list[int]:
 def shown_by(learner: StructureLearner) -> PDAG:
     """Return the links and directions that a fitted learner shows.
 
-    A score gives all DAGs of an equivalence class the same value. So of a DAG only those arrows are shown that
-    all of its class have; learners by weights choose among these by the size of the noise.
+    A score gives all DAGs of an equivalence class the same value. So of a DAG only those arrows are shown
+    that all of its class have; learners by weights choose among these by the size of the noise.
     """
     graph = learner.graph_
     if not isinstance(graph, DAG) or learner.tells_all_directions:

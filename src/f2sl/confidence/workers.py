@@ -12,6 +12,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -141,6 +142,7 @@ def _work(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
@@ -153,6 +155,14 @@ def _work(
             except Exception as error:
                 found = _sendable(error)
             pipe.send(found)
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that started this one is gone, and go as well, whatever is under way."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _sendable(error: Exception) -> Exception:
