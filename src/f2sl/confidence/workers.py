@@ -7,6 +7,7 @@ the compiled loops, from the start.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -147,6 +148,7 @@ def _work(
     for stream in (1, 2):
         os.dup2(nowhere, stream)
     warnings.simplefilter("ignore")
+    gc.freeze()  # what was there before is shared with the other processes as long as no one touches it
     with suppress(EOFError, ConnectionError), one_blas_thread():
         while True:
             number = pipe.recv()
