@@ -39,7 +39,6 @@ EXAMPLES = examples(
     "f2sl bootstrap data.csv --algorithm f2sl-h --replicates 500 --seed 1 --out confidence.json --resume",
     "f2sl bootstrap data.csv --method subsample --threshold 0.9 --out graph.graphml --plot graph.svg",
     "f2sl bootstrap data.csv --scheduler tcp://host:8786 --out confidence.json",
-    "f2sl compare confidence.json truth.json",
 )
 
 
