@@ -328,8 +328,8 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
             {"replicates": 0, "seed": -1, "method": "jackknife", "threshold": 2, "n_jobs": 0, "resume": True},
             "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
             "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
-            "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if left "
-            "out), not 0; resume goes on in the file of the result, and none is named (out)",
+            "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
+            "left out), not 0; resume goes on in the file of the result, and none is named (out)",
         ),
         ({"replicates": 5, "method": "subsample"}, "replicates must be even with the method 'subsample'"),
         ({"replicates": True}, "replicates must be a whole number"),

@@ -129,7 +129,12 @@ def bootstrap(
         refuse(problems(replicates, seed, method, threshold, reading.jobs, out, resume))
         true_graph = None if truth is None else load_any_graph(truth)
         learner = create_learner(STRUCTURE, algorithm, options)
-        given = {"n_jobs": reading.jobs, "scheduler": reading.scheduler, "out": out, "resume": resume}
+        given: dict[str, Any] = {
+            "n_jobs": reading.jobs,
+            "scheduler": reading.scheduler,
+            "out": out,
+            "resume": resume,
+        }
         if reading.engine == "dask" and reading.scheduler is None:
             given["engine"] = "dask"
         if out is not None:

@@ -219,8 +219,8 @@ def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int
 
 def _described(value: Any) -> str:
     """Describe an object of a user's, whose own words may name a place in memory."""
-    plain = type(value).__repr__ is object.__repr__
-    return f"{type(value).__module__}.{type(value).__qualname__}" if plain else repr(value)
+    kind: Any = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(value)
 
 
 def _stored(

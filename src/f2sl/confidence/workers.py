@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from f2sl._threads import one_blas_thread
 from f2sl.confidence.resample import Replicate, Resampling
@@ -57,8 +57,8 @@ def run_in_processes(
         for pipe in [pipe for _ in range(AHEAD) for pipe in pipes]:
             _hand_out(pipe, left, busy)
         while any(busy.values()):
-            for pipe in wait([pipe for pipe, n in busy.items() if n]):
-                assert isinstance(pipe, Connection)
+            for ready in wait([pipe for pipe, n in busy.items() if n]):
+                pipe = cast(Connection, ready)
                 found = _received(pipe)
                 busy[pipe] -= 1
                 _hand_out(pipe, left, busy)
@@ -91,7 +91,7 @@ def _received(pipe: Connection) -> Replicate:
 def _started(resampling: Resampling, table: MemoryTable, n_jobs: int) -> Iterator[list[Connection]]:
     """Start processes for the length of a ``with`` block; gives a pipe to each."""
     # Elsewhere than on Linux, libraries of the system do not survive forking.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     pipes: list[Connection] = []
     processes = []
     try:
