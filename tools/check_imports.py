@@ -36,6 +36,7 @@ ORDER = [
     ["structure"],
     ["examples", "experiments"],
     ["api"],
+    ["confidence"],
     ["cli"],
     ["__init__", "__main__"],
 ]

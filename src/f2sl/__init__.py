@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from f2sl.api import learn as learn
     from f2sl.api import learn_mb as learn_mb
     from f2sl.api import learn_pc as learn_pc
+    from f2sl.confidence import Confidence as Confidence
+    from f2sl.confidence import bootstrap as bootstrap
     from f2sl.errors import DataError as DataError
     from f2sl.errors import F2SLError as F2SLError
     from f2sl.errors import FileError as FileError
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BayesianNetwork": "network",
     "CITest": "stats.tests.base",
+    "Confidence": "confidence",
     "DAG": "graph",
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
@@ -93,6 +96,7 @@ _HOMES = {
     "Score": "stats.scores.base",
     "TC": "structure.tc",
     "Table": "table",
+    "bootstrap": "confidence",
     "check": "reading",
     "compare": "graph",
     "compare_pc": "graph",

@@ -143,9 +143,9 @@ def number_or_word(text: str) -> float | str:
         return text
 
 
-LEARN = ("learn",)
-LEARN_AND_PC = ("learn", "pc")
-ALL_COMMANDS = ("learn", "pc", "mb")
+LEARN = ("learn", "bootstrap")
+LEARN_AND_PC = (*LEARN, "pc")
+ALL_COMMANDS = (*LEARN_AND_PC, "mb")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from f2sl.graph import DAG, PDAG, load_graph
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.structure.base import STRUCTURE
 
-COMMANDS = ("learn", "pc", "mb", "compare", "algorithms", "example", "networks", "sample")
+COMMANDS = ("learn", "bootstrap", "pc", "mb", "compare", "algorithms", "example", "networks", "sample")
 
 
 @pytest.fixture
@@ -213,7 +213,8 @@ def test_algorithms_as_json():
 
 
 @pytest.mark.parametrize(
-    ("command", "registry"), [("learn", STRUCTURE), ("pc", LOCAL), ("mb", MARKOV_BLANKET)]
+    ("command", "registry"),
+    [("learn", STRUCTURE), ("bootstrap", STRUCTURE), ("pc", LOCAL), ("mb", MARKOV_BLANKET)],
 )
 def test_every_option_of_every_learner_can_be_given(command, registry):
     for entry in registry:
@@ -266,7 +267,7 @@ def test_groups_of_options_stand_under_their_headings(capsys):
     [
         (
             ["lern", "x"],
-            "unknown command 'lern'; did you mean 'learn'? Known: learn, pc, mb, check, compare,",
+            "unknown command 'lern'; did you mean 'learn'? Known: learn, bootstrap, pc, mb, check, compare,",
         ),
         (["learn"], "missing argument 'DATA'; see f2sl learn --help"),
         (["compare", "graph.json"], "missing argument 'TRUTH'; see f2sl compare --help"),

@@ -376,3 +376,21 @@ def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(OptionError, match=r'needs Dask.*pip install "f2sl\[cluster\]"'):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask")
+
+
+def test_each_replicate_of_a_bootstrap_is_one_task(client, monkeypatch):
+    submitted = []
+    well = Cluster.submit
+
+    def submit(self, function, *arguments, **options):
+        submitted.append((function.__name__, arguments[-1]))
+        return well(self, function, *arguments, **options)
+
+    monkeypatch.setattr(Cluster, "submit", submit)
+    table = f2sl.open_table(small_table())
+    found = f2sl.bootstrap(table, "f2sl-c", 6, method="subsample", scheduler=client)
+    assert submitted == [("_task", number) for number in range(6)]
+    here = f2sl.bootstrap(table, "f2sl-c", 6, method="subsample", n_jobs=1)
+    assert found.counts.tolist() == here.counts.tolist()
+    with pytest.raises(DataError, match="must be in memory, and this table is on a cluster"):
+        f2sl.bootstrap(clustered(table, client), "f2sl-c", 6)

@@ -33,7 +33,19 @@ FLAGS = {
     **{name: option.flag for name, option in CATALOGUE.items() if option.commands or name == "n_jobs"},
     **{
         name: f"--{name}"
-        for name in (*READING_OPTIONS, "rows", "jobs", "networks", "algorithms", "sizes", "sets")
+        for name in (
+            *READING_OPTIONS,
+            "rows",
+            "jobs",
+            "replicates",
+            "method",
+            "resume",
+            "out",
+            "networks",
+            "algorithms",
+            "sizes",
+            "sets",
+        )
     },
     "memory_limit": "--memory-limit",
 }
@@ -204,20 +216,25 @@ Silent = Annotated[
 """The same for commands without ``--json``."""
 
 
+_LEARNER = "learner_"
+
+
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     """Turn the parameter ``options`` of a command into one option for each of the catalogue meant for it.
 
     The command receives a dictionary of those that were given. Options about knowledge become one of them.
+    Where the command has an option of the same name, that of learners begins with ``--learner-``.
     """
+    own = inspect.signature(command).parameters
     learners = [
         inspect.Parameter(
-            option.name,
+            _LEARNER * (option.name in own) + option.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
                 option.type | None,
                 typer.Option(
-                    option.flag,
+                    f"--learner-{option.flag[2:]}" if option.name in own else option.flag,
                     help=option.help,
                     parser=option.parser,
                     metavar=option.metavar,
@@ -232,7 +249,7 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     def given(**values: Any) -> dict[str, Any]:
         about_edges = {parameter.name: values.pop(parameter.name) for parameter in PARAMETERS}
         values["knowledge"] = parse_knowledge(**about_edges)
-        return {param: value for param, value in values.items() if value is not None}
+        return {param.removeprefix(_LEARNER): value for param, value in values.items() if value is not None}
 
     return spread(command, "options", [*learners, *PARAMETERS], given)
 

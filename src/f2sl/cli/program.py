@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from f2sl._version import __version__
 from f2sl.cli import (
     algorithms,
+    bootstrap,
     check,
     compare,
     example,
@@ -54,6 +55,7 @@ def _add(name: str, command: Callable[..., None], epilog: str, summary: str) -> 
 
 
 _add("learn", learn.learn, learn.EXAMPLES, "Learn a graph from a table.")
+_add("bootstrap", bootstrap.bootstrap, bootstrap.EXAMPLES, "Tell how sure a learned graph is.")
 _add("pc", one_target.pc, one_target.PC_EXAMPLES, "Find one variable's parents and children.")
 _add("mb", one_target.mb, one_target.MB_EXAMPLES, "Find one variable's Markov blanket.")
 _add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")

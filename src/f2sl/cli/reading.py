@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,10 @@ class TableOptions:
             "na": self.na or (),
             "drop": self.drop or (),
         }
+
+    def for_resampling(self) -> TableOptions:
+        """Return the same with the table in memory; a scheduler is for the replicates then."""
+        return replace(self, engine="auto" if self.engine == "dask" else self.engine, scheduler=None)
 
     def _kinds(self) -> str | dict[str, str]:
         number, states = self.number or [], self.states or []

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,13 +88,14 @@ class _Counts(NamedTuple):
         return self.reverse + self.undirected + self.miss + self.extra
 
 
-def compare(true_graph: PDAG, learned_graph: PDAG) -> Comparison:
+def compare(true_graph: Any, learned_graph: Any) -> Comparison:
     """Compare a learned graph with the true one.
 
     Parameters
     ----------
     true_graph, learned_graph
-        DAGs or PDAGs over the same names, in any order.
+        DAGs or PDAGs over the same names, in any order; or what has one as its ``graph``: a network or a
+        :class:`f2sl.Confidence`.
 
     Raises
     ------
@@ -111,6 +112,7 @@ def compare(true_graph: PDAG, learned_graph: PDAG) -> Comparison:
     skeleton:   precision 0.667, recall 0.667, F1 0.667
     edges: 3 learned, 3 true, 1 correct
     """
+    true_graph, learned_graph = (getattr(one, "graph", one) for one in (true_graph, learned_graph))
     for graph in (true_graph, learned_graph):
         if not isinstance(graph, PDAG):
             raise GraphError(

@@ -24,13 +24,13 @@ SIZE_OF_TEXT = 8.0
 KINDS = (".svg", ".png", ".pdf")
 
 
-def plot(graph: PDAG, path: str | Path | None = None, *, isolated: bool = False) -> Any:
+def plot(graph: Any, path: str | Path | None = None, *, isolated: bool = False) -> Any:
     """Draw a graph; with `path`, save the picture there (.svg, .png or .pdf).
 
     Parameters
     ----------
     graph : PDAG
-        What to draw; a fitted learner will do as well.
+        What to draw; a fitted learner or a :class:`f2sl.Confidence` will do as well.
     path : str or Path, optional
         Where to save; the format goes by the suffix.
     isolated : bool
@@ -44,7 +44,7 @@ def plot(graph: PDAG, path: str | Path | None = None, *, isolated: bool = False)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    graph = getattr(graph, "graph_", graph)
+    graph = getattr(graph, "graph_", getattr(graph, "graph", graph))
     names = [name for name in graph.nodes if isolated or graph.adjacent(name)]
     layout = lay_out(graph.to_dag(), names)
     figure = Figure(figsize=(max(4.0, 0.3 + layout.width), max(2.0, 0.8 * layout.height + 0.4)))

@@ -208,27 +208,28 @@ def _candidate_sets(
     if len(middle) == 1:
         near_a, near_d = near_a[near_a != middle[0]], near_d[near_d != middle[0]]
     yield from test.reliable_subsets(a, d, near_a, size)
+    of_both = len(set(near_a.tolist()).intersection(near_d.tolist()))
     for sets in test.reliable_subsets(a, d, near_d, size):
         # Subsets of A's neighbours have been tried already.
-        yield sets[~np.isin(sets, near_a).all(axis=1)]
+        yield sets if of_both < size else sets[~np.isin(sets, near_a).all(axis=1)]
 
 
 def _batches(sets: Iterable[tuple[int, Integers]]) -> Iterator[tuple[Integers, Integers]]:
     """Gather sets of many pairs into batches of bounded size; yield the pair of each set, and the sets."""
-    numbers: list[Integers] = []
+    numbers: list[int] = []
     rows: list[Integers] = []
     load = 0
     for number, given in sets:
         if not len(given):
             continue
-        numbers.append(np.full(len(given), number))
+        numbers.append(number)
         rows.append(given)
         load += len(given)
         if load >= TESTS_PER_BATCH:
-            yield np.concatenate(numbers), np.concatenate(rows)
+            yield np.repeat(numbers, [len(part) for part in rows]), np.concatenate(rows)
             numbers, rows, load = [], [], 0
     if rows:
-        yield np.concatenate(numbers), np.concatenate(rows)
+        yield np.repeat(numbers, [len(part) for part in rows]), np.concatenate(rows)
 
 
 def directions(triples: Integers) -> list[tuple[int, int]]:

@@ -108,6 +108,8 @@ class StructureLearner(Estimator):
     """What the weights of the graph's edges are, in a word."""
     requires: ClassVar[tuple[str, ...]] = ("_learn",)
     """The methods that a learner must have."""
+    tells_all_directions: ClassVar[bool] = False
+    """Whether a DAG that it learns is one of its equivalence class for a reason in the data."""
 
     knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")

@@ -32,6 +32,7 @@ class ByWeights(StructureLearner):
     takes = ("states", "number")
 
     strength_unit = "weight"
+    tells_all_directions = True
 
     threshold: float = option("threshold")
     standardize: bool = option("standardize")

@@ -7,13 +7,14 @@
 run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
 has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`).
 
-Of a network, in the format of :mod:`f2sl.network.json_file`, the graph is read.
+Of a network, in the format of :mod:`f2sl.network.json_file`, the graph is read; a confidence has the keys of
+its averaged graph, and more (see :class:`f2sl.Confidence`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl.errors import GraphError, OptionError
@@ -23,11 +24,11 @@ from f2sl.graph.pdag import PDAG
 if TYPE_CHECKING:
     from f2sl.knowledge import Knowledge
 
-FORMAT, NETWORK, VERSION = "f2sl-graph", "f2sl-network", 1
+FORMAT, NETWORK, CONFIDENCE, VERSION = "f2sl-graph", "f2sl-network", "f2sl-confidence", 1
 
 
-def write(graph: PDAG) -> Iterator[str]:
-    """Yield the text of `graph` in JSON, one line in all.
+def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None) -> Iterator[str]:
+    """Yield the text of `graph` in JSON, one line in all; `more` is what another `form` has beside it.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def write(graph: PDAG) -> Iterator[str]:
     <BLANKLINE>
     """
     kind = type(graph).__name__
-    yield f'{{"format":"{FORMAT}","version":{VERSION},"kind":"{kind}","nodes":['
+    yield f'{{"format":"{form}","version":{VERSION},"kind":"{kind}","nodes":['
     yield from _joined(_text(name) for name in graph.nodes)
     yield '],"directed":['
     yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.directed_edges)
@@ -51,9 +52,14 @@ def write(graph: PDAG) -> Iterator[str]:
         yield from _joined(weight or "null" for _, _, weight in lines(graph))
         yield "]}"
     if graph.knowledge:
-        known = json.dumps(graph.knowledge.as_dict(), ensure_ascii=False, separators=(",", ":"))
-        yield f',"knowledge":{known}'
+        yield f',"knowledge":{_compact(graph.knowledge.as_dict())}'
+    for key, value in (more or {}).items():
+        yield f",{_text(key)}:{_compact(value)}"
     yield "}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _text(name: str) -> str:
@@ -75,7 +81,7 @@ def read(content: bytes) -> PDAG:
     >>> read(b'{"format": "f2sl-graph", "version": 1, "nodes": ["a", "b"], "directed": [["a", "b"]]}')
     DAG(2 nodes, 1 directed and 0 undirected edges)
     """
-    given = parsed(content, (FORMAT, NETWORK))
+    given = parsed(content, (FORMAT, NETWORK, CONFIDENCE))
     if given["format"] == NETWORK:
         families = families_of(given)
         edges = [(parent, name) for name, parents in families for parent in parents]
@@ -84,8 +90,7 @@ def read(content: bytes) -> PDAG:
     directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
     weights = _weights(given.get("weights"), directed, undirected)
     graph = as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
-    if given.get("knowledge") is not None:
-        graph.knowledge = _knowledge(given["knowledge"])
+    graph.knowledge = knowledge_of(given)
     return graph
 
 
@@ -116,8 +121,11 @@ def families_of(network: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def _knowledge(given: Any) -> Knowledge:
-    """Read what was known about the edges."""
+def knowledge_of(file: Mapping[str, Any]) -> Knowledge | None:
+    """Read what was known about the edges, if the file says so."""
+    given = file.get("knowledge")
+    if given is None:
+        return None
     from f2sl.knowledge import Knowledge
     from f2sl.knowledge.files import KEYS
 

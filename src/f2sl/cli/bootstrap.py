@@ -1,0 +1,253 @@
+"""``f2sl bootstrap``: how sure a learned graph is."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.compare import metrics
+from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph, save_picture
+from f2sl.cli.help import examples
+from f2sl.cli.interrupts import interrupts
+from f2sl.cli.options import (
+    LEARNING,
+    OUTPUT,
+    AsJson,
+    Quiet,
+    as_flags,
+    create_learner,
+    in_terms_of_flags,
+    with_learner_options,
+)
+from f2sl.cli.output import count, printable
+from f2sl.cli.progress import progress
+from f2sl.cli.reading import TableOptions, with_reading_options
+from f2sl.cli.summary import as_lists, strongest_edges
+from f2sl.errors import Interrupted
+
+if TYPE_CHECKING:
+    from f2sl.confidence import Confidence
+    from f2sl.graph import Comparison
+
+RESAMPLING = "Resampling"
+EXAMPLES = examples(
+    "f2sl bootstrap data.csv --out confidence.json",
+    "f2sl bootstrap data.csv --algorithm f2sl-h --replicates 500 --seed 1 --out confidence.json --resume",
+    "f2sl bootstrap data.csv --method subsample --threshold 0.9 --out graph.graphml --plot graph.svg",
+    "f2sl bootstrap data.csv --scheduler tcp://host:8786 --out confidence.json",
+)
+
+
+@with_learner_options
+@with_reading_options
+def bootstrap(
+    reading: TableOptions,
+    options: dict[str, Any],
+    replicates: Annotated[int, typer.Option(help="How often to learn.", rich_help_panel=RESAMPLING)] = 200,
+    seed: Annotated[
+        int, typer.Option(help="What is drawn at random is drawn by this.", rich_help_panel=RESAMPLING)
+    ] = 0,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="Draw as many rows as there are, with replacement (bootstrap), or learn from halves of the "
+            "rows (subsample), which gives a bound on false links.",
+            rich_help_panel=RESAMPLING,
+        ),
+    ] = "bootstrap",
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="Least confidence of a link of the averaged graph; estimated by default.",
+            rich_help_panel=RESAMPLING,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the replicates stored in --out.", rich_help_panel=RESAMPLING
+        ),
+    ] = False,
+    algorithm: Annotated[
+        str,
+        typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
+    ] = "f2sl-c",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to save the confidences (.json), or the averaged graph with them as weights (.csv, "
+            ".dot, .graphml or .gml).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Where to save a picture of the averaged graph, thick lines for confident links: .svg, .png "
+            "or .pdf (needs Matplotlib).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            "--truth",
+            metavar="FILE or NETWORK",
+            help="Compare the averaged graph with the graph in this file, or of a bundled network.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from resampled rows, and tell how often each pair of variables is linked, and which way.
+
+    Replicates are stored as they are finished: with --resume the same command goes on where it was ended.
+    """
+    started = time.perf_counter()
+    with in_terms_of_flags():
+        if picture is not None:
+            check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
+        if out is not None:
+            check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
+        reading.check()
+        from f2sl._options import refuse
+        from f2sl.confidence.bootstrap import bootstrap as run
+        from f2sl.confidence.bootstrap import problems
+        from f2sl.graph import PDAG, compare
+        from f2sl.structure.base import STRUCTURE
+
+        refuse(problems(replicates, seed, method, threshold, reading.jobs, out, resume))
+        true_graph = None if truth is None else load_any_graph(truth)
+        learner = create_learner(STRUCTURE, algorithm, options)
+        given: dict[str, Any] = {
+            "n_jobs": reading.jobs,
+            "scheduler": reading.scheduler,
+            "out": out,
+            "resume": resume,
+        }
+        if reading.engine == "dask" and reading.scheduler is None:
+            given["engine"] = "dask"
+        if out is not None:
+            interrupts.keeping("--resume goes on with what was finished")
+        with progress(quiet), reading.for_resampling().read(algorithm, learner) as table:
+            if true_graph is not None:
+                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+            try:
+                found = run(table, learner, replicates, seed, method, threshold, **given)
+            except Interrupted as error:
+                found = error.finished
+                interrupts.put_off()
+                if not found.n_replicates:
+                    raise KeyboardInterrupt from None
+                kept = (
+                    "nothing was written"
+                    if out is None
+                    else f"{printable(out)} has them, and --resume goes on"
+                )
+                told = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
+                interrupts.keeping(f"{told}; {kept}")
+    comparison = None if true_graph is None else compare(true_graph, found)
+    if picture is not None:
+        save_picture(found.graph, picture)
+    notes = [as_flags(note) for note in found.notes]
+    if as_json:
+        output.show_json(_facts(found, algorithm, notes, out, picture, comparison))
+    elif not quiet:
+        _show(found, algorithm, notes, out, picture, time.perf_counter() - started)
+        if comparison is not None:
+            output.show(metrics(f"\nCompared with {printable(str(truth))}", comparison))
+    elif not found.complete:
+        output.tell_of_incomplete(notes)
+
+
+def _facts(
+    found: Confidence,
+    algorithm: str,
+    notes: list[str],
+    out: Path | None,
+    picture: Path | None,
+    comparison: Comparison | None,
+) -> dict[str, Any]:
+    """Return the summary for programs; every key is there, null where there is nothing to tell."""
+    return {
+        "algorithm": algorithm,
+        "options": found.asked["options"],
+        "method": found.asked["method"],
+        "seed": found.asked["seed"],
+        "rows": found.asked["rows"],
+        "variables": len(found.nodes),
+        "replicates": found.replicates,
+        "finished": found.n_replicates,
+        "complete": found.complete,
+        "threshold": found.threshold,
+        "estimated": found.estimated,
+        "false_links": found.false_links,
+        "pairs": len(found.pairs),
+        "notes": notes,
+        "out": None if out is None else str(out),
+        "picture": None if picture is None else str(picture),
+        "comparison": None if comparison is None else comparison.as_dict(),
+        "strongest": [vars(edge) for edge in strongest_edges(found.graph)],
+        "graph": as_lists(found.graph),
+    }
+
+
+def _show(
+    found: Confidence,
+    algorithm: str,
+    notes: list[str],
+    out: Path | None,
+    picture: Path | None,
+    seconds: float,
+) -> None:
+    """Print the summary for people."""
+    graph, asked = found.graph, found.asked
+    how = "estimated" if found.estimated else "given"
+    done = f"{found.n_replicates:,} of {found.replicates:,} replicates"
+    done = count(found.replicates, "replicate") if found.complete else f"INCOMPLETE: {done}"
+    lines = [
+        ("Read", f"{count(asked['rows'], 'row')}, {count(len(found.nodes), 'variable')}"),
+        *(("Note", printable(note)) for note in notes),
+        *([("Knowledge", printable(str(found.knowledge)))] if found.knowledge else []),
+        ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['seed']})"),
+        ("Linked", f"{count(len(found.pairs), 'pair')} at least once"),
+        ("Threshold", f"{found.threshold:g} ({how})"),
+        (
+            "Graph",
+            f"{count(graph.n_edges, 'edge')}: {len(graph.directed_array):,} directed, "
+            f"{len(graph.undirected_array):,} undirected",
+        ),
+    ]
+    if found.false_links is not None:
+        lines.append(("False links", f"{found.false_links:.2f} at most are to be expected"))
+    lines.append(("Time", f"{seconds:.2f} s"))
+    lines += [
+        (label, printable(path)) for label, path in (("Saved", out), ("Drawn", picture)) if path is not None
+    ]
+    output.show(output.pairs(lines))
+    edges = strongest_edges(graph)
+    if edges:
+        which = (
+            "Edges" if len(edges) == graph.n_edges else f"The first {len(edges)} of {graph.n_edges:,} edges"
+        )
+        rows = [
+            (
+                str(edge),
+                f"{edge.weight:.3f}",
+                f"{found.of(edge.source, edge.target, directed=True):.3f}",
+                f"{found.of(edge.target, edge.source, directed=True):.3f}",
+            )
+            for edge in edges
+        ]
+        title = f"\n{which}, by confidence (shares of the replicates)"
+        output.show(output.columns(title, ("edge", "linked", "->", "<-"), rows, right=[1, 2, 3]))

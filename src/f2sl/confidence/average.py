@@ -1,0 +1,148 @@
+"""From counts of links to one graph: the threshold, the directions, and a bound on false links.
+
+References
+----------
+.. [1] M. Scutari, R. Nagarajan. Identifying significant edges in graphical models of molecular networks.
+   Artificial Intelligence in Medicine 57, 2013.
+.. [2] R. D. Shah, R. J. Samworth. Variable selection with error control: another look at stability
+   selection. Journal of the Royal Statistical Society B 75, 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
+from f2sl.graph import PDAG, apply_meek_rules
+from f2sl.graph.cycle_guard import CycleGuard
+
+
+def estimated_threshold(confidences: Floats) -> float:
+    """Return the least confidence of a link that is significant by Scutari and Nagarajan's rule [1]_.
+
+    They compare the distribution function F of all pairs' confidences with that of a graph known for sure,
+    whose pairs have confidence 0 (a share t of them) or 1. The t with the least distance, the integral of
+    ``|F(x) - t|`` over [0, 1], is the median of F(x), which is F(1/2) as F never falls. Significant are the
+    links with more than the least x for which F(x) >= t: those with more confidence than 1/2.
+
+    Parameters
+    ----------
+    confidences : ndarray of float64
+        Those of pairs; pairs that were never linked may be left out.
+
+    Examples
+    --------
+    The example of their section 2.2, where links with more than 0.3921 are significant:
+
+    >>> estimated_threshold(np.array([0.0460, 0.2242, 0.3921, 0.7689, 0.8935, 0.9439]))
+    0.7689
+    """
+    return float(confidences[confidences > 0.5].min(initial=1.0))
+
+
+def bound_on_false_links(mean_links: float, n_pairs: int, threshold: float) -> float | None:
+    """Return Shah and Samworth's bound on the expected number of false links above the threshold [2]_.
+
+    False is a link that a half of the rows shows no more often than a link taken at random would be shown, in
+    ``mean_links / n_pairs`` of the cases. The bound (their theorem 1) assumes nothing else; there is none
+    for thresholds up to 1/2.
+
+    Parameters
+    ----------
+    mean_links : float
+        The mean number of links learned from a half of the rows.
+    n_pairs : int
+        The number of pairs that may be linked.
+    threshold : float
+        The least confidence of the links that are kept.
+
+    Examples
+    --------
+    >>> bound_on_false_links(mean_links=50, n_pairs=1000, threshold=0.75)
+    5.0
+    """
+    if threshold <= 0.5:
+        return None
+    return mean_links**2 / (n_pairs * (2 * threshold - 1)) if n_pairs else 0.0
+
+
+def averaged_graph(
+    names: Sequence[str],
+    pairs: Integers,
+    counts: Integers,
+    n_replicates: int,
+    threshold: float,
+    rules: Constraints,
+) -> PDAG:
+    """Make one graph of the links whose confidence reaches the threshold; their confidences are its weights.
+
+    1. Required edges, and links that the constraints allow in one direction only, get that direction.
+    2. A link that more than half of its replicates direct the same way gets that direction. Links come in the
+       order of how many replicates do, then of their confidence, then of the names. If an arrow would
+       close a directed cycle, it is turned round; if that is forbidden, the link is left out.
+    3. Meek's rules direct what follows. All other links stay undirected.
+
+    So the graph has no directed cycle, and neither has any DAG that directs its undirected links without one.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The variables.
+    pairs : ndarray of int64, shape (m, 2)
+        The pairs linked at least once, the smaller number first.
+    counts : ndarray of int64, shape (m, 3)
+        How many replicates direct each pair forwards, backwards, and link it without a direction.
+    n_replicates : int
+        The number of all replicates.
+    threshold : float
+        The least confidence of a link.
+    rules : Constraints
+        Those on the variables by number.
+
+    Examples
+    --------
+    Each arrow is in most of ten replicates. The weakest closes a cycle and is turned round:
+
+    >>> pairs = np.array([[0, 1], [1, 2], [0, 2]])
+    >>> counts = np.array([[9, 0, 0], [8, 1, 0], [1, 5, 0]])
+    >>> averaged_graph(["a", "b", "c"], pairs, counts, 10, 0.6, Constraints.none(3)).weights
+    {('a', 'b'): 0.9, ('a', 'c'): 0.6, ('b', 'c'): 0.9}
+    """
+    n_linked = counts.sum(axis=1)
+    required = rules.requires_link(*pairs.T)
+    allowed = np.column_stack([rules.allows(*pairs.T), rules.allows(*pairs.T[::-1])])
+    kept = ((n_linked >= threshold * n_replicates - 1e-9) & allowed.any(axis=1)) | required
+    pairs, counts, n_linked, required, allowed = (
+        part[kept] for part in (pairs, counts, n_linked, required, allowed)
+    )
+    forced = ~allowed.all(axis=1)
+    direction = np.where(forced, allowed[:, 1], counts[:, 1] > counts[:, 0]).astype(np.int64)
+    votes = counts[np.arange(len(counts)), direction]
+    directed = forced | (2 * votes > n_linked)
+    rank = np.empty(len(names), np.int64)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    by_name = np.sort(rank[pairs], axis=1)
+    order = np.lexsort((by_name[:, 1], by_name[:, 0], -n_linked, -votes, ~forced, ~required))
+
+    guard = CycleGuard(len(names), pairs[:0], n_edges=len(pairs))
+    arrows, places = [], []
+    for place in order[directed[order]].tolist():
+        arrow = pairs[place, ::-1] if direction[place] else pairs[place]
+        if not guard.add(*arrow.tolist()):
+            arrow = arrow[::-1]
+            if forced[place] or not guard.add(*arrow.tolist()):
+                continue
+        arrows.append(arrow)
+        places.append(place)
+    weights = n_linked / max(1, n_replicates)
+    graph = PDAG.from_arrays(
+        names,
+        np.array(arrows, np.int64).reshape(-1, 2),
+        pairs[~directed],
+        weights_directed=weights[places],
+        weights_undirected=weights[~directed],
+    )
+    return apply_meek_rules(graph)

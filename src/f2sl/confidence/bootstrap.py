@@ -1,0 +1,263 @@
+"""Learn from resampled rows: what `f2sl.bootstrap` does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, nullcontext
+from numbers import Integral
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from f2sl._options import READING_OPTIONS, choice, refuse
+from f2sl._owners import refuse_unknown
+from f2sl._progress import stage
+from f2sl._threads import resolve_jobs
+from f2sl._version import __version__
+from f2sl.api import make_learner
+from f2sl.confidence.journal import Journal, check_same
+from f2sl.confidence.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
+from f2sl.confidence.result import Confidence, Tally, checked_threshold
+from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
+from f2sl.errors import DataError, Interrupted, OptionError
+from f2sl.graph import check_writable
+from f2sl.reading.open import open_for
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.structure.base import STRUCTURE, StructureLearner
+from f2sl.table import Table
+from f2sl.table.notes import remarks, warn_of_identifiers
+
+HERE = object()
+"""In the place of a scheduler: workers that are processes of this machine."""
+
+
+def bootstrap(
+    data: Any,
+    learner: StructureLearner | str = "f2sl-c",
+    replicates: int = 200,
+    seed: int = 0,
+    method: str = BOOTSTRAP,
+    threshold: float | None = None,
+    *,
+    n_jobs: int | None = None,
+    scheduler: Any = None,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    **options: Any,
+) -> Confidence:
+    """Learn from resampled rows again and again; returns how often each pair is linked, and which way.
+
+    Parameters
+    ----------
+    data : table, data frame, array, dict of columns, path or list of paths
+        As in :func:`f2sl.open_table`; it is read once, into memory.
+    learner : StructureLearner or str
+        A learner with its options, or the name of one.
+    replicates : int
+        How often to learn; an even number with ``method="subsample"``.
+    seed : int
+        The same seed gives the same result, whatever the number of processes.
+    method : {"bootstrap", "subsample"}
+        Draw as many rows as there are, with replacement; or divide the rows into two halves, again and again,
+        and learn from each half (Shah and Samworth 2013), which gives a bound on the number of false links.
+    threshold : float, optional
+        The least confidence of the links of the averaged graph; by default it is estimated (Scutari and
+        Nagarajan 2013).
+    n_jobs : int, optional
+        Processes; None for as many as there are cores.
+    scheduler : str or dask.distributed.Client, optional
+        A Dask cluster to learn on: each replicate is one task.
+    out : path, optional
+        Where to save the result. Replicates are stored beside it as they are finished, so that a process that
+        is killed loses none.
+    resume : bool
+        Go on with the replicates that are stored, of the same table and options; more may be asked for.
+    **options
+        Options of reading, as in :func:`f2sl.learn`; and those of the learner if it is given by name.
+
+    Returns
+    -------
+    Confidence
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C; its `finished` is the Confidence of the replicates that were finished.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> found = f2sl.bootstrap(f2sl.load_example("asia"), f2sl.F2SLc(alpha=0.05), replicates=20)
+    >>> found.of("smoke", "bronc"), found.of("smoke", "xray")
+    (1.0, 0.0)
+    >>> halves = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", 20, method="subsample", threshold=0.9)
+    >>> round(halves.false_links, 2)
+    1.61
+    """
+    chosen, reading = _learner(learner, options)
+    refuse(problems(replicates, seed, method, threshold, n_jobs, out, resume))
+    chosen.check_options()
+    if out is not None:
+        check_writable(out)
+    if reading.get("engine") == "dask":  # the replicates go to the cluster, and not the rows
+        reading["engine"], scheduler = "auto", scheduler or HERE
+    with ExitStack() as own, _shown(chosen.verbose):
+        with stage("reading the table"):
+            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
+        if table is not data:
+            own.enter_context(table)
+        held = _in_memory(table, method)
+        warn_of_identifiers(held, stacklevel=3)
+        known = chosen.knowledge or None
+        if known:
+            known.constraints(held.names)  # what does not fit the table is better told before any work
+        asked = _asked(chosen, held, method, seed)
+        aliases = [alias for column in held.columns for alias in column.aliases]
+        resampling = Resampling(chosen, (*held.names, *aliases), method, seed)
+        tally, journal = Tally(method == SUBSAMPLE), None
+        if out is not None:
+            tally, journal = _stored(Path(out), asked, resume, tally, own)
+        runner = _runner(resampling, held, n_jobs, scheduler, own)
+
+        def result() -> Confidence:
+            notes = (*held.notes, *remarks(held))
+            return Confidence.of_tally(
+                tally, resampling.nodes, threshold, max(replicates, len(tally.done)), asked, known, notes
+            )
+
+        left = [number for number in range(replicates) if not tally.has(number)]
+        try:
+            with stage("learning from resampled rows") as advance:
+                for found in runner(left) if left else ():
+                    if journal is not None:
+                        journal.add(found)
+                    tally.add(found)
+                    advance(1 / len(left))
+        except KeyboardInterrupt:
+            finished = result()
+            if out is not None and finished.n_replicates:
+                finished.save(out)
+            raise Interrupted(finished) from None
+        finished = result()
+        if out is not None and journal is not None:
+            finished.save(out)
+            journal.remove()
+        return finished
+
+
+def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner, dict[str, Any]]:
+    """Return the learner, and the options about reading."""
+    if isinstance(learner, str):
+        return make_learner(STRUCTURE, learner, options)
+    if not isinstance(learner, StructureLearner):
+        raise OptionError(
+            f"learner must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
+        )
+    unknown = [name for name in options if name not in READING_OPTIONS]
+    refuse_unknown("bootstrap", unknown, READING_OPTIONS, type(learner))
+    return learner, dict(options)
+
+
+def problems(
+    replicates: Any, seed: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
+) -> Iterator[str]:
+    """Yield all that is wrong with the options."""
+
+    def check(function: Any, *arguments: Any) -> Iterator[str]:
+        try:
+            function(*arguments)
+        except OptionError as error:
+            yield str(error)
+
+    least = 2 if method == SUBSAMPLE else 1
+    for name, value, smallest in (("replicates", replicates, least), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
+            yield f"{name} must be a whole number of at least {smallest}, not {value!r}"
+        elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
+            yield f"replicates must be even with the method 'subsample', two halves each time, not {value}"
+    yield from check(choice, "method", method, METHODS)
+    if threshold is not None:
+        yield from check(checked_threshold, "threshold", threshold)
+    yield from check(resolve_jobs, n_jobs)
+    if resume and out is None:
+        yield "resume goes on in the file of the result, and none is named (out)"
+
+
+def _in_memory(table: Table, method: str) -> MemoryTable:
+    """Refuse a table whose rows cannot be drawn."""
+    if not isinstance(table, MemoryTable):
+        raise DataError(
+            f"resampling draws rows, which must be in memory, and this table is {table.held}; open it with "
+            'engine="memory", from fewer rows or columns if it does not fit'
+        )
+    if method == SUBSAMPLE and table.n_rows < 4:
+        raise DataError(f"halves of {table.n_rows} rows are too small to learn from; at least 4 are needed")
+    return table
+
+
+def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int) -> dict[str, Any]:
+    """Return all that the replicates depend on, as JSON can hold it."""
+    digest = hashlib.blake2b(repr(table.columns).encode(), digest_size=16)
+    for part in (table.codes, table.numbers):
+        digest.update(part.tobytes())
+    options = {
+        name: value if isinstance(value, (str, int, float, type(None))) else _described(value)
+        for name, value in learner.get_params().items()
+        if name not in ("n_jobs", "verbose")
+    }
+    return {
+        "f2sl": __version__,
+        "learner": type(learner).__name__,
+        "options": options,
+        "method": method,
+        "seed": int(seed),
+        "rows": table.n_rows,
+        "table": digest.hexdigest(),
+    }
+
+
+def _described(value: Any) -> str:
+    """Describe an object of a user's, whose own words may name a place in memory."""
+    kind: Any = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(value)
+
+
+def _stored(
+    out: Path, asked: Mapping[str, Any], resume: bool, tally: Tally, own: ExitStack
+) -> tuple[Tally, Journal]:
+    """Open the journal; with `resume`, count what is stored in it, and in the file of an earlier result."""
+    journal = own.enter_context(Journal.beside(out, asked, resume))
+    if resume and out.suffix.lower() == ".json" and out.exists():
+        earlier = Confidence.load(out)
+        check_same(out, earlier.asked, asked)
+        tally = earlier.tally()
+    for replicate in journal.finished():
+        tally.add(replicate)
+    return tally, journal
+
+
+def _runner(
+    resampling: Resampling, table: MemoryTable, n_jobs: int | None, scheduler: Any, own: ExitStack
+) -> Any:
+    """Choose who runs the replicates: a function from their numbers to what they show."""
+    jobs = resolve_jobs(n_jobs)
+    if scheduler is not None:
+        from f2sl._memory import memory_limit
+        from f2sl.storage.dask.runtime import Cluster
+
+        cluster = Cluster.connect(None if scheduler is HERE else scheduler, jobs, memory_limit(None))
+        own.callback(cluster.close)
+        return lambda numbers: run_on_cluster(resampling, table, numbers, cluster)
+    if jobs == 1:
+        return lambda numbers: run_here(resampling, table, numbers)
+    return lambda numbers: run_in_processes(resampling, table, numbers, jobs)
+
+
+def _shown(verbose: bool) -> Any:
+    """Show progress on the terminal where that is asked for."""
+    if not verbose:
+        return nullcontext()
+    from f2sl._rich import on_terminal
+
+    return on_terminal()

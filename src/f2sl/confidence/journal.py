@@ -1,0 +1,124 @@
+"""Finished replicates in a file of JSON lines, each written before the next is waited for.
+
+The first line says what was asked; then comes a line for each replicate. A process that is killed leaves at
+most one line unfinished, at the end, which is cut off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from f2sl.confidence.resample import Replicate
+from f2sl.errors import FileError, OptionError
+from f2sl.experiments.harness.lines import claimed
+
+SUFFIX = ".replicates"
+
+
+class Journal:
+    """The finished replicates of a run, beside the file of its result."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self.path = path
+        self._file = file
+
+    @classmethod
+    @contextmanager
+    def beside(cls, out: Path, asked: Mapping[str, Any], resume: bool) -> Iterator[Journal]:
+        """Open the journal of a run whose result goes to `out`, for this process alone.
+
+        Raises
+        ------
+        FileError
+            If there is one and `resume` is False, if it is of another run, or if another process writes it.
+        """
+        path = out.with_name(out.name + SUFFIX)
+        try:
+            if path.exists() and not resume:
+                raise FileError(
+                    f"{path} holds finished replicates of a run that was ended; go on with --resume "
+                    "(resume=True), or remove the file"
+                )
+            with (
+                path.open("ab+") as file,
+                claimed(path, f"another process writes to {path}; choose another file"),
+            ):
+                journal = cls._begun(path, file, asked)
+                try:
+                    yield journal
+                finally:
+                    if next(journal.finished(), None) is None:
+                        journal.remove()
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+
+    @classmethod
+    def _begun(cls, path: Path, file: BinaryIO, asked: Mapping[str, Any]) -> Journal:
+        """Write the first line of a new journal, or compare that of an old one."""
+        file.seek(0)
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        file.truncate(whole)
+        if not whole:
+            file.write(json.dumps(dict(asked)).encode() + b"\n")
+            file.flush()
+        else:
+            try:
+                before = json.loads(content[: content.index(b"\n")])
+            except ValueError:
+                raise FileError(
+                    f"{path}: not a file of replicates; remove it, or choose another --out"
+                ) from None
+            check_same(path, before, asked)
+        return cls(path, file)
+
+    def finished(self) -> Iterator[Replicate]:
+        """Read the replicates that are there."""
+        self._file.seek(0)
+        self._file.readline()
+        for number, line in enumerate(self._file, start=2):
+            try:
+                place, complete, links = json.loads(line)
+                yield Replicate(int(place), np.array(links, np.int64), bool(complete))
+            except (ValueError, TypeError):
+                raise FileError(f"{self.path}, line {number}: not a replicate; remove the file") from None
+
+    def add(self, replicate: Replicate) -> None:
+        """Write a replicate, in one go."""
+        line = [replicate.number, replicate.complete, replicate.links.tolist()]
+        self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+        self._file.flush()
+
+    def remove(self) -> None:
+        """Remove the file, which is not needed any more."""
+        self.path.unlink(missing_ok=True)
+
+
+def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
+    """Refuse to go on with replicates that were learned from other data or in another way.
+
+    Examples
+    --------
+    >>> check_same(Path("c.json"), {"seed": 1, "method": "bootstrap"}, {"seed": 2, "method": "bootstrap"})
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: resume: c.json is of another run: seed was 1, and is 2 now
+    """
+    before = before if isinstance(before, dict) else {}
+    other = [
+        f"the {what} has other columns or values"
+        if what == "table"
+        else f"{what} was {before.get(what)}, and is {value} now"
+        for what, value in asked.items()
+        if before.get(what) != value
+    ]
+    if other:
+        raise OptionError(f"resume: {path} is of another run: {'; '.join(other)}")

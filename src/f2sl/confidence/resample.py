@@ -1,0 +1,134 @@
+"""One replicate: draw rows, learn from them, and list the links."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from f2sl._arrays import Integers
+from f2sl.errors import DataError, F2SLWarning
+from f2sl.graph import DAG, PDAG
+from f2sl.storage.memory.table import MemoryTable
+from f2sl.structure.base import StructureLearner
+from f2sl.table import NUMBER, STATES
+
+BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
+METHODS = (BOOTSTRAP, SUBSAMPLE)
+FORWARD, BACKWARD, UNDIRECTED = range(3)
+"""How a pair with its smaller number first is linked; see `Replicate`."""
+
+
+class Replicate(NamedTuple):
+    """What one replicate has shown.
+
+    Each link is a number, ``(a * n + b) * 3 + mark`` for variables a < b of n and one of the three marks.
+    `complete` is False if a time limit ended the learning early.
+    """
+
+    number: int
+    links: Integers
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Which rows each replicate has, by its number and a seed, and how it learns from them.
+
+    Parameters
+    ----------
+    learner : StructureLearner
+        Learns from the rows.
+    nodes : tuple of str
+        The variables of the graphs, in the order in which links number them.
+    method : {"bootstrap", "subsample"}
+        As many rows as there are, drawn with replacement; or a half of them, replicates 2k and 2k + 1 the two
+        halves of one division.
+    seed : int
+        Each replicate, or pair of halves, has a sequence of random numbers of its own.
+    """
+
+    learner: StructureLearner
+    nodes: tuple[str, ...]
+    method: str
+    seed: int
+
+    def rows(self, number: int, n_rows: int) -> Integers:
+        """Return the rows of a replicate, ascending.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> halves = Resampling(f2sl.F2SLc(), (), "subsample", seed=1)
+        >>> np.union1d(halves.rows(4, 8), halves.rows(5, 8)).tolist()
+        [0, 1, 2, 3, 4, 5, 6, 7]
+        """
+        part, half = (number, 0) if self.method == BOOTSTRAP else divmod(number, 2)
+        drawn = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(part,)))
+        if self.method == BOOTSTRAP:
+            return np.sort(drawn.integers(n_rows, size=n_rows))
+        size = n_rows // 2
+        return np.sort(drawn.permutation(n_rows)[half * size : (half + 1) * size])
+
+    def run(self, table: MemoryTable, number: int) -> Replicate:
+        """Learn from the rows of one replicate."""
+        options = {**self.learner.get_params(), "n_jobs": 1, "verbose": False}
+        drawn = gathered(table, self.rows(number, table.n_rows))
+        if not self.learner.knowledge:  # which may name any column
+            drawn = drawn.select(_varying(drawn))
+        if drawn.n_variables < 2:
+            return Replicate(number, np.empty(0, np.int64), True)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", F2SLWarning)
+                fitted = type(self.learner)(**options).fit(drawn)
+        except DataError as error:
+            raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
+        return Replicate(number, self._links(shown_by(fitted)), fitted.complete_)
+
+    def _links(self, graph: PDAG) -> Integers:
+        """Number the links of a graph, ascending."""
+        n, place = len(self.nodes), {name: i for i, name in enumerate(self.nodes)}
+        where = np.array([place[name] for name in graph.nodes], np.int64)
+        arrows, lines = where[graph.directed_array], where[graph.undirected_array]
+        marks = np.where(arrows[:, 0] < arrows[:, 1], FORWARD, BACKWARD)
+        marks = np.concatenate([marks, np.full(len(lines), UNDIRECTED)])
+        low, high = np.sort(np.concatenate([arrows, lines]), axis=1).T
+        return np.sort((low * n + high) * 3 + marks)
+
+
+def gathered(table: MemoryTable, rows: Integers) -> MemoryTable:
+    """Return the table of some rows, which may occur several times; its states and their order stay."""
+    codes, numbers = table.codes[:, rows], table.numbers[:, rows]
+    columns = table.columns
+    if table.gaps.any():
+        gaps = np.zeros(len(columns), np.int64)
+        of_states = table.of_kind(STATES)
+        gaps[of_states] = (codes == table.cardinalities[of_states][:, None]).sum(axis=1)
+        gaps[table.of_kind(NUMBER)] = np.isnan(numbers).sum(axis=1)
+        columns = tuple(column._replace(gaps=gap) for column, gap in zip(columns, gaps.tolist(), strict=True))
+    return replace(table, columns=columns, codes=codes, numbers=numbers, notes=())
+
+
+def _varying(table: MemoryTable) -> list[int]:
+    """List the columns that can be learned from: no number is the same in all rows, and some are there."""
+    keep = table.gaps < table.n_rows
+    of_numbers = [i for i in table.of_kind(NUMBER) if keep[i]]
+    numbers = table.numbers[table.places[of_numbers]]
+    keep[of_numbers] = np.nanmin(numbers, axis=1) < np.nanmax(numbers, axis=1)
+    return np.flatnonzero(keep).tolist()
+
+
+def shown_by(learner: StructureLearner) -> PDAG:
+    """Return the links and directions that a fitted learner shows.
+
+    A score gives all DAGs of an equivalence class the same value. So of a DAG only those arrows are shown
+    that all of its class have; learners by weights choose among these by the size of the noise.
+    """
+    graph = learner.graph_
+    if not isinstance(graph, DAG) or learner.tells_all_directions:
+        return graph
+    known: PDAG | None = getattr(learner, "cpdag_", None)
+    return graph.to_cpdag(learner.knowledge) if known is None or known.nodes != graph.nodes else known

@@ -1,0 +1,366 @@
+"""What is learned from resampled rows, against a loop of single fits."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import f2sl
+from f2sl import Confidence, Knowledge
+from f2sl.confidence import workers
+from f2sl.confidence.resample import Replicate, Resampling, gathered
+from f2sl.confidence.result import Tally
+from f2sl.errors import DataError, FileError, Interrupted, OptionError
+from f2sl.storage.stream.table import StreamTable
+from marks import compiled_only, posix_only
+from mixed_tools import drawn_gaps, mixed_columns
+
+ASIA = f2sl.load_example("asia").iloc[:500]
+
+
+def resampled(number, n_rows, method, seed):
+    """Draw the rows of a replicate, in any order."""
+    part, half = (number, 0) if method == "bootstrap" else divmod(number, 2)
+    drawn = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(part,)))
+    if method == "bootstrap":
+        return drawn.integers(n_rows, size=n_rows)
+    return drawn.permutation(n_rows)[half * (n_rows // 2) :][: n_rows // 2]
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "subsample"])
+@pytest.mark.parametrize("learner", [f2sl.F2SLc(alpha=0.05), f2sl.F2SLs()])
+def test_counts_are_those_of_single_fits(learner, method):
+    found = f2sl.bootstrap(ASIA, learner, 8, seed=3, method=method, n_jobs=2)
+    counts = Counter()
+    for number in range(8):
+        rows = ASIA.iloc[resampled(number, len(ASIA), method, 3)]
+        graph = type(learner)(**learner.get_params()).fit(rows).graph_
+        if isinstance(graph, f2sl.DAG):  # a score cannot tell the DAGs of a class from each other
+            graph = graph.to_cpdag()
+        counts.update((a, b, "->") for a, b in graph.directed_edges)
+        counts.update((a, b, "-") for a, b in graph.undirected_edges)
+    assert found.n_replicates == found.replicates == 8
+    assert counts
+    for a in ASIA:
+        for b in ASIA:
+            if a < b:
+                marks = counts[a, b, "->"], counts[b, a, "->"], counts[a, b, "-"] + counts[b, a, "-"]
+                assert found.of(a, b, directed=True) == marks[0] / 8
+                assert found.of(b, a, directed=True) == marks[1] / 8
+                assert found.of(a, b) == found.of(b, a) == sum(marks) / 8
+    if method == "subsample":
+        n_pairs, links = 28, sum(counts.values()) / 8
+        assert found.false_links == pytest.approx(links**2 / n_pairs / (2 * found.threshold - 1))
+    else:
+        assert found.false_links is None
+
+
+def test_the_number_of_processes_decides_nothing(tmp_path):
+    texts = []
+    for jobs in (1, 2, 3):
+        out = tmp_path / f"{jobs}.json"
+        f2sl.bootstrap(ASIA, "f2sl-c", 12, seed=5, n_jobs=jobs, out=out)
+        texts.append(out.read_bytes())
+    assert texts[0] == texts[1] == texts[2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.json", "2.json", "3.json"]
+    other = f2sl.bootstrap(ASIA, "f2sl-c", 12, seed=6, n_jobs=1)
+    assert other.counts.tolist() != Confidence.load(tmp_path / "1.json").counts.tolist()
+
+
+def test_halves_of_one_division_have_no_row_in_common():
+    halves = Resampling(f2sl.F2SLc(), (), "subsample", seed=7)
+    for number in (0, 2, 10):
+        first, second = halves.rows(number, 11), halves.rows(number + 1, 11)
+        assert len(first) == len(second) == 5
+        assert len(np.union1d(first, second)) == 10
+    assert halves.rows(0, 11).tolist() != halves.rows(2, 11).tolist()
+
+
+def test_rows_are_gathered_with_their_missing_values():
+    columns = drawn_gaps(1, mixed_columns(2), 0.2)
+    frame = pd.DataFrame(columns)
+    table = f2sl.open_table(frame)
+    rows = np.random.default_rng(3).integers(len(frame), size=len(frame))
+    drawn = gathered(table, rows)
+    assert drawn.gaps.tolist() == frame.iloc[rows].isna().sum().tolist()
+    for i in range(table.n_variables):
+        assert np.array_equal(drawn.column(i), table.column(i)[rows], equal_nan=table.kinds[i] == "number")
+
+
+@compiled_only
+@pytest.mark.parametrize("method", ["bootstrap", "subsample"])
+def test_mixed_tables_with_gaps_and_columns_that_hardly_vary(method):
+    rng = np.random.default_rng(0)
+    x, g = rng.normal(size=300), rng.integers(0, 3, 300)
+    y = x + g + rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "g": g.astype(str), "y": y, "rare": np.r_[1.5, np.zeros(299)]})
+    frame.loc[rng.random(300) < 0.1, "y"] = np.nan
+    found = f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1)
+    assert found.of("x", "y") == found.of("g", "y") == 1
+    assert found.of("rare", "x") < 0.5
+    assert any("values are missing" in note for note in found.notes)
+    with pytest.raises(DataError, match=r"replicate \d+, of .* resampled rows: column 'rare'.*leave out"):
+        f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1, knowledge=Knowledge(roots=["x"]))
+
+
+def test_weights_stand_for_rows():
+    short = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [40, 10, 12, 50]})
+    whole = short.loc[short.index.repeat(short["n"]), ["a", "b"]]
+    by_weights = f2sl.bootstrap(short, "f2sl-c", 6, weights="n", n_jobs=1)
+    assert (
+        by_weights.counts.tolist()
+        == f2sl.bootstrap(whole, "f2sl-c", 6, n_jobs=1).counts.tolist()
+        == [[0, 0, 6]]
+    )
+
+
+@pytest.mark.parametrize("learner", ["f2sl-c", "f2sl-s", "pc-stable"])
+def test_knowledge_is_obeyed(learner):
+    known = Knowledge(
+        required=[("asia", "xray")], forbidden_links=[("smoke", "bronc")], tiers=[["dysp", "asia"], ["*"]]
+    )
+    found = f2sl.bootstrap(ASIA, learner, 6, threshold=1.0, knowledge=known, n_jobs=1, method="subsample")
+    assert found.of("asia", "xray", directed=True) == 1
+    assert found.of("smoke", "bronc") == 0
+    assert known.check(found.graph) == known.check(found.graph.to_dag()) == []
+    assert found.graph.knowledge == known
+    # Of 28 pairs one is forbidden and one required, which says nothing of the data.
+    links = found.links.sum() - 1
+    assert found.false_links == pytest.approx(links**2 / 26)
+
+
+def test_merged_columns_are_drawn_beside_their_first():
+    frame = ASIA.assign(copy=ASIA["smoke"].map({"no": 0, "yes": 1}))
+    found = f2sl.bootstrap(frame, "f2sl-c", 4, aliases="merge", n_jobs=1)
+    assert found.of("smoke", "copy") == 1
+    without = f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1)
+    names = list(combinations(ASIA, 2))
+    assert [found.of(a, b) for a, b in names] == [without.of(a, b) for a, b in names]
+
+
+def test_files(tmp_path):
+    known = Knowledge(roots=["smoke"])
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 10, threshold=0.6, knowledge=known, n_jobs=1, method="subsample")
+    found.save(tmp_path / "c.json")
+    again = Confidence.load(tmp_path / "c.json")
+    assert repr(again) == repr(found)
+    assert again.to_frame().equals(found.to_frame())
+    assert again.knowledge == known
+    assert (again.asked, again.notes, again.false_links) == (found.asked, found.notes, found.false_links)
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+    assert found.graph.weights
+    for suffix in ("json", "csv", "graphml", "dot", "gml"):
+        found.save(tmp_path / f"c.{suffix}")
+        graph = f2sl.load_graph(tmp_path / f"c.{suffix}")
+        assert graph == found.graph
+        assert graph.weights == pytest.approx(found.graph.weights)
+    truth = f2sl.load_example_graph("asia")
+    assert f2sl.compare(truth, found) == f2sl.compare(truth, found.graph)
+
+
+def test_files_that_hold_something_else(tmp_path):
+    place = tmp_path / "c.json"
+    with pytest.raises(FileError, match=r"cannot read .*c\.json"):
+        Confidence.load(place)
+    f2sl.DAG(["a"]).save(place)
+    with pytest.raises(FileError, match=r'c\.json: not a confidence of f2sl: there is no "format"'):
+        Confidence.load(place)
+    f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1).save(place)
+    content = json.loads(place.read_text())
+    content["confidence"]["pairs"][0][0] = 99
+    place.write_text(json.dumps(content))
+    with pytest.raises(FileError, match="variables that there are not"):
+        Confidence.load(place)
+    del content["confidence"]["asked"]
+    place.write_text(json.dumps(content))
+    with pytest.raises(FileError, match=r"c\.json: not a confidence of f2sl"):
+        Confidence.load(place)
+
+
+def test_the_frame_has_all_pairs_the_most_confident_first():
+    frame = f2sl.bootstrap(ASIA, "f2sl-c", 10, n_jobs=1).to_frame()
+    assert list(frame) == ["a", "b", "link", "a -> b", "b -> a", "undirected", "in graph"]
+    assert frame["link"].is_monotonic_decreasing
+    assert np.allclose(frame["link"], frame[["a -> b", "b -> a", "undirected"]].sum(axis=1))
+    assert (frame["in graph"] == (frame["link"] > 0.5)).all()
+
+
+def test_confident_links_are_drawn_thick():
+    from matplotlib.patches import FancyArrowPatch
+
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 10, threshold=0.1, n_jobs=1)
+    assert len(set(found.graph.weights.values())) > 1
+    [axes] = f2sl.plot(found).axes
+    widths = sorted(patch.get_linewidth() for patch in axes.patches if isinstance(patch, FancyArrowPatch))
+    confidences = sorted(found.graph.weights.values())
+    assert len(widths) == len(confidences)
+    assert np.corrcoef(widths, confidences)[0, 1] == pytest.approx(1)
+
+
+# -- interrupted, and going on -----------------------------------------------------------
+
+
+@pytest.fixture
+def ends_early(monkeypatch):
+    """Interrupt the work before a replicate."""
+
+    def at(number):
+        def run(self, table, asked):
+            if asked == number:
+                raise KeyboardInterrupt
+            return well(self, table, asked)
+
+        well = Resampling.run
+        monkeypatch.setattr(Resampling, "run", run)
+
+    yield at
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize(("method", "counted"), [("bootstrap", 5), ("subsample", 4)])
+def test_ctrl_c_gives_what_is_finished_and_the_rest_can_follow(
+    tmp_path, ends_early, monkeypatch, method, counted
+):
+    how = {"replicates": 8, "method": method, "n_jobs": 1}
+    whole = f2sl.bootstrap(ASIA, "f2sl-c", **how, out=tmp_path / "whole.json")
+    ends_early(5)
+    with pytest.raises(Interrupted) as caught:
+        f2sl.bootstrap(ASIA, "f2sl-c", **how, out=tmp_path / "c.json")
+    finished = caught.value.finished
+    assert (finished.n_replicates, finished.replicates, finished.complete) == (counted, 8, False)
+    assert finished.notes[-1] == f"incomplete: {counted} of 8 replicates were finished"
+    assert Confidence.load(tmp_path / "c.json").counts.tolist() == finished.counts.tolist()
+    with pytest.raises(FileError, match=r"c\.json\.replicates holds finished replicates.*resume"):
+        f2sl.bootstrap(ASIA, "f2sl-c", **how, out=tmp_path / "c.json")
+    monkeypatch.undo()
+    ran = []
+    well = Resampling.run
+    monkeypatch.setattr(Resampling, "run", lambda self, table, i: ran.append(i) or well(self, table, i))
+    again = f2sl.bootstrap(ASIA, "f2sl-c", **how, out=tmp_path / "c.json", resume=True)
+    assert ran == [5, 6, 7]
+    assert again.counts.tolist() == whole.counts.tolist()
+    assert (tmp_path / "c.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert not (tmp_path / "c.json.replicates").exists()
+    # A finished run can be made longer.
+    longer = f2sl.bootstrap(ASIA, "f2sl-c", **how | {"replicates": 10}, out=tmp_path / "c.json", resume=True)
+    assert ran == [5, 6, 7, 8, 9]
+    assert longer.n_replicates == 10
+
+
+def test_a_line_that_was_cut_off_is_run_again(tmp_path, ends_early, monkeypatch):
+    out = tmp_path / "c.csv"
+    ends_early(3)
+    with pytest.raises(Interrupted):
+        f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=out)
+    monkeypatch.undo()
+    journal = tmp_path / "c.csv.replicates"
+    journal.write_bytes(journal.read_bytes()[:-3])
+    again = f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=out, resume=True)
+    assert again.counts.tolist() == f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1).counts.tolist()
+
+
+def test_nothing_is_left_of_a_run_that_fails_before_the_first_replicate(tmp_path, ends_early):
+    ends_early(0)
+    with pytest.raises(Interrupted) as caught:
+        f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=tmp_path / "c.json")
+    assert caught.value.finished.n_replicates == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_replicates_of_another_run_are_refused(tmp_path):
+    out = tmp_path / "c.json"
+    f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
+    before = out.read_bytes()
+    for data, learner, seed, told in (
+        (ASIA, "f2sl-c", 1, "seed was 0, and is 1 now"),
+        (ASIA.iloc[:400], "f2sl-c", 0, "rows was 500, and is 400 now; the table has other columns or values"),
+        (ASIA, "pc-stable", 0, "learner was F2SLc, and is PCStable now; options was"),
+    ):
+        with pytest.raises(OptionError, match=f"^resume: .*c.json is of another run: {told}"):
+            f2sl.bootstrap(data, learner, 4, seed, n_jobs=1, out=out, resume=True)
+    assert out.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_time_limits_are_told():
+    tally = Tally(paired=False)
+    for number, complete in ((0, True), (1, False), (1, False)):
+        tally.add(Replicate(number, np.array([5]), complete))
+    found = Confidence.of_tally(tally, ("a", "b"), None, 2, {}, None, ["read"])
+    assert found.notes == ("read", "the time limit ended 1 of 2 replicates early")
+    assert found.counts.tolist() == [[0, 0, 2]]
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("ends", "error", "told"),
+    [
+        (lambda: os._exit(9), f2sl.F2SLError, "was ended from outside"),
+        (lambda: 1 / 0, ZeroDivisionError, "division by zero"),
+    ],
+)
+def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, error, told):
+    def run(self, table, number):
+        if number == 4:
+            ends()
+        return Replicate(number, np.empty(0, np.int64), True)
+
+    monkeypatch.setattr(Resampling, "run", run)
+    resampling, table = Resampling(f2sl.F2SLc(), (), "bootstrap", 0), f2sl.open_table(ASIA)
+    with pytest.raises(error, match=told):
+        list(workers.run_in_processes(resampling, table, range(9), 2))
+
+
+# -- refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            {"replicates": 0, "seed": -1, "method": "jackknife", "threshold": 2, "n_jobs": 0, "resume": True},
+            "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
+            "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
+            "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
+            "left out), not 0; resume goes on in the file of the result, and none is named (out)",
+        ),
+        ({"replicates": 5, "method": "subsample"}, "replicates must be even with the method 'subsample'"),
+        ({"replicates": True}, "replicates must be a whole number"),
+        ({"threshold": 0}, "threshold must be a number above 0"),
+        (
+            {"learner": 3},
+            "learner must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not 3",
+        ),
+        ({"learner": "f2slc"}, "unknown algorithm 'f2slc'; did you mean 'f2sl-c'"),
+        ({"learner": f2sl.F2SLc(), "alpha": 0.1}, "bootstrap has no option 'alpha'; it belongs to F2SLc"),
+        ({"alpha": 3}, "alpha must be"),
+        (
+            {"knowledge": Knowledge(roots=["smoker"])},
+            "knowledge: unknown names 'smoker' (did you mean 'smoke'?)",
+        ),
+    ],
+)
+def test_options_that_make_no_sense(options, told):
+    with pytest.raises(OptionError) as caught:
+        f2sl.bootstrap(ASIA, **{"learner": "f2sl-c", "replicates": 4, **options})
+    assert str(caught.value).startswith(told)
+
+
+def test_tables_that_are_not_in_memory(tmp_path):
+    told = "resampling draws rows, which must be in memory, and this table is on disk; open it with engine="
+    with pytest.raises(DataError, match=told):
+        f2sl.bootstrap(StreamTable.of_table(f2sl.open_table(ASIA), 100), "f2sl-c")
+    ASIA.to_csv(tmp_path / "asia.csv", index=False)
+    with pytest.raises(DataError, match=told):
+        f2sl.bootstrap(tmp_path / "asia.csv", "f2sl-c", engine="stream")
+    with pytest.raises(DataError, match="halves of 3 rows are too small"):
+        f2sl.bootstrap({"a": [0, 1, 0], "b": [1, 0, 0]}, "f2sl-c", 2, method="subsample")
+    with pytest.raises(FileError, match=r"no graph format for .*c\.txt"):
+        f2sl.bootstrap(ASIA, "f2sl-c", out=tmp_path / "c.txt")

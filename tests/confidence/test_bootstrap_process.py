@@ -1,0 +1,132 @@
+"""``f2sl bootstrap`` as a process: what it prints, and what is left when it is ended."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import f2sl as package
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, heed_interrupts, learned, small_table, write_csv
+from marks import posix_only
+from reproduce_tools import descendants_of, is_gone
+
+REPLICATES = 150
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write_csv(tmp_path / "table.csv", small_table())
+
+
+def test_the_summary_names_links_with_their_confidence(table):
+    out = table.with_name("c.json")
+    printed = learned(
+        *("bootstrap", table, "--replicates", 6, "--method", "subsample", "--threshold", 0.9, "--jobs", 1),
+        *("--out", out, "--plot", table.with_name("c.svg")),
+    )
+    found = package.Confidence.load(out)
+    for words in (
+        "6 replicates by f2sl-c (subsample, seed 0)",
+        "0.9 (given)",
+        "False links",
+        f"Saved        {out}",
+    ):
+        assert words in printed
+    # a and b are two fair coins, c is "a or b", and f is mostly e: by hand, in all replicates.
+    assert "a -> c    1.000   1.000   0.000" in printed
+    assert "e - f     1.000   0.000   0.000" in printed
+    assert found.graph.directed_edges == [("a", "c"), ("b", "c")]
+    assert found.graph.undirected_edges == [("e", "f")]
+    assert table.with_name("c.svg").read_text().startswith("<?xml")
+    told = json.loads(f2sl("compare", out, out, "--json").stdout)
+    assert (told["shd"], told["true_edges"]) == (0, 3)
+    # A finished run goes on with more replicates.
+    more = ("--replicates", 8, "--method", "subsample", "--json", "--out", out, "--resume")
+    facts = json.loads(learned("bootstrap", table, *more))
+    assert (facts["finished"], facts["complete"], facts["estimated"]) == (8, True, True)
+    assert facts["options"]["alpha"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--replicates", 7, "--method", "subsample", "--threshold", 3, "--jobs", 0, "--resume"],
+            "--replicates must be even with the method 'subsample', two halves each time, not 7; --threshold "
+            "must be a number above 0 and up to 1, not 3.0; --jobs must be a whole number other than 0",
+        ),
+        (["--engine", "stream"], "resampling draws rows, which must be in memory"),
+        (["--out", "c.nix"], "no graph format for c.nix"),
+        (["-a", "f2sl-c", "--learner-threshold", 0.1], "f2sl-c has no option --threshold"),
+    ],
+)
+def test_wrong_input_is_one_line(table, arguments, told):
+    done = f2sl("bootstrap", table, *arguments)
+    assert done.stderr.startswith(f"f2sl: error: {told}")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+@posix_only
+def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(table):
+    out = table.with_name("c.json")
+    journal = table.with_name("c.json.replicates")
+    arguments = ("bootstrap", table, "--replicates", REPLICATES, "--seed", 4, "--jobs", 2, "--out", out)
+
+    def until_finished(number, process):
+        """Wait until so many replicates are stored."""
+        end = time.monotonic() + 60
+        while not journal.exists() or journal.read_bytes().count(b"\n") <= number:
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.002)
+
+    def start(*more):
+        return subprocess.Popen(
+            [SCRIPT, *map(str, (*arguments, *more))],
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=heed_interrupts,
+            start_new_session=True,
+        )
+
+    with start() as process:
+        until_finished(5, process)
+        own = descendants_of(process.pid)
+        process.kill()
+    kept = journal.read_bytes()
+    kept = kept[: kept.rindex(b"\n") + 1]
+    assert own
+    assert not out.exists()
+    end = time.monotonic() + 20
+    while not all(map(is_gone, own)):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+    refused = f2sl(*arguments)
+    assert refused.stderr.startswith(f"f2sl: error: {journal} holds finished replicates")
+    assert refused.returncode == 2
+
+    with start("--resume") as process:
+        until_finished(kept.count(b"\n") + 5, process)
+        own = descendants_of(process.pid)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        printed, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    found = package.Confidence.load(out)
+    assert found.n_replicates >= kept.count(b"\n") + 4
+    assert not found.complete
+    finished = f"{found.n_replicates} of {REPLICATES} replicates were finished"
+    assert told == f"f2sl: interrupted; {finished}; {out} has them, and --resume goes on\n"
+    assert f"INCOMPLETE: {found.n_replicates} of {REPLICATES} replicates" in printed
+    assert all(map(is_gone, own))
+    assert journal.read_bytes().startswith(kept)
+
+    learned(*arguments, "--resume", "--quiet")
+    assert not journal.exists()
+    package.bootstrap(table, "f2sl-c", REPLICATES, seed=4, n_jobs=1, out=table.with_name("whole.json"))
+    assert out.read_bytes() == table.with_name("whole.json").read_bytes()
