@@ -146,7 +146,7 @@ def reproduce(
 
 def _report(folder: Path) -> str:
     """Show the results as ``f2sl report`` does; say what was written, or why nothing was."""
-    from f2sl.graph.plot import check_can_draw
+    from f2sl.view.plot import check_can_draw
 
     try:
         check_can_draw()

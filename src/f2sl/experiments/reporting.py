@@ -9,7 +9,7 @@ from typing import Final
 
 from f2sl.errors import FileError
 from f2sl.graph.atomic import check_can_write, write_atomically
-from f2sl.graph.plot import check_can_draw
+from f2sl.view.plot import check_can_draw
 
 PAGE: Final = "index.html"
 Write = Callable[[Path, str | bytes], None]

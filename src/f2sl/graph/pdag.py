@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -481,6 +482,12 @@ class PDAG:
         from f2sl.graph.io import save_graph
 
         save_graph(self, path)
+
+    def show(self, path: str | PathLike[str], **options: Any) -> Path:
+        """Write a page to explore the graph, an HTML file; the options are those of :func:`f2sl.show`."""
+        from f2sl.view.page import show
+
+        return show(self, path, **options)
 
     # -- the object ------------------------------------------------------------------
 

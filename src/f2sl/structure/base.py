@@ -6,10 +6,12 @@ checks them and the data once, learns, and returns the learner; what was learned
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
@@ -111,6 +113,12 @@ class StructureLearner(Estimator):
     knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")
     verbose: bool = option("verbose")
+
+    def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a page to explore what was learned, an HTML file; the options are those of :func:`f2sl.show`."""
+        from f2sl.view.page import show
+
+        return show(self, path, **options)
 
     def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
         """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.

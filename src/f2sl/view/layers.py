@@ -24,9 +24,9 @@ from math import inf
 SWEEPS, PULLS = 24, 16
 STIFF = 8.0
 """Weight of a bend beside that of a node, where both cannot be where they are drawn."""
-GAP, GAP_OF_BENDS = 26.0, 14.0
+GAP, GAP_OF_BENDS = 20.0, 12.0
 WIDTH_OF_BEND = 4.0
-LAYER, TALLEST_LAYER = 84.0, 520.0
+LAYER, TALLEST_LAYER = 78.0, 240.0
 """Distance between layers; in wide pictures more, so that edges do not run flat."""
 ASPECT = 2.0
 """Width of a picture in heights, as far as the distance between layers can give it."""
@@ -52,7 +52,7 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> La
     --------
     >>> layout = lay_out(dict.fromkeys("abc", 40.0), [("a", "b"), ("b", "c"), ("a", "c")])
     >>> [layout.places[name][1] for name in "abc"], len(layout.bends["a", "c"])
-    ([0.0, 84.0, 168.0], 1)
+    ([0.0, 78.0, 156.0], 1)
     """
     names = sorted(widths)
     number = {name: i for i, name in enumerate(names)}
@@ -139,12 +139,25 @@ class _Part:
     def __init__(self, nodes: Sequence[int], arcs: Sequence[tuple[int, int]], widths: Sequence[float]) -> None:
         inside = set(nodes)
         own = [arc for arc in arcs if arc[0] in inside]
-        self.layer = _layers(nodes, own)
-        self.bend_of: dict[int, tuple[int, int]] = {}
-        self.up: dict[int, list[int]] = {node: [] for node in nodes}
-        self.down: dict[int, list[int]] = {node: [] for node in nodes}
         self._widths = widths
-        for a, b in own:
+        self._chain(_layers(nodes, own), own)
+        wide = (ASPECT * LAYER * sum([widths[node] + GAP for node in nodes])) ** 0.5
+        narrowed = self._narrowed(max(wide, max([widths[node] for node in nodes])))
+        if narrowed:
+            self._chain(narrowed, own)
+        self.x = self._coordinates()
+        left = min(x - self._width(item) / 2 for item, x in self.x.items())
+        self.x = {item: x - left for item, x in self.x.items()}
+        self.width = max(x + self._width(item) / 2 for item, x in self.x.items())
+
+    def _chain(self, layer: dict[int, int], arcs: Sequence[tuple[int, int]]) -> None:
+        """Give long edges their bends, and order the layers."""
+        widths = self._widths
+        self.up: dict[int, list[int]] = {node: [] for node in layer}
+        self.down: dict[int, list[int]] = {node: [] for node in layer}
+        self.layer = dict(layer)
+        self.bend_of: dict[int, tuple[int, int]] = {}
+        for a, b in arcs:
             chain = [a]
             for row in range(self.layer[a] + 1, self.layer[b]):
                 bend = len(widths) + len(self.bend_of)
@@ -155,10 +168,19 @@ class _Part:
                 self.down[upper].append(lower)
                 self.up[lower].append(upper)
         self.rows = self._ordered()
-        self.x = self._coordinates()
-        left = min(x - self._width(item) / 2 for item, x in self.x.items())
-        self.x = {item: x - left for item, x in self.x.items()}
-        self.width = max(x + self._width(item) / 2 for item, x in self.x.items())
+
+    def _narrowed(self, wide: float) -> dict[int, int]:
+        """Split layers that are far too wide into several, neighbours by turns; gives new layers if there are any.
+
+        No edge joins nodes of one layer, so that edges point down whatever goes where.
+        """
+        layer, next_layer, split = {}, 0, False
+        for row in self.rows:
+            nodes = [item for item in row if item < len(self._widths)]
+            parts = max(1, round(sum([self._widths[node] + GAP for node in nodes]) / wide))
+            layer.update({node: next_layer + i % parts for i, node in enumerate(nodes)})
+            next_layer, split = next_layer + parts, split or parts > 1
+        return layer if split else {}
 
     def _width(self, item: int) -> float:
         return self._widths[item] if item < len(self._widths) else WIDTH_OF_BEND

@@ -55,6 +55,7 @@ def show(
     what: Any,
     path: str | PathLike[str],
     *,
+    graph: PDAG | None = None,
     truth: Any = None,
     data: Any = None,
     confidence: Mapping[tuple[str, str], float] | None = None,
@@ -69,6 +70,8 @@ def show(
         What to show. Of a learner the page has what it found beside the graph, of a network the tables.
     path : str or Path
         Where to write; the name ends in ``.html``.
+    graph : graph, optional
+        The graph to draw instead of the learner's own, such as ``model.graph_.to_dag()``.
     truth : graph, fitted learner or network, optional
         What to compare with: edges are then shown as agreed, reversed, missing or extra.
     data : table, data frame, dict of columns or path, optional
@@ -94,10 +97,8 @@ def show(
     'page.html'
     """
     check_page_file(path)
-    text = page(
-        what, truth=truth, data=data, confidence=confidence, explanations=explanations, title=title
-    )
-    write_atomically(path, text)
+    options = {"confidence": confidence, "explanations": explanations, "title": title}
+    write_atomically(path, page(what, graph=graph, truth=truth, data=data, **options))
     return Path(path)
 
 
@@ -160,6 +161,7 @@ def _as_json(content: Any) -> str:
 def page_data(
     what: Any,
     *,
+    graph: PDAG | None = None,
     truth: Any = None,
     data: Any = None,
     confidence: Mapping[tuple[str, str], float] | None = None,
@@ -167,7 +169,7 @@ def page_data(
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return what the page's script reads; variables are numbers there, in the order of the graph's nodes."""
-    graph = graph_of(what)
+    graph = graph_of(what if graph is None else graph)
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from f2sl.errors import F2SLError, FileError
-from f2sl.graph._layers import Layout, lay_out
+from f2sl.view.layers import Layout, lay_out
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.pdag import PDAG
 

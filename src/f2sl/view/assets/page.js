@@ -106,8 +106,14 @@ const strongest = {};
 for (const measure of ["s", "c"]) strongest[measure] = Math.max(0, ...edges.map(edge => Math.abs(edge[measure] ?? 0)));
 function widthOf(edge) {
   const value = valueOf(edge);
-  return value === null || !strongest[state.measure] ? 1.6 : 1.1 + 2.4 * value / strongest[state.measure];
+  return thicker * (value === null || !strongest[state.measure] ? 1.6 : 1.1 + 2.4 * value / strongest[state.measure]);
 }
+/* Seen from afar, lines are drawn thicker, so that they do not fade away. */
+let thicker = 1;
+cy.on("zoom", () => {
+  const wanted = Math.max(1, 2 ** Math.round(Math.log2(0.4 / cy.zoom())));
+  if (wanted !== thicker) { thicker = wanted; cy.edges().updateStyle(); }
+});
 
 function restyle() {
   const ink = css("ink"), accent = css("accent");
@@ -115,7 +121,7 @@ function restyle() {
     { selector: "node", style: {
       shape: "round-rectangle", width: "data(w)", height: 30, label: "data(label)", "font-size": 13, "text-valign": "center",
       "font-family": "system-ui, sans-serif", color: ink,
-      "background-color": css("node"), "border-width": 1.2, "border-color": css("node-line"), "min-zoomed-font-size": 6 } },
+      "background-color": css("node"), "border-width": 1.2, "border-color": css("node-line"), "min-zoomed-font-size": 4.5 } },
     { selector: "edge", style: {
       "curve-style": "straight", width: edge => widthOf(edges[numberOf(edge)]), "arrow-scale": 1.05,
       "edge-distances": "node-position", "line-cap": "butt" } },
@@ -226,7 +232,7 @@ function fitAll() {
   const seen = cy.elements().not(".away");
   if (!seen.length) return;
   cy.resize();
-  cy.fit(seen, Math.min(48, cy.width() / 16));
+  cy.fit(seen, Math.min(36, cy.width() / 20));
   if (cy.zoom() > 1.25) { cy.zoom(1.25); cy.center(seen); }
 }
 
@@ -383,8 +389,7 @@ function controls() {
     input.disabled = free && input.value !== "all";
     input.parentElement.title = input.disabled ? "Choose a variable first" : "";
   }
-  $("depth-control").style.opacity = state.focus === "all" ? 0.45 : 1;
-  $("depth").disabled = state.focus === "all";
+  $("depth-control").hidden = state.focus === "all";
   $("depth").value = state.depth;
   const all = edges.filter(edge => state.kinds.has(kindOf(edge))).length, left = edges.filter(passes).length;
   $("cut-text").textContent = state.cut > -Infinity ? `≥ ${shown(state.cut)}: ${left.toLocaleString("en")} of ${all.toLocaleString("en")}` : `all ${count(all, "edge")}`;
