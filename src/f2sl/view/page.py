@@ -309,13 +309,13 @@ def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
         ("SHD", f"{found.shd:,}"),
         ("Agreed", f"{found.correct:,}"),
         ("Reversed", f"{found.reverse:,}"),
-        ("Direction in one", f"{found.undirected:,}"),
+        ("Directed in one", f"{found.undirected:,}"),
         ("Missing", f"{found.miss:,}"),
         ("Extra", f"{found.extra:,}"),
         ("Skeleton F1", f"{found.skeleton_f1:.3f}"),
         ("Arrowhead F1", f"{found.f1:.3f}"),
     ]
-    names = {"agreed": "agreed", "reversed": "reversed", "half": "direction in one", "missing": "missing", "extra": "extra"}
+    names = {"agreed": "agreed", "reversed": "reversed", "half": "directed in one", "missing": "missing", "extra": "extra"}
     words = {status: text.format(other="other") for status, text in STATUS_WORDS.items()}
     return {**names, "facts": facts, "words": words}
 

@@ -35,7 +35,7 @@ function make(tag, options = {}, ...children) {
 const count = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 const shown = value => value === null || value === undefined ? "" : Math.abs(value) >= 1000 ? value.toLocaleString("en", { maximumFractionDigits: 0 })
   : Math.abs(value) >= 100 ? value.toFixed(1) : value !== 0 && Math.abs(value) < 0.001 ? value.toExponential(1) : String(+value.toFixed(3));
-const percent = p => p > 0 && p < 0.001 ? "<0.1%" : `${(100 * p).toFixed(1)}%`;
+const percent = p => p > 0 && p < 0.001 ? "<0.1%" : `${+(100 * p).toFixed(1)}%`;
 const css = name => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
 const kindOf = edge => edge.k || (edge.d ? "directed" : "undirected");
 const keyOf = (i, j) => i < j ? `${i},${j}` : `${j},${i}`;
@@ -49,7 +49,7 @@ const say = text => { $("live").textContent = text; };
 /* -- what is visible ----------------------------------------------------------------------------------------- */
 
 const passes = edge => { const value = valueOf(edge); return state.kinds.has(kindOf(edge)) && (value === null || value >= state.cut); };
-let visible = { nodes: new Set(nodes.keys()), edges: new Set(edges.keys()) };
+let visible = null;
 
 /* Members of the focus: `depth` steps along edges, or as many times the Markov blanket. */
 function reached(start) {
@@ -87,76 +87,113 @@ function choose() {
 
 /* -- the picture --------------------------------------------------------------------------------------------- */
 
-const cy = cytoscape({
-  container: $("cy"),
-  elements: [
-    ...nodes.map((node, i) => ({ group: "nodes", data: { id: `n${i}`, label: node.l, w: node.w }, position: { x: node.x, y: node.y } })),
-    ...edges.map((edge, e) => ({ group: "edges", data: { id: `e${e}`, source: `n${edge.a}`, target: `n${edge.b}` },
-                                 classes: kindOf(edge) + (edge.d ? " arrow" : "") })),
-  ],
-  layout: { name: "preset" },
-  autoungrabify: true, boxSelectionEnabled: false, selectionType: "single", minZoom: 0.01, maxZoom: 4,
-  hideEdgesOnViewport: false, textureOnViewport: many, hideLabelsOnViewport: many, pixelRatio: "auto",
-});
-const nodeAt = i => cy.getElementById(`n${i}`);
-const edgeAt = e => cy.getElementById(`e${e}`);
-const numberOf = element => Number(element.id().slice(1));
+/* Where each node stands, and the gaps by which each edge crosses the layers between, from source to target. */
+let at = nodes.map(({ x, y }) => ({ x, y }));
+let ways = edges.map(edge => edge.p || []);
+const HALF = 15, CLEAR = 22;   // half a box, and how far an edge is vertical around the middle of a layer
+
+/* Edges leave a box at its lower border and reach one at its upper border, and cross each layer between vertically:
+   so no edge runs over a name. Cytoscape wants bends as places along, and distances from, the line of the ends. */
+function wayOf(e) {
+  const edge = edges[e], gaps = ways[e], a = at[edge.a], b = at[edge.b], down = a.y < b.y ? 1 : -1;
+  const port = (i, x, next) => Math.max(-0.32 * nodes[i].w, Math.min(0.32 * nodes[i].w, 0.2 * (next - x)));
+  const from = { x: a.x + port(edge.a, a.x, gaps.length ? gaps[0][0] : b.x), y: a.y + down * HALF };
+  const to = { x: b.x + port(edge.b, b.x, gaps.length ? gaps.at(-1)[0] : a.x), y: b.y - down * HALF };
+  const all = [from, ...gaps.flatMap(([x, y]) => [{ x, y: y - down * CLEAR }, { x, y: y + down * CLEAR }]), to];
+  const kept = all.filter((point, k) => k && k < all.length - 1 && !(point.x === all[k - 1].x && point.x === all[k + 1].x));
+  const dx = to.x - from.x, dy = to.y - from.y, square = dx * dx + dy * dy || 1, length = Math.sqrt(square);
+  return {
+    leave: `${(from.x - a.x).toFixed(1)}px ${down * HALF}px`, reach: `${(to.x - b.x).toFixed(1)}px ${-down * HALF}px`,
+    along: kept.map(p => (((p.x - from.x) * dx + (p.y - from.y) * dy) / square).toFixed(5)).join(" "),
+    aside: kept.map(p => (((p.y - from.y) * dx - (p.x - from.x) * dy) / length).toFixed(2)).join(" "),
+  };
+}
 
 const strongest = {};
-for (const measure of ["s", "c"]) strongest[measure] = Math.max(0, ...edges.map(edge => Math.abs(edge[measure] ?? 0)));
+for (const measure of ["s", "c"]) strongest[measure] = edges.reduce((most, edge) => Math.max(most, Math.abs(edge[measure] ?? 0)), 0);
 function widthOf(edge) {
   const value = valueOf(edge);
   return thicker * (value === null || !strongest[state.measure] ? 1.6 : 1.1 + 2.4 * value / strongest[state.measure]);
 }
-/* Seen from afar, lines are drawn thicker, so that they do not fade away. */
-let thicker = 1;
-cy.on("zoom", () => {
-  const wanted = Math.max(1, 2 ** Math.round(Math.log2(0.4 / cy.zoom())));
-  if (wanted !== thicker) { thicker = wanted; cy.edges().updateStyle(); }
-});
 
-function restyle() {
-  const ink = css("ink"), accent = css("accent");
-  const style = [
-    { selector: "node", style: {
-      shape: "round-rectangle", width: "data(w)", height: 30, label: "data(label)", "font-size": 13, "text-valign": "center",
-      "font-family": "system-ui, sans-serif", color: ink,
-      "background-color": css("node"), "border-width": 1.2, "border-color": css("node-line"), "min-zoomed-font-size": 4.5 } },
-    { selector: "edge", style: {
-      "curve-style": "straight", width: edge => widthOf(edges[numberOf(edge)]), "arrow-scale": 1.05,
-      "edge-distances": "node-position", "line-cap": "butt" } },
-    { selector: "edge.arrow", style: { "target-arrow-shape": "triangle" } },
-    ...Object.entries(COLOUR).map(([kind, name]) => ({ selector: `edge.${kind}`, style: {
-      "line-color": css(name), "target-arrow-color": css(name),
-      ...(DASH[kind] ? { "line-style": "dashed", "line-dash-pattern": DASH[kind] } : {}) } })),
-    { selector: ".away", style: { display: "none" } },
-    { selector: ".dim", style: { opacity: 0.16 } },
-    { selector: "node.alone", style: { opacity: 0.45 } },
-    { selector: "node.hit", style: { "border-color": css("hit"), "border-width": 3, opacity: 1 } },
-    { selector: "node.near", style: { "border-color": accent } },
-    { selector: "node.picked", style: { "border-color": accent, "border-width": 3, "background-color": css("tint"), "font-weight": 600, opacity: 1 } },
-    { selector: "edge.picked, edge.hover", style: { width: edge => widthOf(edges[numberOf(edge)]) + 2.5, "z-index": 9, opacity: 1 } },
-  ];
-  cy.style().fromJson(style).update();
-  bend();
+/* The window that shows all that is visible, with names not larger than they need be. */
+function fitting() {
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  const take = (x, y, half) => { left = Math.min(left, x - half); right = Math.max(right, x + half); top = Math.min(top, y - HALF); bottom = Math.max(bottom, y + HALF); };
+  for (const i of visible.nodes) take(at[i].x, at[i].y, nodes[i].w / 2);
+  for (const e of visible.edges) for (const [x, y] of ways[e]) take(x, y, 2);
+  const width = $("cy").clientWidth, height = $("cy").clientHeight, pad = 2 * Math.min(36, width / 20);
+  const zoom = Math.max(0.01, Math.min(1.25, (width - pad) / (right - left), (height - pad) / (bottom - top)));
+  return { zoom, pan: { x: width / 2 - zoom * (left + right) / 2, y: height / 2 - zoom * (top + bottom) / 2 } };
 }
 
-/* Give edges their bends. `ways` are points from source to target; those on a straight line are left out. */
-let ways = null;
-function bend() {
-  edges.forEach((edge, e) => {
-    const element = edgeAt(e);
-    const from = element.source().position(), to = element.target().position();
-    const points = ways ? ways.get(e) || [] : edge.p || [];
-    const all = [from, ...points.map(([x, y]) => ({ x, y })), to];
-    const kept = all.filter((point, i) => i && i < all.length - 1 && !(point.x === all[i - 1].x && point.x === all[i + 1].x));
-    if (!kept.length) { element.removeStyle("curve-style segment-distances segment-weights segment-radii"); return; }
-    const dx = to.x - from.x, dy = to.y - from.y, square = dx * dx + dy * dy || 1, length = Math.sqrt(square);
-    element.style({
-      "curve-style": "round-segments", "segment-radii": 26,
-      "segment-weights": kept.map(p => ((p.x - from.x) * dx + (p.y - from.y) * dy) / square).join(" "),
-      "segment-distances": kept.map(p => ((p.y - from.y) * dx - (p.x - from.x) * dy) / length).join(" "),
-    });
+/* Seen from afar, lines are drawn thicker and boxes darker, so that they do not fade away. */
+const thickness = zoom => Math.max(1, 2 ** Math.round(Math.log2(0.25 / zoom)));
+let thicker = 1;
+
+function styles() {
+  const accent = css("accent"), width = edge => widthOf(edges[numberOf(edge)]);
+  return [
+    { selector: "node", style: {
+      shape: "round-rectangle", width: "data(w)", height: 2 * HALF, label: "data(label)", "font-size": 13, "text-valign": "center",
+      "font-family": "system-ui, sans-serif", color: css("ink"),
+      "background-color": css("node"), "border-width": 1.2, "border-color": css("node-line"), "min-zoomed-font-size": 4.5 } },
+    { selector: "edge", style: {
+      "curve-style": "straight", width, "arrow-scale": 1.05, "edge-distances": "endpoints",
+      "source-endpoint": "data(leave)", "target-endpoint": "data(reach)" } },
+    { selector: "edge[?along]", style: {
+      "curve-style": "round-segments", "segment-radii": 18, "segment-weights": "data(along)", "segment-distances": "data(aside)" } },
+    { selector: "edge.arrow", style: { "target-arrow-shape": "triangle" } },
+    ...Object.keys(KINDS).map(kind => ({ selector: `edge.${kind}`, style: {
+      "line-color": css(COLOUR[kind]), "target-arrow-color": css(COLOUR[kind]),
+      ...(DASH[kind] ? { "line-style": "dashed", "line-dash-pattern": DASH[kind] } : {}) } })),
+    { selector: ".away", style: { display: "none" } },
+    { selector: "node.alone", style: { opacity: 0.5 } },
+    { selector: "node.far", style: { "background-color": css("node-line") } },
+    { selector: ".dim", style: { opacity: 0.16 } },
+    { selector: "node.near", style: { "border-color": accent } },
+    { selector: "node.hit", style: { "border-color": css("hit"), "border-width": () => 3 * thicker, opacity: 1 } },
+    { selector: "node.picked", style: { "border-color": accent, "border-width": () => 3 * thicker, "background-color": css("tint"), "font-weight": 600, opacity: 1 } },
+    { selector: "edge.picked, edge.hover", style: { width: edge => width(edge) + 2.5 * thicker, "z-index": 9, opacity: 1 } },
+  ];
+}
+
+let cy = null;
+const nodeAt = i => cy.getElementById(`n${i}`);
+const edgeAt = e => cy.getElementById(`e${e}`);
+const numberOf = element => Number(element.id().slice(1));
+
+/* Make the picture with its places, its look and its window at once: each change later would cost as much again. */
+function paint() {
+  const view = fitting();
+  thicker = thickness(view.zoom);
+  const far = thicker > 1 ? " far" : "";
+  cy = cytoscape({
+    container: $("cy"), ...view, style: styles(), layout: { name: "preset", fit: false },
+    elements: [
+      ...nodes.map((node, i) => ({ group: "nodes", data: { id: `n${i}`, label: node.l, w: node.w }, position: { ...at[i] }, classes: far })),
+      ...edges.map((edge, e) => ({ group: "edges", data: { id: `e${e}`, source: `n${edge.a}`, target: `n${edge.b}`, ...wayOf(e) },
+                                   classes: kindOf(edge) + (edge.d ? " arrow" : "") })),
+    ],
+    autoungrabify: true, boxSelectionEnabled: false, selectionType: "single", minZoom: 0.01, maxZoom: 4,
+    textureOnViewport: many, hideLabelsOnViewport: many, pixelRatio: "auto",
+  });
+  cy.on("zoom", () => {
+    const wanted = thickness(cy.zoom());
+    if (wanted === thicker) return;
+    const changed = (wanted > 1) !== (thicker > 1);
+    thicker = wanted;
+    if (changed) cy.nodes().toggleClass("far", wanted > 1);
+    cy.elements().updateStyle();
+  });
+}
+
+function place(places, gaps) {
+  at = places;
+  ways = gaps;
+  cy.batch(() => {
+    nodes.forEach((_, i) => nodeAt(i).position({ ...at[i] }));
+    edges.forEach((_, e) => edgeAt(e).data(wayOf(e)));
   });
 }
 
@@ -202,8 +239,8 @@ function compact() {
     }
   }
   layers.forEach((row, y) => row.forEach(item => { item.y = y * ROW; }));
-  cy.batch(() => items.forEach((item, i) => nodeAt(i).position({ x: item.at, y: item.y })));
-  ways = new Map([...bends].map(([e, points]) => [e, points.map(item => [item.at, item.y])]));
+  const places = nodes.map(({ x, y }, i) => items.has(i) ? { x: items.get(i).at, y: items.get(i).y } : { x, y });
+  place(places, edges.map((edge, e) => bends.has(e) ? bends.get(e).map(item => [item.at, item.y]) : edge.p || []));
 }
 
 let compacted = false;
@@ -215,13 +252,9 @@ function draw({ fit = false } = {}) {
     nodes.forEach((_, i) => nodeAt(i).toggleClass("away", !visible.nodes.has(i)).toggleClass("alone", !linked.has(i)));
     edges.forEach((_, e) => edgeAt(e).toggleClass("away", !visible.edges.has(e)));
   });
-  if (visible.focused) { compact(); compacted = true; bend(); }
-  else if (compacted) {
-    cy.batch(() => nodes.forEach((node, i) => nodeAt(i).position({ x: node.x, y: node.y })));
-    ways = null;
-    compacted = false;
-    bend();
-  }
+  if (visible.focused) compact();
+  else if (compacted) place(nodes.map(({ x, y }) => ({ x, y })), edges.map(edge => edge.p || []));
+  compacted = visible.focused;
   mark();
   if (fit) fitAll();
   controls();
@@ -229,35 +262,32 @@ function draw({ fit = false } = {}) {
 }
 
 function fitAll() {
-  const seen = cy.elements().not(".away");
-  if (!seen.length) return;
   cy.resize();
-  cy.fit(seen, Math.min(36, cy.width() / 20));
-  if (cy.zoom() > 1.25) { cy.zoom(1.25); cy.center(seen); }
+  cy.viewport(fitting());
 }
 
 /* Bring nodes into view, at a zoom at which names can be read. */
 function bring(...numbers) {
-  const collection = numbers.reduce((sum, i) => sum.union(nodeAt(i)), cy.collection());
-  const box = collection.boundingBox(), view = cy.extent();
-  const inside = box.x1 >= view.x1 && box.x2 <= view.x2 && box.y1 >= view.y1 && box.y2 <= view.y2;
+  const left = Math.min(...numbers.map(i => at[i].x - nodes[i].w / 2)), right = Math.max(...numbers.map(i => at[i].x + nodes[i].w / 2));
+  const top = Math.min(...numbers.map(i => at[i].y - HALF)), bottom = Math.max(...numbers.map(i => at[i].y + HALF));
+  const view = cy.extent(), inside = left >= view.x1 && right <= view.x2 && top >= view.y1 && bottom <= view.y2;
   if (inside && cy.zoom() > 0.55) return;
-  const room = Math.min((cy.width() - 80) / Math.max(box.w, 1), (cy.height() - 80) / Math.max(box.h, 1));
-  cy.zoom(Math.min(Math.max(cy.zoom(), 0.9), room));
-  cy.center(collection);
+  const width = cy.width(), height = cy.height();
+  const zoom = Math.min(Math.max(cy.zoom(), 0.9), (width - 80) / (right - left), (height - 80) / (bottom - top));
+  cy.viewport({ zoom, pan: { x: width / 2 - zoom * (left + right) / 2, y: height / 2 - zoom * (top + bottom) / 2 } });
 }
 
 function mark() {
-  const chosen = new Set(state.picked || []);
+  const set = new Set(state.picked || []);
   cy.batch(() => {
     cy.elements().removeClass("picked near dim");
     if (!state.picked) return;
-    const ends = [...chosen];
+    const ends = [...set];
     const kept = new Set(ends);
     const e = ends.length === 2 ? edgeOf.get(keyOf(...ends)) : undefined;
     for (const other of visible.edges) {
       const edge = edges[other];
-      const touches = ends.length === 1 ? chosen.has(edge.a) || chosen.has(edge.b) : other === e;
+      const touches = ends.length === 1 ? set.has(edge.a) || set.has(edge.b) : other === e;
       if (touches) kept.add(edge.a).add(edge.b);
       else if (!visible.focused) edgeAt(other).addClass("dim");
     }
@@ -300,6 +330,7 @@ function clear() {
   details();
 }
 
+function listen() {
 cy.on("tap", "node", event => {
   const i = numberOf(event.target), first = picked();
   if (event.originalEvent.shiftKey && first !== null && first !== i) pick([first, i], { move: false });
@@ -311,18 +342,19 @@ cy.on("dbltap", "node", () => setFocus(state.focus === "near" ? "all" : "near"))
 cy.on("mouseover", "node, edge", event => {
   const element = event.target, n = numberOf(element);
   const text = element.isNode() ? nodes[n].n : `${nodes[edges[n].a].n} ${arrow(edges[n])} ${nodes[edges[n].b].n}`;
-  const at = event.renderedPosition;
+  const point = event.renderedPosition;
   $("tip").textContent = text;
-  $("tip").style.left = `${Math.min(Math.max(at.x, 80), cy.width() - 80)}px`;
-  $("tip").style.top = `${Math.max(at.y, 40)}px`;
+  $("tip").style.left = `${Math.min(Math.max(point.x, 80), cy.width() - 80)}px`;
+  $("tip").style.top = `${Math.max(point.y, 40)}px`;
   $("tip").hidden = false;
   $("cy").style.cursor = "pointer";
 });
 cy.on("mouseout viewport", () => { $("tip").hidden = true; $("cy").style.cursor = ""; });
+}
 
 /* -- search -------------------------------------------------------------------------------------------------- */
 
-let found = [], place = 0;
+let found = [], chosen = 0;
 function search() {
   const text = folded($("search").value.trim());
   found = [];
@@ -333,7 +365,7 @@ function search() {
   }
   const hits = new Set(found);
   cy.batch(() => nodes.forEach((_, i) => nodeAt(i).toggleClass("hit", hits.has(i))));
-  place = 0;
+  chosen = 0;
   suggest(text);
 }
 function suggest(text) {
@@ -342,14 +374,14 @@ function suggest(text) {
   found.slice(0, 12).forEach((i, k) => {
     const name = nodes[i].n, at = searched[i].length === name.length ? searched[i].indexOf(text) : -1;
     const parts = at < 0 ? [name] : [name.slice(0, at), make("mark", { text: name.slice(at, at + text.length) }), name.slice(at + text.length)];
-    box.append(make("li", { role: "option", id: `hit${k}`, "aria-selected": String(k === place),
+    box.append(make("li", { role: "option", id: `hit${k}`, "aria-selected": String(k === chosen),
       on: { mousedown: event => { event.preventDefault(); take(i); } } }, ...parts));
   });
   if (text && !found.length) box.append(make("li", { class: "none", text: "No variable has this in its name" }));
   if (found.length > 12) box.append(make("li", { class: "none", text: `and ${(found.length - 12).toLocaleString("en")} more, marked in the picture` }));
   box.hidden = !text;
   $("search").setAttribute("aria-expanded", String(!box.hidden));
-  if (found.length) $("search").setAttribute("aria-activedescendant", `hit${place}`); else $("search").removeAttribute("aria-activedescendant");
+  if (found.length) $("search").setAttribute("aria-activedescendant", `hit${chosen}`); else $("search").removeAttribute("aria-activedescendant");
   if (text) say(count(found.length, "variable") + " found");
 }
 function take(i) {
@@ -362,10 +394,10 @@ function take(i) {
 $("search").addEventListener("input", search);
 $("search").addEventListener("blur", () => { $("hits").hidden = true; $("search").setAttribute("aria-expanded", "false"); });
 $("search").addEventListener("keydown", event => {
-  if (event.key === "Enter" && found.length) { take(found[place]); $("cy").focus(); }
+  if (event.key === "Enter" && found.length) { take(found[chosen]); $("cy").focus(); }
   else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     const n = Math.min(found.length, 12);
-    if (n) { place = (place + (event.key === "ArrowDown" ? 1 : n - 1)) % n; suggest(folded($("search").value.trim())); }
+    if (n) { chosen = (chosen + (event.key === "ArrowDown" ? 1 : n - 1)) % n; suggest(folded($("search").value.trim())); }
     event.preventDefault();
   } else if (event.key === "Escape") { $("search").value = ""; search(); $("cy").focus(); event.stopPropagation(); event.preventDefault(); }
 });
@@ -409,8 +441,8 @@ $("cut").addEventListener("input", () => {
 });
 $("measure").addEventListener("change", () => { measure($("measure").value); cy.style().update(); draw(); });
 
-function sample(kind) {
-  const name = "http://www.w3.org/2000/svg", svg = document.createElementNS(name, "svg"), directed = kind === "directed" || (data.compare && kind !== "undirected");
+function sample(kind, directed) {
+  const name = "http://www.w3.org/2000/svg", svg = document.createElementNS(name, "svg");
   const part = (tag, attributes) => { const element = document.createElementNS(name, tag); for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value); svg.append(element); };
   svg.setAttribute("viewBox", "0 0 30 10");
   svg.setAttribute("aria-hidden", "true");
@@ -428,7 +460,7 @@ function legend() {
       draw();
     } } });
     box.checked = true;
-    $("legend").append(make("label", {}, box, sample(kind), `${words} ${n.toLocaleString("en")}`));
+    $("legend").append(make("label", {}, box, sample(kind, kind !== "undirected"), `${words} ${n.toLocaleString("en")}`));
   }
 }
 
@@ -537,16 +569,15 @@ function direction(edge) {
 /* -- the list of edges --------------------------------------------------------------------------------------- */
 
 const COLUMNS = [
-  ["a", "From", edge => nodes[edge.a].n], ["kind", "", kindOf], ["b", "To", edge => nodes[edge.b].n],
+  ["a", "From", edge => nodes[edge.a].n], ["kind", "", edge => Object.keys(KINDS).indexOf(kindOf(edge))], ["b", "To", edge => nodes[edge.b].n],
   ...(MEASURES.some(([key]) => key === "s") ? [["s", data.unit || "Strength", edge => edge.s ?? null]] : []),
   ...(MEASURES.some(([key]) => key === "c") ? [["c", "Confidence", edge => edge.c ?? null]] : []),
-  ...(data.compare ? [["k", "Compared", edge => KINDS[edge.k]]] : []),
 ];
 const isNumber = key => key === "s" || key === "c";
 function headings() {
   $("list").tHead.rows[0].replaceChildren(...COLUMNS.map(([key, words]) => {
     const now = state.sort === key;
-    const button = make("button", { text: (words || "Kind") + (now ? (state.down ? " ↓" : " ↑") : ""), on: { click: () => {
+    const button = make("button", { "aria-label": words || "Kind", text: words + (now ? (state.down ? " ↓" : " ↑") : ""), on: { click: () => {
       state.down = now ? !state.down : isNumber(key);
       state.sort = key;
       headings();
@@ -562,7 +593,7 @@ function list() {
   if (text) numbers = numbers.filter(e => searched[edges[e].a].includes(text) || searched[edges[e].b].includes(text));
   const value = (COLUMNS.find(column => column[0] === state.sort) || COLUMNS[0])[2], sign = state.down ? -1 : 1;
   const order = new Intl.Collator("en", { numeric: true }).compare;
-  const compared = isNumber(state.sort) ? (x, y) => Math.abs(x) - Math.abs(y) : order;
+  const compared = state.sort !== "a" && state.sort !== "b" ? (x, y) => Math.abs(x) - Math.abs(y) : order;
   const keys = new Map(numbers.map(e => [e, value(edges[e])]));
   numbers.sort((d, e) => {
     const x = keys.get(d), y = keys.get(e);
@@ -581,8 +612,9 @@ function list() {
 function rowFor(e) {
   const edge = edges[e];
   const cells = COLUMNS.map(([key, , value]) => {
-    if (key === "kind") return make("td", { title: KINDS[kindOf(edge)] }, make("span", { class: "kind", text: arrow(edge) }));
-    return make("td", { class: isNumber(key) ? "number" : "", text: isNumber(key) ? shown(value(edge)) : value(edge) });
+    if (key === "kind") return make("td", { class: "kind", title: KINDS[kindOf(edge)] }, sample(kindOf(edge), edge.d), make("span", { class: "unseen", text: KINDS[kindOf(edge)] }));
+    const text = isNumber(key) ? shown(value(edge)) : value(edge);
+    return make("td", { class: isNumber(key) ? "number" : "", text, title: text });
   });
   return make("tr", { tabindex: "0", on: {
     click: () => pick([edge.a, edge.b], { tab: false }),
@@ -654,7 +686,7 @@ function asSvg() {
     let path = `M${points[0].x.toFixed(1)} ${points[0].y.toFixed(1)}`;
     for (let k = 1; k < points.length - 1; k++) {
       const [p, q, r] = [points[k - 1], points[k], k === points.length - 2 ? stop : points[k + 1]];
-      const one = Math.min(26, Math.hypot(p.x - q.x, p.y - q.y) / 2), two = Math.min(26, Math.hypot(r.x - q.x, r.y - q.y) / 2);
+      const one = Math.min(18, Math.hypot(p.x - q.x, p.y - q.y) / 2), two = Math.min(18, Math.hypot(r.x - q.x, r.y - q.y) / 2);
       const toward = (s, d) => { const l = Math.hypot(s.x - q.x, s.y - q.y) || 1; return `${(q.x + (s.x - q.x) * d / l).toFixed(1)} ${(q.y + (s.y - q.y) * d / l).toFixed(1)}`; };
       path += ` L${toward(p, one)} Q${q.x.toFixed(1)} ${q.y.toFixed(1)} ${toward(r, two)}`;
     }
@@ -666,10 +698,10 @@ function asSvg() {
     }
   }
   for (const i of visible.nodes) {
-    const element = nodeAt(i), at = element.position(), w = nodes[i].w;
+    const element = nodeAt(i), { x, y } = at[i], w = nodes[i].w;
     if (!met(element.boundingBox())) continue;
-    out.push(`<g opacity="${element.numericStyle("opacity")}"><title>${escaped(nodes[i].n)}</title><rect x="${(at.x - w / 2).toFixed(1)}" y="${(at.y - 15).toFixed(1)}" width="${w}" height="30" rx="7" fill="${element.style("background-color")}" stroke="${element.style("border-color")}" stroke-width="${element.numericStyle("border-width")}"/>`);
-    out.push(`<text x="${at.x.toFixed(1)}" y="${at.y.toFixed(1)}" text-anchor="middle" dominant-baseline="central" fill="${css("ink")}">${escaped(nodes[i].l)}</text></g>`);
+    out.push(`<g opacity="${element.numericStyle("opacity")}"><title>${escaped(nodes[i].n)}</title><rect x="${(x - w / 2).toFixed(1)}" y="${(y - HALF).toFixed(1)}" width="${w}" height="30" rx="7" fill="${element.style("background-color")}" stroke="${element.style("border-color")}" stroke-width="${element.numericStyle("border-width")}"/>`);
+    out.push(`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="middle" dominant-baseline="central" fill="${css("ink")}">${escaped(nodes[i].l)}</text></g>`);
   }
   out.push("</svg>");
   return out.join("\n");
@@ -684,14 +716,12 @@ function walk(key) {
     cy.panBy({ ArrowUp: { x: 0, y: step }, ArrowDown: { x: 0, y: -step }, ArrowLeft: { x: step, y: 0 }, ArrowRight: { x: -step, y: 0 } }[key]);
     return;
   }
-  const here = nodeAt(i).position(), upwards = key === "ArrowUp", sideways = key === "ArrowLeft" || key === "ArrowRight";
+  const here = at[i], upwards = key === "ArrowUp", sideways = key === "ArrowLeft" || key === "ArrowRight";
   let others;
-  if (sideways) others = [...visible.nodes].filter(j => Math.abs(nodeAt(j).position().y - here.y) < 1 && (key === "ArrowLeft" ? nodeAt(j).position().x < here.x : nodeAt(j).position().x > here.x));
-  else others = [...visible.edges].map(e => edges[e]).filter(edge => edge.a === i || edge.b === i).map(edge => edge.a === i ? edge.b : edge.a).filter(j => upwards === nodeAt(j).position().y < here.y);
-  others.sort((j, k) => Math.abs(nodeAt(j).position().x - here.x) - Math.abs(nodeAt(k).position().x - here.x) || j - k);
+  if (sideways) others = [...visible.nodes].filter(j => Math.abs(at[j].y - here.y) < 1 && (key === "ArrowLeft" ? at[j].x < here.x : at[j].x > here.x));
+  else others = [...visible.edges].map(e => edges[e]).filter(edge => edge.a === i || edge.b === i).map(edge => edge.a === i ? edge.b : edge.a).filter(j => upwards === at[j].y < here.y);
+  others.sort((j, k) => Math.abs(at[j].x - here.x) - Math.abs(at[k].x - here.x) || j - k);
   if (others.length) {
-    const focus = state.focus;
-    state.focus = focus;
     pick([others[0]]);
   }
 }
@@ -723,10 +753,11 @@ $("fit").addEventListener("click", fitAll);
 $("help").addEventListener("click", () => $("keys").showModal());
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-function theme(name) { root.dataset.theme = name; restyle(); }
+function theme(name) { root.dataset.theme = name; cy.style().fromJson(styles()).update(); }
 function toggle() { theme(root.dataset.theme === "dark" ? "light" : "dark"); }
 $("theme").addEventListener("click", toggle);
 dark.addEventListener("change", () => theme(dark.matches ? "dark" : "light"));
+root.dataset.theme = dark.matches ? "dark" : "light";
 
 $("title").textContent = data.title;
 $("summary").textContent = data.summary;
@@ -738,10 +769,12 @@ state.sort = MEASURES.length ? MEASURES[0][0] : "a";
 state.down = MEASURES.length > 0;
 legend();
 headings();
-theme(dark.matches ? "dark" : "light");
+choose();
+controls();
+paint();
+listen();
 draw();
 details();
-fitAll();
 let usual = { w: cy.width(), h: cy.height() };
 new ResizeObserver(() => {
   cy.resize();
