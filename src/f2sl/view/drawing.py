@@ -16,13 +16,21 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from f2sl._options import whole
 from f2sl.errors import GraphError, OptionError, unknown_name
 from f2sl.graph import PDAG
 from f2sl.view.layers import Layout, lay_out
 
-STATUSES = ("agreed", "reversed", "half", "missing", "extra")
+STATUS_NAMES = {
+    "agreed": "agreed",
+    "reversed": "reversed",
+    "half": "directed in one",
+    "missing": "missing",
+    "extra": "extra",
+}
+"""What each status is called in legends."""
 LONGEST_LABEL = 26
 """Characters of a name that a picture shows; wide ones (Chinese, Japanese, Korean) count double."""
 HEIGHT = 30.0
@@ -53,6 +61,15 @@ class Drawing:
         """Return the bends of an edge, from its first end to its second."""
         bends = self.layout.bends
         return bends[edge.a, edge.b] if (edge.a, edge.b) in bends else bends.get((edge.b, edge.a), [])[::-1]
+
+
+def graph_of(what: Any) -> PDAG:
+    """Return the graph of a graph, a fitted learner or a network."""
+    for name in ("graph_", "graph"):
+        what = getattr(what, name, what)
+    if not isinstance(what, PDAG):
+        raise OptionError(f"a graph, a fitted learner or a network can be shown, not {type(what).__name__}")
+    return what
 
 
 def drawing(graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None = None) -> Drawing:

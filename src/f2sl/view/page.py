@@ -28,7 +28,7 @@ from f2sl.errors import FileError, OptionError
 from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
 from f2sl.reading import open_table
-from f2sl.view.drawing import Drawing, Edge, drawing, label
+from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
@@ -107,15 +107,6 @@ def check_page_file(path: str | PathLike[str]) -> None:
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise FileError(f"cannot write {path}: the page is HTML; give a name that ends in .html")
     check_can_write(path)
-
-
-def graph_of(what: Any) -> PDAG:
-    """Return the graph of a graph, a fitted learner or a network."""
-    for name in ("graph_", "graph"):
-        what = getattr(what, name, what)
-    if not isinstance(what, PDAG):
-        raise OptionError(f"a graph, a fitted learner or a network can be shown, not {type(what).__name__}")
-    return what
 
 
 def page(what: Any, **options: Any) -> str:
@@ -315,9 +306,8 @@ def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
         ("Skeleton F1", f"{found.skeleton_f1:.3f}"),
         ("Arrowhead F1", f"{found.f1:.3f}"),
     ]
-    names = {"agreed": "agreed", "reversed": "reversed", "half": "directed in one", "missing": "missing", "extra": "extra"}
     words = {status: text.format(other="other") for status, text in STATUS_WORDS.items()}
-    return {**names, "facts": facts, "words": words}
+    return {**STATUS_NAMES, "facts": facts, "words": words}
 
 
 # -- variables -------------------------------------------------------------------------
