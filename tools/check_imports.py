@@ -2,8 +2,8 @@
 
 Each part of f2sl imports only parts that come before it in `ORDER` (and itself). Parts on one line
 are level: they do not import each other. Imports inside functions count too, imports for type checking
-alone do not. One exception: what shows itself (a graph's `show`, a notebook's `_repr_html_`) imports `view` inside
-a function.
+alone do not. One exception: what shows itself (a graph's `show`, `_repr_html_` for notebooks) imports `view`
+inside a function.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python tools/update_cytoscape.py           # the newest on npm
     python tools/update_cytoscape.py 3.34.4    # this one
 
-Needs `npm`. The minified file and the licence are taken from the package as they are. Run the tests of the page
-afterwards, and look at a page: tests/view/test_page_browser.py.
+Needs `npm`. The minified file and the licence are taken from the package as they are. Afterwards run the
+tests of the page, tests/view/test_page_browser.py, and look at a page.
 """
 
 from __future__ import annotations

@@ -28,7 +28,9 @@ HOSTILE = (
 )
 NAMES = "[...f2slPage.visible().nodes].map((i) => f2slPage.cy.getElementById('n' + i).data('label'))"
 PANEL = "document.getElementById('details').innerText"
-ROWS = "[...document.querySelectorAll('#list tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent))"
+ROWS = (
+    "[...document.querySelectorAll('#list tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent))"
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,9 @@ def pages(tmp_path_factory, model, table):
     folder, alarm = tmp_path_factory.mktemp("pages"), f2sl.load_network("alarm")
     a, b = model.graph_.directed_edges[0]
     wide = random_network(variables=1000, edges=1500, max_in_degree=3, states=(2, 2), seed=1)
-    strange = f2sl.PDAG([*HOSTILE, "plain"], [(HOSTILE[i], HOSTILE[i + 1]) for i in range(9)], [("plain", HOSTILE[0])])
+    strange = f2sl.PDAG(
+        [*HOSTILE, "plain"], [(HOSTILE[i], HOSTILE[i + 1]) for i in range(9)], [("plain", HOSTILE[0])]
+    )
     return {
         "model": model.show(folder / "model.html", data=table, explanations={(b, a): "Because <b>so</b>."}),
         "compared": model.show(folder / "compared.html", truth=alarm),
@@ -97,7 +101,8 @@ def click_on(browser, element, shift=False):
     middle = "renderedPosition" if element.startswith("n") else "renderedMidpoint"
     x, y = browser.ask(
         f"(() => {{ const at = f2slPage.cy.getElementById('{element}').{middle}(), "
-        "box = document.getElementById('cy').getBoundingClientRect(); return [at.x + box.x, at.y + box.y]; })()"
+        "box = document.getElementById('cy').getBoundingClientRect(); "
+        "return [at.x + box.x, at.y + box.y]; })()"
     )
     browser.click(x, y, shift)
 
@@ -179,8 +184,10 @@ def test_a_pair_without_an_edge_shows_what_separates_it(opened, model):
     assert "no edge" in shown
     assert f"Separated by\n{', '.join(given)}" in shown
     find(page, a)
-    page.ask(f"(() => {{ const e = document.getElementById('other'); e.value = '{b}'; "
-             "e.dispatchEvent(new Event('change')); })()")
+    page.ask(
+        f"(() => {{ const e = document.getElementById('other'); e.value = '{b}'; "
+        "e.dispatchEvent(new Event('change')); })()"
+    )
     assert "no edge" in page.ask(PANEL)
 
 
@@ -225,7 +232,9 @@ def test_the_slider_hides_weak_edges(opened, model):
     values = sorted(model.graph_.weights.values())
     set_value(page, "cut", 10)
     page.wait_for(lambda: page.ask("f2slPage.visible().edges.size") == len(values) - 10)
-    assert f"{len(values) - 10} of {len(values)}" in page.ask("document.getElementById('cut-text').textContent")
+    assert f"{len(values) - 10} of {len(values)}" in page.ask(
+        "document.getElementById('cut-text').textContent"
+    )
     assert len(page.ask(ROWS)) == len(values) - 10
     assert page.ask("f2slPage.cy.edges(':visible').length") == len(values) - 10
 
@@ -268,7 +277,9 @@ def test_kinds_of_edges_can_be_hidden(opened, model):
     page = opened("model")
     click(page, "#legend input[value=undirected]")
     assert page.ask("f2slPage.visible().edges.size") == len(model.graph_.directed_edges)
-    arrows = page.ask("f2slPage.cy.edges().map((e) => [e.hasClass('directed'), e.style('target-arrow-shape')])")
+    arrows = page.ask(
+        "f2slPage.cy.edges().map((e) => [e.hasClass('directed'), e.style('target-arrow-shape')])"
+    )
     assert all(shape == ("triangle" if directed else "none") for directed, shape in arrows)
 
 
@@ -295,7 +306,10 @@ def test_comparison_in_colours_and_lines_that_can_be_told_apart(opened, model):
 def test_tables_of_a_network(opened):
     page = opened("network")
     find(page, "HRBP")
-    shown = page.ask("[...document.querySelectorAll('#details table tr')].map((tr) => [...tr.cells].map((c) => c.textContent))")
+    shown = page.ask(
+        "[...document.querySelectorAll('#details table tr')]"
+        ".map((tr) => [...tr.cells].map((c) => c.textContent))"
+    )
     net = f2sl.load_network("alarm")
     parents = net.parents("HRBP")
     assert shown[0] == [*parents, *net.states["HRBP"]]

@@ -24,7 +24,8 @@ def show(
     graph: Annotated[
         Path,
         typer.Argument(
-            metavar="GRAPH or NETWORK", help="The file of a graph or a network, or the name of a bundled network."
+            metavar="GRAPH or NETWORK",
+            help="The file of a graph or a network, or the name of a bundled network.",
         ),
     ],
     out: Annotated[
@@ -33,7 +34,8 @@ def show(
     truth: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE or NETWORK", help="Compare with this graph: edges are agreed, reversed, missing or extra."
+            metavar="FILE or NETWORK",
+            help="Compare with this graph: edges are agreed, reversed, missing or extra.",
         ),
     ] = None,
     data: Annotated[
@@ -44,8 +46,8 @@ def show(
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
 
-    It has the picture to move and zoom, search, neighbourhoods and Markov blankets, a list of the edges, and of
-    networks the probabilities.
+    It has the picture to move and zoom, search, neighbourhoods and Markov blankets, a list of the edges,
+    and the probabilities of networks.
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.html for the page")

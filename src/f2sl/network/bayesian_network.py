@@ -159,6 +159,11 @@ class BayesianNetwork:
             f"{count(self._graph.n_edges, 'edge')}, {count(self.n_parameters, 'parameter')})"
         )
 
+    def _repr_html_(self) -> str:
+        from f2sl.view.notebook import html_of
+
+        return html_of(self)
+
     def __eq__(self, other: object) -> bool:
         """Tell whether variables, states, parents, tables and equations are the same, in the same order."""
         if not isinstance(other, BayesianNetwork):

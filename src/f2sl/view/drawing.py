@@ -85,7 +85,7 @@ def drawing(graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None =
     wanted = set(graph.nodes if keep is None else keep)
     nodes = [name for name in graph.nodes if name in wanted]
     edges = [edge for edge in edges_of(graph, truth) if edge.a in wanted and edge.b in wanted]
-    # The order of a DAG says which end is above; an edge of the truth alone follows it, whatever its direction.
+    # The order of a DAG says which end is above, also of the edges that the truth alone has.
     place = {name: i for i, name in enumerate(graph.to_dag().topological_order())}
     arcs = [(e.a, e.b) if place[e.a] < place[e.b] else (e.b, e.a) for e in edges]
     widths = {name: 22.0 + width_of_text(label(name)) for name in nodes}
@@ -95,7 +95,9 @@ def drawing(graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None =
 def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:
     """List the edges of a graph, and those of the truth that it lacks."""
     weights = graph.weights or {}
-    listed = [(a, b, True) for a, b in graph.directed_edges] + [(a, b, False) for a, b in graph.undirected_edges]
+    listed = [(a, b, True) for a, b in graph.directed_edges] + [
+        (a, b, False) for a, b in graph.undirected_edges
+    ]
     if truth is None:
         return [Edge(a, b, directed, weights.get((a, b))) for a, b, directed in listed]
     if set(truth.nodes) != set(graph.nodes):
@@ -114,7 +116,9 @@ def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:
 
     found = [Edge(a, b, directed, weights.get((a, b)), status(a, b, directed)) for a, b, directed in listed]
     own = {frozenset((a, b)) for a, b, _ in listed}
-    both = [(a, b, True) for a, b in truth.directed_edges] + [(a, b, False) for a, b in truth.undirected_edges]
+    both = [(a, b, True) for a, b in truth.directed_edges] + [
+        (a, b, False) for a, b in truth.undirected_edges
+    ]
     return found + [Edge(a, b, d, None, "missing") for a, b, d in both if frozenset((a, b)) not in own]
 
 
@@ -128,7 +132,11 @@ def around(graph: PDAG, centre: str | Iterable[str], depth: int) -> set[str]:
     """
     depth = whole("depth", depth)
     members = {centre} if isinstance(centre, str) else set(centre)
-    problems = [unknown_name("node", name, graph.nodes) for name in sorted(members, key=str) if name not in graph.nodes]
+    problems = [
+        unknown_name("node", name, graph.nodes)
+        for name in sorted(members, key=str)
+        if name not in graph.nodes
+    ]
     if problems:
         raise OptionError("; ".join(problems))
     edge_of = members

@@ -2,8 +2,8 @@
 
 An edge that spans several layers gets a *bend* in each layer between its ends. A bend takes part in the
 ordering like a narrow node, which keeps the edge clear of the nodes there; the bends of an edge are then put
-below each other wherever the layers have room, so that long edges run straight. Each connected part is laid out
-by itself; the parts are put side by side, and nodes without edges in rows below.
+below each other wherever the layers have room, so that long edges run straight. Each connected part is laid
+out by itself; the parts are put side by side, and nodes without edges in rows below.
 
 All choices go by the order of the names: the same graph has the same picture on every machine.
 
@@ -132,11 +132,13 @@ def _add_rows_of(alone: Sequence[str], widths: Mapping[str, float], layout: Layo
 class _Part:
     """A connected part of a graph: its layers, their order, and x of all nodes and bends.
 
-    Items are numbers: those of the nodes, and beyond them one for each bend. `up` and `down` have the items that
-    each is joined to in the layer above and below.
+    Items are numbers: those of the nodes, and beyond them one for each bend. `up` and `down` have the items
+    that each is joined to in the layer above and below.
     """
 
-    def __init__(self, nodes: Sequence[int], arcs: Sequence[tuple[int, int]], widths: Sequence[float]) -> None:
+    def __init__(
+        self, nodes: Sequence[int], arcs: Sequence[tuple[int, int]], widths: Sequence[float]
+    ) -> None:
         inside = set(nodes)
         own = [arc for arc in arcs if arc[0] in inside]
         self._widths = widths
@@ -170,7 +172,7 @@ class _Part:
         self.rows = self._ordered()
 
     def _narrowed(self, wide: float) -> dict[int, int]:
-        """Split layers that are far too wide into several, neighbours by turns; gives new layers if there are any.
+        """Split layers that are far too wide, neighbours by turns; return new layers, or none if none is.
 
         No edge joins nodes of one layer, so that edges point down whatever goes where.
         """
@@ -193,7 +195,7 @@ class _Part:
     # -- the order within layers ------------------------------------------------------
 
     def _ordered(self) -> Rows:
-        """Order each layer so that few edges cross: sweeps by the mean place of the neighbours; the best counts."""
+        """Order each layer so that few edges cross: the best of several sweeps by the neighbours' mean place."""
         rows: Rows = [[] for _ in range(1 + max(self.layer.values()))]
         seen: set[int] = set()
         for start in sorted(self.layer, key=lambda item: (self.layer[item], item)):
@@ -257,10 +259,8 @@ class _Part:
         self._straighten(x)
         return x
 
-    def _pull(
-        self, item: int, x: Mapping[int, float], downwards: bool, both: bool
-    ) -> tuple[float, float]:
-        """Return where an item's neighbours draw it, and how strongly: a bend keeps its long edge straight."""
+    def _pull(self, item: int, x: Mapping[int, float], downwards: bool, both: bool) -> tuple[float, float]:
+        """Return where an item's neighbours draw it, and how strongly: bends keep long edges straight."""
         near = self.up[item] if downwards else self.down[item]
         if (both and item < len(self._widths)) or not near:
             near = [*self.up[item], *self.down[item]]
@@ -291,18 +291,18 @@ class _Part:
             place += count
 
     def _straighten(self, x: dict[int, float]) -> None:
-        """Put the bends of each long edge below each other, in as few runs as the gaps in the layers allow."""
+        """Put the bends of each long edge below each other, in as few runs as there is room for."""
         beside: dict[int, tuple[int | None, int | None]] = {}
         for row in self.rows:
             for left, item, right in zip([None, *row[:-1]], row, [*row[1:], None], strict=True):
                 beside[item] = (left, right)
         chains: dict[tuple[int, int], list[int]] = {}
-        for bend, edge in self.bend_of.items():
-            chains.setdefault(edge, []).append(bend)
+        for item, edge in self.bend_of.items():
+            chains.setdefault(edge, []).append(item)
         for chain in chains.values():
             run: list[int] = []
             low, high = -inf, inf
-            for bend in [*chain, None]:
+            for bend in [*chain, None]:  # None ends the last run
                 least, most = (inf, -inf) if bend is None else self._room(bend, beside[bend], x)
                 if run and max(low, least) > min(high, most):
                     middle = sorted([x[member] for member in run])[len(run) // 2]

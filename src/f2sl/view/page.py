@@ -29,6 +29,7 @@ from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
 from f2sl.reading import open_table
 from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
+from f2sl.view.notebook import facts_of, title_of
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
@@ -142,8 +143,7 @@ def _as_json(content: Any) -> str:
     """Write JSON that nothing within a script element can end."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # Half of a surrogate pair cannot be written as UTF-8; JSON has its number instead.
-    text = re.sub(r"[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
-    return text
+    return re.sub(r"[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 # -- the content -----------------------------------------------------------------------
@@ -165,12 +165,12 @@ def page_data(
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
-    title = title or _title(what)
+    title = title or title_of(what)
     return {
         "title": title,
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
         "summary": _summary(graph),
-        "facts": _facts(what, graph),
+        "facts": facts_of(what, graph),
         "notes": list(getattr(what, "notes_", [])),
         "unit": _unit(what),
         "directions": _directions(what),
@@ -203,34 +203,10 @@ def _count(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-def _title(what: Any) -> str:
-    if getattr(what, "name", ""):
-        return str(what.name)
-    return f"Learned by {type(what).__name__}" if hasattr(what, "graph_") else type(what).__name__
-
-
 def _summary(graph: PDAG) -> str:
     directed, undirected = len(graph.directed_array), len(graph.undirected_array)
     kinds = f", {undirected:,} of them undirected" if undirected and directed else ""
     return f"{_count(graph.n_nodes, 'variable')}, {_count(graph.n_edges, 'edge')}{kinds}"
-
-
-def _facts(what: Any, graph: PDAG) -> list[tuple[str, str]]:
-    facts = [
-        ("Variables", f"{graph.n_nodes:,}"),
-        ("Edges", f"{len(graph.directed_array):,} directed, {len(graph.undirected_array):,} undirected"),
-    ]
-    if hasattr(what, "graph_"):
-        facts = [("Learner", repr(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
-        for name, words in (("n_tests_", "Tests"), ("score_", "Score")):
-            value = getattr(what, name, None)
-            if value:
-                facts.append((words, f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"))
-    elif hasattr(what, "n_parameters"):
-        facts.append(("Parameters", f"{what.n_parameters:,}"))
-    if graph.knowledge:
-        facts.append(("Knowledge", str(graph.knowledge)))
-    return facts
 
 
 def _unit(what: Any) -> str | None:
@@ -268,7 +244,11 @@ def _edge(
     forks: Mapping[tuple[str, str], list[int]],
     confidence: Mapping[str, float],
 ) -> dict[str, Any]:
-    """Describe an edge: a, b its ends, d directed, s strength, c confidence, k status, r reversible, v forks, p way."""
+    """Describe an edge by short keys, since there may be thousands.
+
+    They are a and b for its ends, d directed, s strength, c confidence, k status, r reversible, v the other
+    parents in its v-structures, p the gaps through which it passes layers.
+    """
     entry: dict[str, Any] = {"a": number[edge.a], "b": number[edge.b], "d": int(edge.directed)}
     if edge.strength is not None:
         entry["s"] = _rounded(edge.strength)
@@ -335,7 +315,9 @@ def _distributions(network: BayesianNetwork | None, data: Any) -> dict[str, Any]
     if data is not None:
         with_data = open_table(data)
         try:
-            return {column.name: _distribution(with_data, i, "rows") for i, column in enumerate(with_data.columns)}
+            return {
+                column.name: _distribution(with_data, i, "rows") for i, column in enumerate(with_data.columns)
+            }
         finally:
             if with_data is not data:
                 with_data.close()
@@ -344,7 +326,9 @@ def _distributions(network: BayesianNetwork | None, data: Any) -> dict[str, Any]
     from f2sl.network.sampling import sample_table
 
     table = sample_table(network, SAMPLED)
-    return {name: _distribution(table, i, "rows drawn from the network") for i, name in enumerate(table.names)}
+    return {
+        name: _distribution(table, i, "rows drawn from the network") for i, name in enumerate(table.names)
+    }
 
 
 def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
@@ -367,7 +351,7 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
 
 
 def _parameters(network: BayesianNetwork, name: str) -> dict[str, Any]:
-    """Lay out the table or the equation of a variable, a row for each configuration of the parents' states."""
+    """Lay out a variable's table or equation, a row for each configuration of the parents' states."""
     states, parents = network.states, network.parents(name)
     of_states = [parent for parent in parents if parent in states]
     title = "Probabilities" if name in states else "Equation"

@@ -1,7 +1,7 @@
 """Pictures of graphs, in layers: causes above effects.
 
-Strong edges are thick; undirected ones have another colour and no arrowhead. With a graph to compare with, edges
-have colours and dashes by their status (see :mod:`f2sl.view.drawing`); the colours can be told apart by
+Strong edges are thick; undirected ones have another colour and no arrowhead. With a graph to compare with,
+edges have colours and dashes by their status (see :mod:`f2sl.view.drawing`); the colours can be told apart by
 colour-blind eyes, too. SVG is written here; PNG and PDF need Matplotlib (the extra ``plot``).
 """
 
@@ -20,7 +20,17 @@ from typing import Any
 
 from f2sl.errors import F2SLError, FileError, OptionError, unknown_name
 from f2sl.graph import PDAG, write_atomically
-from f2sl.view.drawing import HEIGHT, STATUS_NAMES, Drawing, Edge, around, drawing, graph_of, label, width_of_text
+from f2sl.view.drawing import (
+    HEIGHT,
+    STATUS_NAMES,
+    Drawing,
+    Edge,
+    around,
+    drawing,
+    graph_of,
+    label,
+    width_of_text,
+)
 
 KINDS = (".svg", ".png", ".pdf")
 INK, SOFT, BOX, BORDER, ACCENT, TINT = "#20262d", "#5f6b76", "#ffffff", "#9fb3bf", "#1f5f7f", "#dcebf2"
@@ -81,10 +91,12 @@ def plot(
     --------
     >>> import f2sl
     >>> f2sl.plot(f2sl.load_network("alarm"), around="HR", depth=1)
-    Picture(7 variables, 6 edges)
+    Picture(6 variables, 5 edges)
     """
     check_can_draw(path)
-    picture = Picture(*_chosen(graph, truth, around, depth, isolated), *_highlighted(graph_of(graph), highlight))
+    picture = Picture(
+        *_chosen(graph, truth, around, depth, isolated), *_highlighted(graph_of(graph), highlight)
+    )
     if path is not None:
         picture.save(path)
     return picture
@@ -224,8 +236,8 @@ class Picture:
     def _svg(self) -> Iterator[str]:
         width, height = self.size
         yield (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-            f'height="{height:.0f}" font-family="system-ui, \'DejaVu Sans\', sans-serif" font-size="13">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'width="{width:.0f}" height="{height:.0f}" font-family="system-ui, \'DejaVu Sans\', sans-serif" font-size="13">'
         )
         yield f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
         for curve, head, colour, dashes, thick in self._lines():
@@ -236,7 +248,8 @@ class Picture:
             fill, stroke, line = (TINT, ACCENT, 2.5) if set_off else (BOX, BORDER, 1.2)
             yield (
                 f'<g><title>{_escaped(name)}</title><rect x="{x - wide / 2:.1f}" y="{y - HEIGHT / 2:.1f}" '
-                f'width="{wide:.1f}" height="{HEIGHT:.0f}" rx="7" fill="{fill}" stroke="{stroke}" stroke-width="{line}"/>'
+                f'width="{wide:.1f}" height="{HEIGHT:.0f}" rx="7" '
+                f'fill="{fill}" stroke="{stroke}" stroke-width="{line}"/>'
             )
             yield (
                 f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" dominant-baseline="central" '
@@ -355,8 +368,11 @@ def _at(point: Point, between: str = " ") -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write a text so that XML can hold it: it has no control characters, and no halves of surrogate pairs."""
-    allowed = (c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd" for c in text)
+    """Write a text so that XML can hold it: without control characters and halves of surrogate pairs."""
+    allowed = (
+        c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd"
+        for c in text
+    )
     return html.escape("".join(c if c not in "\t\n\r" else " " for c in allowed))
 
 
