@@ -49,6 +49,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/best_networks.py
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/page.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers

@@ -65,7 +65,11 @@ def pages(tmp_path_factory, model, table):
         "wide": wide.graph.show(folder / "wide.html"),
         "strange": strange.show(folder / "strange.html", title=HOSTILE[0]),
         "sure": model.graph_.show(
-            folder / "sure.html", confidence=dict.fromkeys(model.graph_.directed_edges, 0.5)
+            folder / "sure.html",
+            confidence={
+                **dict.fromkeys(model.graph_.directed_edges, 0.5),
+                **dict.fromkeys(model.graph_.undirected_edges, 0.25),
+            },
         ),
         "empty": f2sl.PDAG(["a", "b"]).show(folder / "empty.html"),
     }
@@ -141,7 +145,7 @@ def test_search_marks_and_chooses(opened, model):
     hits = page.ask("[...document.querySelectorAll('#hits li')].map((li) => li.textContent)")
     assert sorted(hits) == sorted(wanted)
     assert hits[0] == "HR"
-    assert page.ask("f2slPage.cy.nodes('.hit').length") == len(wanted)
+    page.wait_for(lambda: page.ask("f2slPage.cy.nodes('.hit').length") == len(wanted))
     page.press("ArrowDown")
     page.press("Enter")
     assert page.ask(PANEL).splitlines()[0] == hits[1]
@@ -245,6 +249,7 @@ def test_a_slider_over_confidence_comes_first_where_there_is_any(opened, model):
         "confidence",
         "strength",
     ]
+    assert page.ask("f2slPage.visible().edges.size") == len(model.graph_.directed_edges)
     click_on(page, "e0")
     assert "Confidence\n50%" in page.ask(PANEL)
 

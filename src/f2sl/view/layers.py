@@ -195,7 +195,7 @@ class _Part:
     # -- the order within layers ------------------------------------------------------
 
     def _ordered(self) -> Rows:
-        """Order each layer so that few edges cross: the best of several sweeps by the neighbours' mean place."""
+        """Order each layer so that few edges cross: the best of some sweeps by the neighbours' mean place."""
         rows: Rows = [[] for _ in range(1 + max(self.layer.values()))]
         seen: set[int] = set()
         for start in sorted(self.layer, key=lambda item: (self.layer[item], item)):

@@ -78,7 +78,8 @@ def show(
     data : table, data frame, dict of columns or path, optional
         The data: the page then shows how each variable is distributed.
     confidence : mapping of pairs of names to float, optional
-        How sure each edge is, from 0 to 1, such as the share of bootstrap replicates that have it.
+        How sure each edge is, from 0 to 1, such as the share of bootstrap replicates that have it. The
+        slider is about it then, and starts at 0.5.
     explanations : mapping of pairs of names to object, optional
         Texts on why a pair is linked or not, shown with the pair.
     title : str, optional
@@ -164,6 +165,7 @@ def page_data(
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}
+    sure = _by_pair(confidence, number)
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
     title = title or title_of(what)
     return {
@@ -175,8 +177,8 @@ def page_data(
         "unit": _unit(what),
         "directions": _directions(what),
         "nodes": _nodes(drawn, number, network, data),
-        "edges": _edges(what, graph, drawn, number, _by_pair(confidence, number)),
-        "threshold": None,
+        "edges": _edges(what, graph, drawn, number, sure),
+        "confidence": {key: _rounded(value) for key, value in sure.items()},
         "separating": _separating(what, number),
         "explanations": {key: str(text) for key, text in _by_pair(explanations, number).items()},
         "compare": None if true_graph is None else _comparison(true_graph, graph),

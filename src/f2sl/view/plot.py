@@ -237,7 +237,8 @@ class Picture:
         width, height = self.size
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'width="{width:.0f}" height="{height:.0f}" font-family="system-ui, \'DejaVu Sans\', sans-serif" font-size="13">'
+            f'width="{width:.0f}" height="{height:.0f}" font-size="13" '
+            'font-family="system-ui, DejaVu Sans, sans-serif">'
         )
         yield f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
         for curve, head, colour, dashes, thick in self._lines():

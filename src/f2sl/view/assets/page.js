@@ -323,7 +323,7 @@ function setFocus(mode) {
 
 function clear() {
   state.picked = null;
-  cy.nodes().removeClass("hit");
+  highlight([]);
   if (state.focus !== "all") { state.focus = "all"; draw({ fit: true }); } else { mark(); controls(); select(); }
   centre = null;
   controls();
@@ -363,10 +363,20 @@ function search() {
     found.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
     found = found.map(entry => entry[2]);
   }
-  const hits = new Set(found);
-  cy.batch(() => nodes.forEach((_, i) => nodeAt(i).toggleClass("hit", hits.has(i))));
+  clearTimeout(pause);
+  pause = setTimeout(() => highlight(found), 80);   // the list first: drawing the marks of many names takes longer
   chosen = 0;
   suggest(text);
+}
+let pause = 0, marked = new Set();   // only what changes is drawn anew
+function highlight(numbers) {
+  clearTimeout(pause);
+  const hits = new Set(numbers);
+  cy.batch(() => {
+    for (const i of marked) if (!hits.has(i)) nodeAt(i).removeClass("hit");
+    for (const i of hits) if (!marked.has(i)) nodeAt(i).addClass("hit");
+  });
+  marked = hits;
 }
 function suggest(text) {
   const box = $("hits");
@@ -388,7 +398,7 @@ function take(i) {
   $("hits").hidden = true;
   $("search").setAttribute("aria-expanded", "false");
   $("search").value = nodes[i].n;
-  cy.nodes().removeClass("hit");
+  highlight([]);
   pick([i]);
 }
 $("search").addEventListener("input", search);
@@ -409,7 +419,7 @@ const MEASURES = [["c", "confidence"], ["s", data.unit || "strength"]].filter(([
 function measure(key) {
   state.measure = key;
   steps = [...new Set(edges.map(valueOf).filter(value => value !== null))].sort((a, b) => a - b);
-  const start = key === "c" && data.threshold ? steps.findIndex(value => value >= data.threshold) : 0;
+  const start = key === "c" ? steps.findIndex(value => value >= 0.5) : 0;   // edges that are likelier than not
   $("cut").max = Math.max(0, steps.length - 1);
   $("cut").value = Math.max(0, start);
   state.cut = start > 0 ? steps[start] : -Infinity;
@@ -544,7 +554,7 @@ function ofPair(i, j) {
     rows.push([data.unit ? `Strength (${data.unit})` : "Strength", shown(edge.s)]);
     rows.push(["Direction", direction(edge)]);
   }
-  if (edge && edge.c !== null && edge.c !== undefined) rows.push(["Confidence", percent(edge.c)]);
+  if (key in data.confidence) rows.push(["Confidence", percent(data.confidence[key])]);
   if (edge && edge.k) rows.push(["Compared", data.compare.words[edge.k]]);
   const given = data.separating[key];
   if (given) rows.push(["Separated by", given.length ? given.map(k => nodes[k].n).join(", ") : "nothing: independent as they are"]);
