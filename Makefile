@@ -12,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test bench bench-peers paper lint clean
+.PHONY: demo test browser bench bench-peers paper lint clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -34,7 +34,12 @@ lint: $(VENV)/.test-installed
 	$(BIN)/mypy
 	$(BIN)/python tools/check_imports.py
 
-test: lint
+# A browser for the tests of pages. Without one, and without the right to install one, these are skipped.
+browser:
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
+
+test: lint browser
 	$(BIN)/python -m pytest -q -n auto
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto -m kernels tests
 
@@ -44,6 +49,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/best_networks.py
 	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/page.py
 
 .venv-peers/.installed: pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers

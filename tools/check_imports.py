@@ -2,7 +2,8 @@
 
 Each part of f2sl imports only parts that come before it in `ORDER` (and itself). Parts on one line
 are level: they do not import each other. Imports inside functions count too, imports for type checking
-alone do not.
+alone do not. One exception: what shows itself (a graph's `show`, `_repr_html_` for notebooks) imports `view`
+inside a function.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ ORDER = [
     ["skeleton"],
     ["orient"],
     ["structure"],
+    ["view"],
     ["examples", "experiments"],
     ["api"],
     ["confidence"],
@@ -52,15 +54,18 @@ def part_of(path: Path) -> str:
 
 
 def imported_parts(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Give line and part of each import of f2sl in a module."""
-    for_types = {
+    """Give line and part of each import of f2sl in a module, but for those that are allowed anywhere."""
+    exempt = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        or isinstance(node, ast.FunctionDef)
         for inner in ast.walk(node)
+        if not isinstance(node, ast.FunctionDef)
+        or (isinstance(inner, ast.ImportFrom) and (inner.module or "").startswith("f2sl.view."))
     }
     for node in ast.walk(tree):
-        if id(node) in for_types:
+        if id(node) in exempt:
             continue
         if isinstance(node, ast.ImportFrom) and node.module == "f2sl":
             yield from ((node.lineno, alias.name) for alias in node.names)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from f2sl.graph import compare as compare
     from f2sl.graph import compare_pc as compare_pc
     from f2sl.graph import load_graph as load_graph
-    from f2sl.graph.plot import plot as plot
     from f2sl.knowledge import Knowledge as Knowledge
     from f2sl.network import BayesianNetwork as BayesianNetwork
     from f2sl.network import GaussianNetwork as GaussianNetwork
@@ -64,6 +63,8 @@ if TYPE_CHECKING:
     from f2sl.structure.pc_stable import PCStable as PCStable
     from f2sl.structure.tc import TC as TC
     from f2sl.table import Table as Table
+    from f2sl.view.page import show as show
+    from f2sl.view.plot import plot as plot
 
 _HOMES = {
     "BayesianNetwork": "network",
@@ -110,8 +111,9 @@ _HOMES = {
     "load_network": "network",
     "open_table": "reading",
     "option": "_options",
-    "plot": "graph.plot",
+    "plot": "view.plot",
     "random_network": "network",
+    "show": "view.page",
     "tile": "network",
     "varsortability": "stats.varsortability",
 }

@@ -9,6 +9,7 @@ where the trouble lies, and each is also a :class:`ValueError` or an
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +28,20 @@ class OptionError(F2SLError, ValueError):
 
 class GraphError(F2SLError, ValueError):
     """A graph is malformed, or two graphs do not fit each other."""
+
+
+class NotFittedError(F2SLError, ValueError, AttributeError):
+    """A learner was asked for what it has learned before it has learned anything."""
+
+
+def not_fitted(learner: object) -> NotFittedError:
+    """Make the error; it is scikit-learn's as well where that is in use, without importing it."""
+    message = f"this {type(learner).__name__} is not fitted yet: call its fit with data first"
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
+    if theirs is None:
+        return NotFittedError(message)
+    kind: type[NotFittedError] = type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__})
+    return kind(message)
 
 
 class FileError(F2SLError, OSError):

@@ -89,7 +89,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
         *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
-        *("picture", "comparison", "graph"),
+        *("picture", "page", "comparison", "graph"),
     ]
     assert told["algorithm"] == "f2sl-c"
     assert told["options"]["alpha"] == 0.01

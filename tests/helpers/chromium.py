@@ -1,5 +1,6 @@
 """A real Chromium without a window, told what to do through a pair of pipes (DevTools protocol)."""
 
+import base64
 import json
 import os
 import select
@@ -77,11 +78,42 @@ class Chromium:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def press(self, key, code):
+    def press(self, key, code=0):
         """Press a key."""
-        text = "\r" if key == "Enter" else key
+        text = "\r" if key == "Enter" else key if len(key) == 1 else ""
         self._call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, text=text)
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def type(self, text):
+        """Put text into the field that has the focus, as one paste."""
+        self._call("Input.insertText", text=text)
+
+    def click(self, x, y, shift=False):
+        """Move the mouse to a place in the window, and click there."""
+        self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased"):
+            held = {"button": "left", "clickCount": 1, "modifiers": 8 if shift else 0}
+            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
+
+    def wheel(self, x, y, by):
+        """Turn the mouse's wheel."""
+        self._call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by)
+
+    def picture(self):
+        """Give a picture of the window, as PNG."""
+        return base64.b64decode(self._call("Page.captureScreenshot")["data"])
+
+    def download_to(self, folder):
+        """Save to a folder what the page offers for download."""
+        self._call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
+    def wait_for(self, condition):
+        """Wait until a condition holds; gives what it gave."""
+        until = time.monotonic() + SECONDS
+        while not (found := condition()):
+            assert time.monotonic() < until, "waited in vain"
+            time.sleep(0.02)
+        return found
 
     def _call(self, method, **parameters):
         self._sent += 1

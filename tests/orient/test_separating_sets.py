@@ -61,4 +61,6 @@ def test_what_is_no_pair_of_them_is_not_in_them(stranger):
     assert stranger not in named
     with pytest.raises(KeyError):
         named[stranger]
-    assert repr(named) == "SeparatingSets(1 pairs)"
+    assert repr(named) == "SeparatingSets({('a', 'b'): ('c',)})"
+    many = collected([[(0, d, ()) for d in range(1, 6)] + [(1, 2, (3,))]])
+    assert repr(many).endswith("(0, 5): (), ...; 6 pairs})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.interrupts import interrupts
 from f2sl.errors import FileError
@@ -25,10 +25,18 @@ def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
 def check_picture_file(path: Path, others: Iterable[Path] = ()) -> None:
     """Make sure that a picture can be drawn and written to `path`, and that it is none of the `others`."""
     from f2sl.graph.atomic import check_can_write
-    from f2sl.graph.plot import check_can_draw
+    from f2sl.view.plot import check_can_draw
 
     check_can_draw(path)
     check_can_write(path)
+    check_distinct(path, others)
+
+
+def check_page_file(path: Path, others: Iterable[Path] = ()) -> None:
+    """Make sure that a page can be written to `path`, and that it is none of the `others`."""
+    from f2sl.view.page import check_page_file as check
+
+    check(path)
     check_distinct(path, others)
 
 
@@ -57,6 +65,25 @@ def load_any_graph(truth: Path) -> PDAG:
     return load_graph(truth)
 
 
+def load_graph_or_network(given: Path) -> Any:
+    """Load what a file holds, or a bundled network: a network with its tables if it is one, else a graph."""
+    from f2sl.graph.io import is_known
+    from f2sl.network.bundled import load_network
+
+    if is_known(given) and not (given.suffix.lower() == ".json" and _is_network(given)):
+        return load_any_graph(given)
+    return load_network(str(given))
+
+
+def _is_network(path: Path) -> bool:
+    """Tell whether a JSON file says of itself that it is a network."""
+    from f2sl.graph.formats.json_file import NETWORK
+
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return f'"{NETWORK}"'.encode() in file.read(1000)
+    return False
+
+
 def save_graph(graph: PDAG, path: Path) -> None:
     """Write a graph, whole or not at all."""
     from f2sl.graph import save_graph as save
@@ -67,10 +94,18 @@ def save_graph(graph: PDAG, path: Path) -> None:
 
 def save_picture(graph: PDAG, path: Path) -> None:
     """Draw a graph to a file, whole or not at all."""
-    from f2sl.graph.plot import plot
+    from f2sl.view.plot import plot
 
     with interrupts.saving(path):
         plot(graph, path)
+
+
+def save_page(what: Any, path: Path, **options: Any) -> None:
+    """Write a page to explore a graph, whole or not at all."""
+    from f2sl.view.page import show
+
+    with interrupts.saving(path):
+        show(what, path, **options)
 
 
 def save_bytes(content: bytes, path: Path) -> None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph, save_graph, save_picture
+from f2sl.cli.files import (
+    check_graph_file,
+    check_page_file,
+    check_picture_file,
+    load_any_graph,
+    save_graph,
+    save_page,
+    save_picture,
+)
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
@@ -32,7 +40,7 @@ EXAMPLES = examples(
     "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
     "f2sl learn data.csv --delta auto",
     "f2sl learn alarm.csv --truth alarm",
-    "f2sl learn data.csv --out graph.json --plot graph.svg",
+    "f2sl learn data.csv --out graph.json --plot graph.svg --page page.html",
     "f2sl learn folder/ --engine stream --memory 256MB",
     "f2sl learn folder/ --engine dask --scheduler tcp://host:8786",
     'f2sl learn data.csv --tiers "age,sex > exposure > outcome" --require "exposure -> outcome"',
@@ -65,6 +73,15 @@ def learn(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            metavar="FILE",
+            help="Where to save a page to explore the graph in a browser: .html.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     dag: Annotated[
         bool,
         typer.Option(
@@ -88,16 +105,22 @@ def learn(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        _check_files(reading, out, picture, truth)
+        _check_files(reading, out, picture, page, truth)
         from f2sl.graph import PDAG, compare
 
         true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, options, reading.jobs)
         opened: list[Table] = []
+        shares: Distributions | None = None
 
         def look(table: Table) -> Table:
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+            if page is not None:
+                from f2sl.view.page import Distributions
+
+                nonlocal shares
+                shares = Distributions.of(table)  # while it is open
             opened.append(reading.noted(table))
             return opened[0]
 
@@ -109,6 +132,9 @@ def learn(
     [table] = opened
     graph = learner.graph_.to_dag() if dag else learner.graph_
     comparison = None if true_graph is None else compare(true_graph, graph)
+    if page is not None:
+        title = Path(reading.data).stem if reading.place else "standard input"
+        save_page(learner, page, graph=graph, truth=true_graph, data=shares, title=title)
     if out is not None:
         save_graph(graph, out)
     if picture is not None:
@@ -116,7 +142,7 @@ def learn(
 
     from f2sl.cli.summary import Learned
 
-    learned = Learned(algorithm, reading, table, learner, graph, dag, out, truth, comparison, picture)
+    learned = Learned(algorithm, reading, table, learner, graph, dag, out, truth, comparison, picture, page)
     if as_json:
         learned.show_json()
     elif not quiet:
@@ -125,8 +151,12 @@ def learn(
         output.tell_of_incomplete(learner.notes_)
 
 
-def _check_files(reading: TableOptions, out: Path | None, picture: Path | None, truth: Path | None) -> None:
+def _check_files(
+    reading: TableOptions, out: Path | None, picture: Path | None, page: Path | None, truth: Path | None
+) -> None:
     """Find out before any work what cannot be written or read."""
+    if page is not None:
+        check_page_file(page, [path for path in (reading.place, out, picture, truth) if path is not None])
     if picture is not None:
         check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
     if out is not None:

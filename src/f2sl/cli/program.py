@@ -21,6 +21,7 @@ from f2sl.cli import (
     report,
     reproduce,
     sample,
+    show,
 )
 from f2sl.cli.help import GroupedCommand, examples
 from f2sl.errors import OptionError, unknown_name
@@ -60,6 +61,7 @@ _add("pc", one_target.pc, one_target.PC_EXAMPLES, "Find one variable's parents a
 _add("mb", one_target.mb, one_target.MB_EXAMPLES, "Find one variable's Markov blanket.")
 _add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")
 _add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
+_add("show", show.show, show.EXAMPLES, "Write a page to explore a graph.")
 _add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorithms and their options.")
 _add("example", example.example, example.EXAMPLES, "Write a bundled example to a file.")
 _add("networks", networks.networks, networks.EXAMPLES, "List the bundled networks.")

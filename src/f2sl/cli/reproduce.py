@@ -146,10 +146,10 @@ def reproduce(
 
 def _report(folder: Path) -> str:
     """Show the results as ``f2sl report`` does; say what was written, or why nothing was."""
-    from f2sl.graph.plot import check_can_draw
+    from f2sl.view.plot import need_matplotlib
 
     try:
-        check_can_draw()
+        need_matplotlib()
     except F2SLError as error:
         return f"no report: {error}; then f2sl report {output.printable(folder)} makes one"
     return write_report(folder)

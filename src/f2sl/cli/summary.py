@@ -84,6 +84,7 @@ class Learned:
     truth: Path | None
     comparison: Comparison | None
     picture: Path | None = None
+    page: Path | None = None
 
     def show(self) -> None:
         """Print the summary for people."""
@@ -126,6 +127,7 @@ class Learned:
                 "notes": notes,
                 "out": None if self.out is None else str(self.out),
                 "picture": None if self.picture is None else str(self.picture),
+                "page": None if self.page is None else str(self.page),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
             }
@@ -164,6 +166,8 @@ class Learned:
             lines.append(("Saved", printable(self.out)))
         if self.picture is not None:
             lines.append(("Drawn", printable(self.picture)))
+        if self.page is not None:
+            lines.append(("Page", printable(self.page)))
         return lines
 
     def _notes(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from f2sl.errors import FileError
 from f2sl.graph.atomic import check_can_write, write_atomically
-from f2sl.graph.plot import check_can_draw
+from f2sl.view.plot import need_matplotlib
 
 PAGE: Final = "index.html"
 Write = Callable[[Path, str | bytes], None]
@@ -45,7 +45,7 @@ def report(folder: str | os.PathLike[str], write: Write = write_atomically) -> l
     from f2sl.experiments.table_text import claims_csv, claims_markdown, comma_separated, latex, markdown
     from f2sl.experiments.tables import tables
 
-    check_can_draw()
+    need_matplotlib()
     place = Path(folder)
     results = read_results(place)
     check_can_write(place / PAGE)

@@ -13,7 +13,7 @@ import numpy as np
 
 from f2sl.errors import GraphError
 from f2sl.graph._arrays import FloatArray, IntArray
-from f2sl.graph.pdag import PDAG
+from f2sl.graph.pdag import PDAG, EdgeRecord
 
 Graph = TypeVar("Graph", bound=PDAG)
 
@@ -150,3 +150,17 @@ def from_networkx(kind: type[Graph], graph: Any) -> Graph:
 
 def _number(weight: Any) -> float:
     return float("nan") if weight is None else float(weight)
+
+
+def to_frame(graph: PDAG) -> Any:
+    """Return the edges as a pandas frame, or as a PyArrow table where there is no pandas."""
+    edges = graph.edges
+    columns = {field: [getattr(edge, field) for edge in edges] for field in EdgeRecord._fields}
+    try:
+        import pandas as pd
+    except ImportError:
+        import pyarrow as pa
+
+        kinds = [(field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields]
+        return pa.table(columns, schema=pa.schema(kinds))
+    return pd.DataFrame(columns).astype({"weight": float})

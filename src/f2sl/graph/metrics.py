@@ -14,7 +14,7 @@ mean. The same of the skeletons looks at adjacencies only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,10 +57,17 @@ class Comparison:
     true_edges: int
     learned_edges: int
     correct: int
+    graphs: tuple[PDAG, PDAG] | None = field(default=None, repr=False, compare=False)
+    """The true and the learned graph, for pictures."""
 
     def as_dict(self) -> dict[str, int | float]:
         """Return all numbers by name."""
-        return asdict(self)
+        return {name: value for name, value in vars(self).items() if name != "graphs"}
+
+    def _repr_html_(self) -> str:
+        from f2sl.view.notebook import html_of_comparison
+
+        return html_of_comparison(self)
 
     def __str__(self) -> str:
         return (
@@ -141,6 +148,7 @@ def compare(true_graph: Any, learned_graph: Any) -> Comparison:
         true_edges=true_edges,
         learned_edges=learned_edges,
         correct=counts.correct,
+        graphs=(true_graph, learned_graph),
     )
 
 

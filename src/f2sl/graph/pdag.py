@@ -22,10 +22,11 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +46,15 @@ from f2sl.graph._arrays import (
 if TYPE_CHECKING:
     from f2sl.graph.dag import DAG
     from f2sl.knowledge import Knowledge
+
+
+class EdgeRecord(NamedTuple):
+    """An edge of a graph: `type` is "directed" or "undirected"; `weight` is None where there is none."""
+
+    source: str
+    target: str
+    type: str
+    weight: float | None
 
 
 class PDAG:
@@ -232,6 +242,19 @@ class PDAG:
     def undirected_edges(self) -> list[tuple[str, str]]:
         """The edges ``(a, b)`` with ``a - b`` and ``a`` listed before ``b``, sorted."""
         return self._named(self._undirected)
+
+    @property
+    def edges(self) -> list[EdgeRecord]:
+        """All edges as records, the directed ones first.
+
+        Examples
+        --------
+        >>> PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")], weights={("a", "b"): 0.5}).edges[0]
+        EdgeRecord(source='a', target='b', type='directed', weight=0.5)
+        """
+        weights = self.weights or {}
+        kinds = (("directed", self.directed_edges), ("undirected", self.undirected_edges))
+        return [EdgeRecord(a, b, kind, weights.get((a, b))) for kind, edges in kinds for a, b in edges]
 
     @property
     def weights(self) -> dict[tuple[str, str], float] | None:
@@ -424,6 +447,23 @@ class PDAG:
         cpdag = cpdag_of(self.to_dag())
         return narrowed(cpdag, knowledge) if knowledge else cpdag
 
+    def to_frame(self) -> Any:
+        """Return the edges as a data frame with the columns source, target, type and weight.
+
+        Returns
+        -------
+        pandas.DataFrame or pyarrow.Table
+            A pandas frame if pandas is installed, otherwise a PyArrow table.
+
+        Examples
+        --------
+        >>> PDAG(["a", "b"], [("a", "b")]).to_frame().shape
+        (1, 4)
+        """
+        from f2sl.graph.convert import to_frame
+
+        return to_frame(self)
+
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; an undirected edge becomes an arc each way.
 
@@ -482,7 +522,30 @@ class PDAG:
 
         save_graph(self, path)
 
+    def show(self, path: str | PathLike[str], **options: Any) -> Path:
+        """Write a page to explore the graph, an HTML file; the options are those of :func:`f2sl.show`."""
+        from f2sl.view.page import show
+
+        return show(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        from f2sl.view.notebook import html_of
+
+        return html_of(self)
+
     # -- the object ------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the nodes."""
+        return iter(self._nodes)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a node of this name."""
+        return isinstance(name, str) and name in self._index
 
     @cached_property
     def _canonical(self) -> tuple[tuple[str, ...], bytes, bytes]:

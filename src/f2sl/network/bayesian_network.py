@@ -31,6 +31,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -157,6 +158,11 @@ class BayesianNetwork:
             f"{type(self).__name__}({count(len(self.variables), 'variable')}, "
             f"{count(self._graph.n_edges, 'edge')}, {count(self.n_parameters, 'parameter')})"
         )
+
+    def _repr_html_(self) -> str:
+        from f2sl.view.notebook import html_of
+
+        return html_of(self)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether variables, states, parents, tables and equations are the same, in the same order."""
@@ -363,6 +369,12 @@ class BayesianNetwork:
             parents=network._parents,
             name=network._name,
         )
+
+    def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a page to explore the network, an HTML file; the options are those of :func:`f2sl.show`."""
+        from f2sl.view.page import show
+
+        return show(self, path, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network as JSON (``.json``), or as BIF (``.bif``, packed ``.bif.gz``, ``.bif.xz``).

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ from f2sl._arrays import Integers
 
 Label = TypeVar("Label", int, str)
 Members = NDArray[np.int32]
+SHOWN = 5
+"""Pairs that are shown where all are printed."""
 
 
 class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[Label]):
@@ -77,7 +80,9 @@ class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[La
         return number
 
     def __repr__(self) -> str:
-        return f"SeparatingSets({len(self):,} pairs)"
+        first = ", ".join(f"{pair!r}: {self[pair]!r}" for pair in islice(self, SHOWN))
+        more = f", ...; {len(self):,} pairs" if len(self) > SHOWN else ""
+        return f"SeparatingSets({{{first}{more}}})"
 
 
 class Collected:

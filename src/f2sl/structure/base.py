@@ -6,10 +6,12 @@ checks them and the data once, learns, and returns the learner; what was learned
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
@@ -21,7 +23,7 @@ from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
-from f2sl.errors import F2SLWarning, Interrupted
+from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
 from f2sl.knowledge import Knowledge
 from f2sl.local.base import Neighbourhoods, check_required_parents
@@ -39,6 +41,7 @@ from f2sl.table.notes import remarks, warn_of_identifiers
 
 if TYPE_CHECKING:
     from f2sl.search.hill_climbing import Climbed, Families
+    from f2sl.view.notebook import Summary
 
 STRUCTURE = Registry("algorithm", "f2sl.structure.base:StructureLearner")
 STRUCTURE.add_all(
@@ -119,6 +122,56 @@ class StructureLearner(Estimator):
     def wrong_attribute(cls) -> str | None:
         """Return what is wrong with an attribute of the class, None if nothing is."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
+
+    def summary(self) -> Summary:
+        """Sum up what was learned: prints as a few lines, and notebooks show it as a table.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> print(f2sl.F2SLc().fit(f2sl.load_example("asia")).summary())  # doctest: +ELLIPSIS
+        Learned by F2SLc
+          Learner    F2SLc()
+          Rows       5,000
+          Variables  8
+        ...
+        """
+        from f2sl.view.notebook import summary_of
+
+        self._check_fitted()
+        return summary_of(self)
+
+    def __repr__(self) -> str:
+        options = super().__repr__()
+        graph = vars(self).get("graph_")
+        if graph is None:
+            return options
+        found = f"{len(graph.directed_array):,} directed and {len(graph.undirected_array):,} undirected edges"
+        return f"{options}, fitted: {graph.n_nodes:,} variables, {found}"
+
+    def _repr_html_(self) -> str | None:
+        from f2sl.view.notebook import html_of
+
+        return html_of(self) if "graph_" in vars(self) else None
+
+    def _check_fitted(self) -> None:
+        if "graph_" not in vars(self):
+            raise not_fitted(self)
+
+    if not TYPE_CHECKING:  # type checkers shall still tell of names that there are not
+
+        def __getattr__(self, name: str) -> Any:
+            """Say, of what ends in an underscore, that there is none before `fit`."""
+            if name.endswith("_") and not name.startswith("_"):
+                self._check_fitted()
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write an HTML page to explore what was learned; the options are those of :func:`f2sl.show`."""
+        from f2sl.view.page import show
+
+        self._check_fitted()
+        return show(self, path, **options)
 
     def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
         """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.

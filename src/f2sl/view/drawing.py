@@ -1,0 +1,186 @@
+"""What there is to draw: nodes with labels, edges with what is known of them, and where they are put.
+
+With a graph to compare with, each edge has a *status*:
+
+============ =========================================================
+``agreed``   in both graphs, the same way
+``reversed`` directed in both, opposite ways
+``half``     in both, but directed in one of them only
+``missing``  in the graph that is compared with alone
+``extra``    in the graph itself alone
+============ =========================================================
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from f2sl._options import whole
+from f2sl.errors import GraphError, OptionError, unknown_name
+from f2sl.graph import PDAG
+from f2sl.view.layers import Layout, lay_out
+
+STATUS_NAMES = {
+    "agreed": "agreed",
+    "reversed": "reversed",
+    "half": "directed in one",
+    "missing": "missing",
+    "extra": "extra",
+}
+"""What each status is called in legends."""
+LONGEST_LABEL = 26
+"""Characters of a name that a picture shows; wide ones (Chinese, Japanese, Korean) count double."""
+HEIGHT = 30.0
+"""Height of a node's box."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge as it is drawn, with its strength and its status, if there are any."""
+
+    a: str
+    b: str
+    directed: bool
+    strength: float | None = None
+    status: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Nodes, edges, and their places; `widths` are those of the nodes' boxes."""
+
+    nodes: list[str]
+    edges: list[Edge]
+    layout: Layout
+    widths: dict[str, float]
+
+    def way(self, edge: Edge) -> list[tuple[float, float]]:
+        """Return the bends of an edge, from its first end to its second."""
+        bends = self.layout.bends
+        return bends[edge.a, edge.b] if (edge.a, edge.b) in bends else bends.get((edge.b, edge.a), [])[::-1]
+
+
+def graph_of(what: Any) -> PDAG:
+    """Return the graph of a graph, a fitted learner or a network."""
+    for name in ("graph_", "graph"):
+        what = getattr(what, name, what)
+    if not isinstance(what, PDAG):
+        raise OptionError(f"a graph, a fitted learner or a network can be shown, not {type(what).__name__}")
+    return what
+
+
+def drawing(graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None = None) -> Drawing:
+    """Lay out a graph, or the nodes of it that are in `keep`.
+
+    Examples
+    --------
+    >>> learned = PDAG(["a", "b", "c"], [("b", "a")], [("b", "c")])
+    >>> truth = PDAG(["a", "b", "c"], [("a", "b"), ("a", "c")])
+    >>> [(edge.a, edge.b, edge.status) for edge in drawing(learned, truth).edges]
+    [('b', 'a', 'reversed'), ('b', 'c', 'extra'), ('a', 'c', 'missing')]
+    """
+    wanted = set(graph.nodes if keep is None else keep)
+    nodes = [name for name in graph.nodes if name in wanted]
+    edges = [edge for edge in edges_of(graph, truth) if edge.a in wanted and edge.b in wanted]
+    # The order of a DAG says which end is above, also of the edges that the truth alone has.
+    place = {name: i for i, name in enumerate(graph.to_dag().topological_order())}
+    arcs = [(e.a, e.b) if place[e.a] < place[e.b] else (e.b, e.a) for e in edges]
+    widths = {name: 22.0 + width_of_text(label(name)) for name in nodes}
+    return Drawing(nodes, edges, lay_out(widths, arcs), widths)
+
+
+def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:
+    """List the edges of a graph, and those of the truth that it lacks."""
+    weights = graph.weights or {}
+    listed = [(a, b, True) for a, b in graph.directed_edges] + [
+        (a, b, False) for a, b in graph.undirected_edges
+    ]
+    if truth is None:
+        return [Edge(a, b, directed, weights.get((a, b))) for a, b, directed in listed]
+    if set(truth.nodes) != set(graph.nodes):
+        differing = ", ".join(map(repr, sorted(set(truth.nodes) ^ set(graph.nodes))[:5]))
+        raise GraphError(f"the graphs have different nodes: only one of them has {differing}")
+    arrows, lines = set(truth.directed_edges), {frozenset(edge) for edge in truth.undirected_edges}
+
+    def status(a: str, b: str, directed: bool) -> str:
+        if (a, b) in arrows or (b, a) in arrows:
+            if not directed:
+                return "half"
+            return "agreed" if (a, b) in arrows else "reversed"
+        if frozenset((a, b)) in lines:
+            return "half" if directed else "agreed"
+        return "extra"
+
+    found = [Edge(a, b, directed, weights.get((a, b)), status(a, b, directed)) for a, b, directed in listed]
+    own = {frozenset((a, b)) for a, b, _ in listed}
+    both = [(a, b, True) for a, b in truth.directed_edges] + [
+        (a, b, False) for a, b in truth.undirected_edges
+    ]
+    return found + [Edge(a, b, d, None, "missing") for a, b, d in both if frozenset((a, b)) not in own]
+
+
+def around(graph: PDAG, centre: str | Iterable[str], depth: int) -> set[str]:
+    """Return the nodes within `depth` edges of one node, or of several.
+
+    Examples
+    --------
+    >>> sorted(around(PDAG([*"abcd"], [("a", "b"), ("b", "c")], [("c", "d")]), "a", 2))
+    ['a', 'b', 'c']
+    """
+    depth = whole("depth", depth)
+    members = {centre} if isinstance(centre, str) else set(centre)
+    problems = [
+        unknown_name("node", name, graph.nodes)
+        for name in sorted(members, key=str)
+        if name not in graph.nodes
+    ]
+    if problems:
+        raise OptionError("; ".join(problems))
+    edge_of = members
+    for _ in range(depth):
+        edge_of = {other for name in edge_of for other in graph.adjacent(name)} - members
+        members = members | edge_of
+    return members
+
+
+def label(name: str) -> str:
+    r"""Shorten a name to what fits a box, on one line.
+
+    Examples
+    --------
+    >>> label("HR"), label("two\nlines"), len(label("x" * 100))
+    ('HR', 'two lines', 26)
+    """
+    plain = "".join(character if character.isprintable() else " " for character in name)
+    if sum(map(_cells, plain)) <= LONGEST_LABEL:
+        return plain
+    kept, room = "", LONGEST_LABEL - 1
+    for character in plain:
+        room -= _cells(character)
+        if room < 0:
+            break
+        kept += character
+    return kept + "…"
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def width_of_text(text: str) -> float:
+    """Estimate the width of a text in a sans-serif face of 13 pixels."""
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> float:
+    cells = _cells(character)
+    if cells != 1:
+        return 6.7 * cells
+    if character in "il.,:;'|!()[] jft":
+        return 4.6
+    return 9.1 if character.isupper() or character in "mw_@%&" else 7.6

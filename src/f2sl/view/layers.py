@@ -1,0 +1,353 @@
+"""Places for the nodes of a graph in a picture: layers, order, and ways around (Sugiyama's method).
+
+An edge that spans several layers gets a *bend* in each layer between its ends. A bend takes part in the
+ordering like a narrow node, which keeps the edge clear of the nodes there; the bends of an edge are then put
+below each other wherever the layers have room, so that long edges run straight. Each connected part is laid
+out by itself; the parts are put side by side, and nodes without edges in rows below.
+
+All choices go by the order of the names: the same graph has the same picture on every machine.
+
+References
+----------
+K. Sugiyama, S. Tagawa, M. Toda. Methods for visual understanding of hierarchical system structures. IEEE
+Transactions on Systems, Man, and Cybernetics 11, 1981.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
+
+SWEEPS, PULLS = 24, 16
+STIFF = 8.0
+"""Weight of a bend beside that of a node, where both cannot be where they are drawn."""
+GAP, GAP_OF_BENDS = 20.0, 12.0
+WIDTH_OF_BEND = 4.0
+LAYER, TALLEST_LAYER = 78.0, 240.0
+"""Distance between layers; in wide pictures more, so that edges do not run flat."""
+ASPECT = 2.0
+"""Width of a picture in heights, as far as the distance between layers can give it."""
+
+Point = tuple[float, float]
+Rows = list[list[int]]
+
+
+@dataclass
+class Layout:
+    """Places of the nodes' centres, and the bends of long edges from the upper end to the lower."""
+
+    places: dict[str, Point] = field(default_factory=dict)
+    bends: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
+    width: float = 0.0
+    height: float = 0.0
+
+
+def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> Layout:
+    """Lay out nodes of given widths: edges point down. They must be acyclic.
+
+    Examples
+    --------
+    >>> layout = lay_out(dict.fromkeys("abc", 40.0), [("a", "b"), ("b", "c"), ("a", "c")])
+    >>> [layout.places[name][1] for name in "abc"], len(layout.bends["a", "c"])
+    ([0.0, 78.0, 156.0], 1)
+    """
+    names = sorted(widths)
+    number = {name: i for i, name in enumerate(names)}
+    arcs = sorted({(number[a], number[b]) for a, b in edges})
+    parts, alone = _parts(len(names), arcs)
+    sides = [_Part(part, arcs, [widths[name] for name in names]) for part in parts]
+    gap = _layer_gap(sides)
+    boxes = [(part.width, gap * (len(part.rows) - 1)) for part in sides]
+    layout = Layout()
+    for part, (left, top) in zip(sides, _packed(boxes, layout), strict=True):
+        for item, x in part.x.items():
+            place = (left + x, top + gap * part.layer[item])
+            if item < len(names):
+                layout.places[names[item]] = place
+            else:
+                a, b = part.bend_of[item]
+                layout.bends.setdefault((names[a], names[b]), []).append(place)
+    _add_rows_of([names[i] for i in alone], widths, layout, gap)
+    return layout
+
+
+def _parts(n: int, arcs: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[int]]:
+    """Return the connected parts, the largest first, and the nodes without edges."""
+    near: list[list[int]] = [[] for _ in range(n)]
+    for a, b in arcs:
+        near[a].append(b)
+        near[b].append(a)
+    seen, parts = [False] * n, []
+    for start in range(n):
+        if seen[start] or not near[start]:
+            continue
+        seen[start], part = True, [start]
+        for node in part:  # grows as it is gone through
+            for other in near[node]:
+                if not seen[other]:
+                    seen[other] = True
+                    part.append(other)
+        parts.append(sorted(part))
+    parts.sort(key=lambda part: (-len(part), part))
+    return parts, [node for node in range(n) if not near[node]]
+
+
+def _layer_gap(parts: Sequence[_Part]) -> float:
+    """Choose the distance of layers by the part that is widest for its layers."""
+    wanted = max((part.width / ASPECT / max(1, len(part.rows) - 1) for part in parts), default=0.0)
+    return round(min(max(LAYER, wanted), TALLEST_LAYER))
+
+
+def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]:
+    """Put boxes, the first leftmost, into rows of about the width that gives the picture its shape."""
+    area = sum((w + 2 * GAP) * (h + LAYER) for w, h in boxes)
+    wide = max([w for w, _ in boxes] + [(ASPECT * area) ** 0.5], default=0.0)
+    places: list[Point] = []
+    x = y = tallest = 0.0
+    for width, height in boxes:
+        if x and x + width > wide:
+            x, y, tallest = 0.0, y + tallest + LAYER, 0.0
+        places.append((x, y))
+        layout.width, layout.height = max(layout.width, x + width), max(layout.height, y + height)
+        x, tallest = x + width + 2 * GAP, max(tallest, height)
+    return places
+
+
+def _add_rows_of(alone: Sequence[str], widths: Mapping[str, float], layout: Layout, gap: float) -> None:
+    """Put nodes without edges into rows below all else."""
+    total = sum(widths[name] + GAP for name in alone)
+    wide = max(layout.width, (ASPECT * 2 * GAP * total) ** 0.5)
+    x, y = 0.0, layout.height + gap if layout.places else 0.0
+    for name in alone:
+        if x and x + widths[name] > wide:
+            x, y = 0.0, y + 2 * GAP
+        layout.places[name] = (x + widths[name] / 2, y)
+        layout.width, layout.height = max(layout.width, x + widths[name]), y
+        x += widths[name] + GAP
+
+
+class _Part:
+    """A connected part of a graph: its layers, their order, and x of all nodes and bends.
+
+    Items are numbers: those of the nodes, and beyond them one for each bend. `up` and `down` have the items
+    that each is joined to in the layer above and below.
+    """
+
+    def __init__(
+        self, nodes: Sequence[int], arcs: Sequence[tuple[int, int]], widths: Sequence[float]
+    ) -> None:
+        inside = set(nodes)
+        own = [arc for arc in arcs if arc[0] in inside]
+        self._widths = widths
+        self._chain(_layers(nodes, own), own)
+        wide = (ASPECT * LAYER * sum([widths[node] + GAP for node in nodes])) ** 0.5
+        narrowed = self._narrowed(max(wide, max([widths[node] for node in nodes])))
+        if narrowed:
+            self._chain(narrowed, own)
+        self.x = self._coordinates()
+        left = min(x - self._width(item) / 2 for item, x in self.x.items())
+        self.x = {item: x - left for item, x in self.x.items()}
+        self.width = max(x + self._width(item) / 2 for item, x in self.x.items())
+
+    def _chain(self, layer: dict[int, int], arcs: Sequence[tuple[int, int]]) -> None:
+        """Give long edges their bends, and order the layers."""
+        widths = self._widths
+        self.up: dict[int, list[int]] = {node: [] for node in layer}
+        self.down: dict[int, list[int]] = {node: [] for node in layer}
+        self.layer = dict(layer)
+        self.bend_of: dict[int, tuple[int, int]] = {}
+        for a, b in arcs:
+            chain = [a]
+            for row in range(self.layer[a] + 1, self.layer[b]):
+                bend = len(widths) + len(self.bend_of)
+                self.bend_of[bend], self.layer[bend] = (a, b), row
+                self.up[bend], self.down[bend] = [], []
+                chain.append(bend)
+            for upper, lower in pairwise([*chain, b]):
+                self.down[upper].append(lower)
+                self.up[lower].append(upper)
+        self.rows = self._ordered()
+
+    def _narrowed(self, wide: float) -> dict[int, int]:
+        """Split layers that are far too wide, neighbours by turns; return new layers, or none if none is.
+
+        No edge joins nodes of one layer, so that edges point down whatever goes where.
+        """
+        layer, next_layer, split = {}, 0, False
+        for row in self.rows:
+            nodes = [item for item in row if item < len(self._widths)]
+            parts = max(1, round(sum([self._widths[node] + GAP for node in nodes]) / wide))
+            layer.update({node: next_layer + i % parts for i, node in enumerate(nodes)})
+            next_layer, split = next_layer + parts, split or parts > 1
+        return layer if split else {}
+
+    def _width(self, item: int) -> float:
+        return self._widths[item] if item < len(self._widths) else WIDTH_OF_BEND
+
+    def _apart(self, a: int, b: int) -> float:
+        """Return how far the centres of two neighbours in a layer are apart at least."""
+        both_bend = min(a, b) >= len(self._widths)
+        return (self._width(a) + self._width(b)) / 2 + (GAP_OF_BENDS if both_bend else GAP)
+
+    # -- the order within layers ------------------------------------------------------
+
+    def _ordered(self) -> Rows:
+        """Order each layer so that few edges cross: the best of some sweeps by the neighbours' mean place."""
+        rows: Rows = [[] for _ in range(1 + max(self.layer.values()))]
+        seen: set[int] = set()
+        for start in sorted(self.layer, key=lambda item: (self.layer[item], item)):
+            todo = [start]
+            while todo:
+                item = todo.pop()
+                if item not in seen:
+                    seen.add(item)
+                    rows[self.layer[item]].append(item)
+                    todo += reversed(self.down[item])
+        best, fewest, stalled = [row[:] for row in rows], self._crossings(rows), 0
+        for sweep in range(SWEEPS):
+            downwards = sweep % 2 == 0
+            self._sweep(rows, downwards)
+            crossings = self._crossings(rows)
+            stalled += 1
+            if crossings < fewest:
+                best, fewest, stalled = [row[:] for row in rows], crossings, 0
+            if not fewest or stalled >= 8:
+                break
+        return best
+
+    def _sweep(self, rows: Rows, downwards: bool) -> None:
+        near = self.up if downwards else self.down
+        place: dict[int, float] = {}
+        for row in rows if downwards else reversed(rows):
+            wish = {}
+            for i, item in enumerate(row):
+                others = near[item]
+                wish[item] = sum([place[other] for other in others]) / len(others) if others else -1.0
+                if not others:
+                    # Between its neighbours, as it is now: the mean of the wishes around it.
+                    wish[item] = wish[row[i - 1]] if i else 0.0
+            row.sort(key=wish.__getitem__)
+            place.update({item: float(i) for i, item in enumerate(row)})
+
+    def _crossings(self, rows: Rows) -> int:
+        """Count the crossings of edges between neighbouring layers."""
+        total = 0
+        for upper, lower in pairwise(rows):
+            place = {item: i for i, item in enumerate(lower)}
+            ends: list[int] = []
+            for item in upper:
+                new = sorted([place[other] for other in self.down[item]])
+                total += sum([len(ends) - bisect_left(ends, end + 1) for end in new])
+                for end in new:
+                    insort(ends, end)
+        return total
+
+    # -- coordinates ----------------------------------------------------------------
+
+    def _coordinates(self) -> dict[int, float]:
+        """Return x of all items: each near its neighbours, as far as the widths of a layer allow."""
+        x: dict[int, float] = {}
+        for row in self.rows:
+            self._spread(row, [(float(i), 1.0) for i in range(len(row))], x)
+        for sweep in range(PULLS):
+            downwards, last = sweep % 2 == 0, sweep >= PULLS - 4
+            for row in self.rows if downwards else reversed(self.rows):
+                self._spread(row, [self._pull(item, x, downwards, last) for item in row], x)
+        self._straighten(x)
+        return x
+
+    def _pull(self, item: int, x: Mapping[int, float], downwards: bool, both: bool) -> tuple[float, float]:
+        """Return where an item's neighbours draw it, and how strongly: bends keep long edges straight."""
+        near = self.up[item] if downwards else self.down[item]
+        if (both and item < len(self._widths)) or not near:
+            near = [*self.up[item], *self.down[item]]
+        weight = STIFF if item >= len(self._widths) else 1.0
+        return sum([x[other] for other in near]) / len(near), weight
+
+    def _spread(self, row: list[int], pulls: Sequence[tuple[float, float]], x: dict[int, float]) -> None:
+        """Put a row's items as near to where they are drawn as their widths allow, in their order.
+
+        Items that would overlap form a block, which goes to the weighted mean of where its members are drawn
+        (pooling of adjacent violators). `offset` is the least distance of an item from the row's first.
+        """
+        offset = [0.0]
+        for a, b in pairwise(row):
+            offset.append(offset[-1] + self._apart(a, b))
+        blocks: list[tuple[float, float, int]] = []  # mean of wish - offset, weight, number of items
+        for (wish, weight), shift in zip(pulls, offset, strict=True):
+            mean, count = wish - shift, 1
+            while blocks and blocks[-1][0] >= mean:
+                other, heavy, more = blocks.pop()
+                mean = (mean * weight + other * heavy) / (weight + heavy)
+                weight, count = weight + heavy, count + more
+            blocks.append((mean, weight, count))
+        place = 0
+        for mean, _, count in blocks:
+            for i in range(place, place + count):
+                x[row[i]] = mean + offset[i]
+            place += count
+
+    def _straighten(self, x: dict[int, float]) -> None:
+        """Put the bends of each long edge below each other, in as few runs as there is room for."""
+        beside: dict[int, tuple[int | None, int | None]] = {}
+        for row in self.rows:
+            for left, item, right in zip([None, *row[:-1]], row, [*row[1:], None], strict=True):
+                beside[item] = (left, right)
+        chains: dict[tuple[int, int], list[int]] = {}
+        for item, edge in self.bend_of.items():
+            chains.setdefault(edge, []).append(item)
+        for chain in chains.values():
+            run: list[int] = []
+            low, high = -inf, inf
+            for bend in [*chain, None]:  # None ends the last run
+                least, most = (inf, -inf) if bend is None else self._room(bend, beside[bend], x)
+                if run and max(low, least) > min(high, most):
+                    middle = sorted([x[member] for member in run])[len(run) // 2]
+                    x.update(dict.fromkeys(run, min(max(middle, low), high)))
+                    run, low, high = [], -inf, inf
+                if bend is not None:
+                    run.append(bend)
+                    low, high = max(low, least), min(high, most)
+
+    def _room(
+        self, item: int, beside: tuple[int | None, int | None], x: Mapping[int, float]
+    ) -> tuple[float, float]:
+        left, right = beside
+        return (
+            -inf if left is None else x[left] + self._apart(left, item),
+            inf if right is None else x[right] - self._apart(item, right),
+        )
+
+
+def _layers(nodes: Sequence[int], arcs: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Give each node a layer below its parents, such that edges are short."""
+    parents: dict[int, list[int]] = {node: [] for node in nodes}
+    children: dict[int, list[int]] = {node: [] for node in nodes}
+    for a, b in arcs:
+        children[a].append(b)
+        parents[b].append(a)
+    waiting = {node: len(found) for node, found in parents.items()}
+    order = [node for node in nodes if not waiting[node]]
+    for node in order:  # grows as it is gone through
+        for child in children[node]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                order.append(child)
+    layer: dict[int, int] = {}
+    for node in order:
+        layer[node] = 1 + max([layer[parent] for parent in parents[node]], default=-1)
+    moved = True
+    while moved:  # each move shortens the edges in all, so this ends
+        moved = False
+        for node in reversed(order):
+            if len(children[node]) > len(parents[node]):
+                lowest = min([layer[child] for child in children[node]]) - 1
+                moved, layer[node] = moved or lowest != layer[node], lowest
+        for node in order:
+            if len(parents[node]) > len(children[node]):
+                highest = max([layer[parent] for parent in parents[node]]) + 1
+                moved, layer[node] = moved or highest != layer[node], highest
+    return layer

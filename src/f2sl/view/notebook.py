@@ -1,0 +1,143 @@
+"""What notebooks and `summary()` show: a small picture, and what there is to say in a few lines.
+
+The HTML has no scripts, and loads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from f2sl._estimator import Estimator
+from f2sl.graph import PDAG, Comparison
+from f2sl.view.drawing import edges_of, graph_of
+from f2sl.view.plot import plot
+
+if TYPE_CHECKING:
+    from f2sl.view.drawing import Edge
+
+MOST_DRAWN = 150
+"""Edges of the largest graph that is shown as a picture; a larger one has the page."""
+STRONGEST = 10
+
+Facts = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was learned, in a few lines: as text, and in a notebook as a table."""
+
+    title: str
+    facts: Facts
+    edges: Facts
+
+    def __str__(self) -> str:
+        wide = max(len(name) for name, _ in [*self.facts, ("", "")])
+        lines = [self.title, *(f"  {name:<{wide}}  {text}" for name, text in self.facts)]
+        if self.edges:
+            wide = max(len(edge) for edge, _ in self.edges)
+            lines += ["Strongest edges", *(f"  {edge:<{wide}}  {text}".rstrip() for edge, text in self.edges)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        edges = _table(self.edges, "Strongest edges") if self.edges else ""
+        return f"<div>{_table(self.facts, self.title)}{edges}</div>"
+
+
+def summary_of(model: Any) -> Summary:
+    """Sum up a fitted learner."""
+    graph, unit = model.graph_, model.strength_unit
+    facts = facts_of(model, graph)
+    seconds = model.timings_["total"]
+    facts += [("Time", f"{seconds:.2f} s"), *(("Note", note) for note in model.notes_)]
+    known = [edge for edge in edges_of(graph) if edge.strength is not None]
+    known.sort(key=lambda edge: (-abs(edge.strength or 0.0), edge.a, edge.b))
+    edges = [(named(edge), f"{edge.strength:.4f} {unit}") for edge in known[:STRONGEST]]
+    return Summary(title_of(model), facts, edges)
+
+
+def named(edge: Edge) -> str:
+    """Write an edge in a line."""
+    return f"{edge.a} {'->' if edge.directed else '-'} {edge.b}"
+
+
+def title_of(what: Any) -> str:
+    """Say in a few words what an object is."""
+    if getattr(what, "name", ""):
+        return str(what.name)
+    return f"Learned by {type(what).__name__}" if hasattr(what, "graph_") else type(what).__name__
+
+
+def facts_of(what: Any, graph: PDAG) -> Facts:
+    """List what there is to say of a graph, a fitted learner or a network."""
+    arrows, lines = len(graph.directed_array), len(graph.undirected_array)
+    facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", f"{arrows:,} directed, {lines:,} undirected")]
+    if hasattr(what, "graph_"):
+        facts = [("Learner", Estimator.__repr__(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
+        for name, words in (("n_tests_", "Tests"), ("score_", "Score")):
+            value = getattr(what, name, None)
+            if value:
+                facts.append((words, f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"))
+        if not what.complete_:
+            facts.append(("Incomplete", "the work was ended early"))
+    elif hasattr(what, "n_parameters"):
+        facts.append(("Parameters", f"{what.n_parameters:,}"))
+    if graph.knowledge:
+        facts.append(("Knowledge", str(graph.knowledge)))
+    return facts
+
+
+def html_of(what: Any) -> str:
+    """Return what a notebook shows of a graph, a fitted learner or a network.
+
+    Examples
+    --------
+    >>> html_of(PDAG(["a", "b"], [("a", "b")])).startswith("<div")
+    True
+    """
+    graph = graph_of(what)
+    return _shown(title_of(what), facts_of(what, graph), graph)
+
+
+def html_of_comparison(found: Comparison) -> str:
+    """Return what a notebook shows of a comparison: the edges by what became of them, and the figures."""
+    facts = [
+        ("SHD", f"{found.shd:,}"),
+        ("Correct", f"{found.correct:,} of {found.true_edges:,} true and {found.learned_edges:,} learned"),
+        ("Reversed", f"{found.reverse:,}"),
+        ("Directed in one", f"{found.undirected:,}"),
+        ("Missing", f"{found.miss:,}"),
+        ("Extra", f"{found.extra:,}"),
+        ("SHD of CPDAGs", f"{found.shd_cpdag:,}"),
+        ("Arrowheads", _rates(found.precision, found.recall, found.f1)),
+        ("Skeleton", _rates(found.skeleton_precision, found.skeleton_recall, found.skeleton_f1)),
+    ]
+    if found.graphs is None:
+        return _table(facts, "Comparison")
+    truth, learned = found.graphs
+    return _shown("Comparison", facts, learned, truth)
+
+
+def _rates(precision: float, recall: float, f1: float) -> str:
+    return f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}"
+
+
+def _shown(title: str, facts: Facts, graph: PDAG, truth: PDAG | None = None) -> str:
+    n_edges = graph.n_edges + (0 if truth is None else truth.n_edges)
+    picture = ""
+    if 0 < n_edges <= MOST_DRAWN:
+        svg = plot(graph, truth=truth).svg().replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+        picture = f'<div style="max-width:900px">{svg}</div>'
+    elif n_edges:
+        facts = [*facts, ("Picture", 'too large for here; show("page.html") writes a page to explore it')]
+    return f"<div>{_table(facts, title)}{picture}</div>"
+
+
+def _table(rows: Sequence[tuple[str, str]], title: str) -> str:
+    cell = '<td style="text-align:left;vertical-align:top">'
+    lines: Iterable[str] = (f"<tr>{cell}{escape(a)}</td>{cell}{escape(b)}</td></tr>" for a, b in rows)
+    return f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption>{''.join(lines)}</table>"

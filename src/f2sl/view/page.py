@@ -1,0 +1,378 @@
+"""The page to explore a graph: one HTML file that needs nothing else, and works offline.
+
+The picture is drawn by Cytoscape.js, at places that are computed here, so that it is the same every time. The
+file holds the library (`assets/cytoscape.min.js`, unmodified; `tools/update_cytoscape.py` replaces it), the
+page's own script and style, and the graph as JSON. Its content security policy allows these two scripts by
+their hashes, and no request at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from itertools import product
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from f2sl._version import __version__
+from f2sl.errors import FileError, OptionError
+from f2sl.graph import DAG, PDAG, compare, write_atomically
+from f2sl.graph.atomic import check_can_write
+from f2sl.reading import open_table
+from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
+from f2sl.view.notebook import facts_of, title_of
+
+if TYPE_CHECKING:
+    from f2sl.network import BayesianNetwork
+    from f2sl.table import Table
+
+SAMPLED = 10_000
+"""Rows drawn from a network to show how its variables are distributed."""
+MOST_ROWS = 400
+"""Rows of the largest table of probabilities that the page holds."""
+MOST_PAIRS = 50_000
+"""Separating sets that the page holds at most."""
+BARS = 24
+
+STATUS_WORDS = {
+    "agreed": "in both graphs, the same way",
+    "reversed": "directed in both, opposite ways",
+    "half": "directed in one of the two graphs only",
+    "missing": "in the {other} graph only",
+    "extra": "in this graph only",
+}
+
+
+def show(
+    what: Any,
+    path: str | PathLike[str],
+    *,
+    graph: PDAG | None = None,
+    truth: Any = None,
+    data: Any = None,
+    confidence: Mapping[tuple[str, str], float] | None = None,
+    explanations: Mapping[tuple[str, str], object] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write a page to explore a graph: one HTML file, which works offline and loads nothing.
+
+    Parameters
+    ----------
+    what : graph, fitted learner or network
+        What to show. Of a learner the page has what it found beside the graph, of a network the tables.
+    path : str or Path
+        Where to write; the name ends in ``.html``.
+    graph : graph, optional
+        The graph to draw instead of the learner's own, such as ``model.graph_.to_dag()``.
+    truth : graph, fitted learner or network, optional
+        What to compare with: edges are then shown as agreed, reversed, missing or extra.
+    data : table, data frame, dict of columns or path, optional
+        The data: the page then shows how each variable is distributed.
+    confidence : mapping of pairs of names to float, optional
+        How sure each edge is, from 0 to 1, such as the share of bootstrap replicates that have it. The
+        slider is about it then, and starts at 0.5.
+    explanations : mapping of pairs of names to object, optional
+        Texts on why a pair is linked or not, shown with the pair.
+    title : str, optional
+        The heading; by default what is shown in a few words.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+
+    Examples
+    --------
+    >>> import f2sl, tempfile
+    >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     f2sl.show(model, folder + "/page.html").name
+    'page.html'
+    """
+    check_page_file(path)
+    options = {"confidence": confidence, "explanations": explanations, "title": title}
+    write_atomically(path, page(what, graph=graph, truth=truth, data=data, **options))
+    return Path(path)
+
+
+def check_page_file(path: str | PathLike[str]) -> None:
+    """Make sure, before long work, that a page can be written to `path`."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise FileError(f"cannot write {path}: the page is HTML; give a name that ends in .html")
+    check_can_write(path)
+
+
+def page(what: Any, **options: Any) -> str:
+    """Return the text of the page; the options are those of :func:`show`."""
+    content = page_data(what, **options)
+    parts = {
+        "version": __version__,
+        "title": html.escape(content["title"]),
+        "style": _asset("page.css"),
+        "data": _as_json(content),
+        "library": _asset("cytoscape.min.js"),
+        "script": _asset("page.js"),
+    }
+    hashes = " ".join(_hash(parts[name]) for name in ("library", "script"))
+    parts["policy"] = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    # Each mark is replaced once, and what replaces it is not looked at again.
+    return re.sub(r"@@(\w+)@@", lambda mark: parts[mark[1]], _asset("page.html"))
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("f2sl.view").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def _as_json(content: Any) -> str:
+    """Write JSON that nothing within a script element can end."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Half of a surrogate pair cannot be written as UTF-8; JSON has its number instead.
+    return re.sub(r"[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+# -- the content -----------------------------------------------------------------------
+
+
+def page_data(
+    what: Any,
+    *,
+    graph: PDAG | None = None,
+    truth: Any = None,
+    data: Any = None,
+    confidence: Mapping[tuple[str, str], float] | None = None,
+    explanations: Mapping[tuple[str, str], object] | None = None,
+    title: str | None = None,
+) -> dict[str, Any]:
+    """Return what the page's script reads; variables are numbers there, in the order of the graph's nodes."""
+    graph = graph_of(what if graph is None else graph)
+    true_graph = None if truth is None else graph_of(truth)
+    drawn = drawing(graph, true_graph)
+    number = {name: i for i, name in enumerate(graph.nodes)}
+    sure = _by_pair(confidence, number)
+    network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
+    title = title or title_of(what)
+    return {
+        "title": title,
+        "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
+        "summary": _summary(graph),
+        "facts": facts_of(what, graph),
+        "notes": list(getattr(what, "notes_", [])),
+        "unit": _unit(what),
+        "directions": _directions(what),
+        "nodes": _nodes(drawn, number, network, data),
+        "edges": _edges(what, graph, drawn, number, sure),
+        "confidence": {key: _rounded(value) for key, value in sure.items()},
+        "separating": _separating(what, number),
+        "explanations": {key: str(text) for key, text in _by_pair(explanations, number).items()},
+        "compare": None if true_graph is None else _comparison(true_graph, graph),
+    }
+
+
+def _by_pair(given: Mapping[tuple[str, str], Any] | None, number: Mapping[str, int]) -> dict[str, Any]:
+    """Turn pairs of names into the keys of the page."""
+    found = {}
+    for pair, value in (given or {}).items():
+        strangers = [name for name in pair if name not in number]
+        if strangers:
+            raise OptionError(f"{pair!r} is not a pair of variables: there is no {strangers[0]!r}")
+        found[_key(number, *pair)] = value
+    return found
+
+
+def _key(number: Mapping[str, int], a: str, b: str) -> str:
+    i, j = sorted((number[a], number[b]))
+    return f"{i},{j}"
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
+def _summary(graph: PDAG) -> str:
+    directed, undirected = len(graph.directed_array), len(graph.undirected_array)
+    kinds = f", {undirected:,} of them undirected" if undirected and directed else ""
+    return f"{_count(graph.n_nodes, 'variable')}, {_count(graph.n_edges, 'edge')}{kinds}"
+
+
+def _unit(what: Any) -> str | None:
+    unit = getattr(what, "strength_unit", None)
+    return None if unit == "strength" else unit
+
+
+def _directions(what: Any) -> str:
+    """Say what directed the edges for which nothing more is known."""
+    if hasattr(what, "v_structures_"):
+        return "follows from v-structures by Meek's rules, or from the knowledge"
+    if getattr(what, "score_", None) is not None:
+        return "by the score"
+    return "as the graph has it"
+
+
+def _edges(
+    what: Any, graph: PDAG, drawn: Drawing, number: Mapping[str, int], confidence: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    reversible = set()
+    if isinstance(graph, DAG):
+        reversible = {frozenset(edge) for edge in graph.to_cpdag(graph.knowledge).undirected_edges}
+    forks: dict[tuple[str, str], list[int]] = {}
+    for a, c, b in getattr(what, "v_structures_", []):
+        forks.setdefault((a, c), []).append(number[b])
+        forks.setdefault((b, c), []).append(number[a])
+    return [_edge(edge, drawn, number, reversible, forks, confidence) for edge in drawn.edges]
+
+
+def _edge(
+    edge: Edge,
+    drawn: Drawing,
+    number: Mapping[str, int],
+    reversible: set[frozenset[str]],
+    forks: Mapping[tuple[str, str], list[int]],
+    confidence: Mapping[str, float],
+) -> dict[str, Any]:
+    """Describe an edge by short keys, since there may be thousands.
+
+    They are a and b for its ends, d directed, s strength, c confidence, k status, r reversible, v the other
+    parents in its v-structures, p the gaps through which it passes layers.
+    """
+    entry: dict[str, Any] = {"a": number[edge.a], "b": number[edge.b], "d": int(edge.directed)}
+    if edge.strength is not None:
+        entry["s"] = _rounded(edge.strength)
+    key = _key(number, edge.a, edge.b)
+    if key in confidence:
+        entry["c"] = _rounded(confidence[key])
+    if edge.status:
+        entry["k"] = edge.status
+    if edge.status != "missing" and frozenset((edge.a, edge.b)) in reversible:
+        entry["r"] = 1
+    if edge.directed and (edge.a, edge.b) in forks:
+        entry["v"] = forks[edge.a, edge.b]
+    way = drawn.way(edge)
+    if way:
+        entry["p"] = [[round(x, 1), round(y, 1)] for x, y in way]
+    return entry
+
+
+def _separating(what: Any, number: Mapping[str, int]) -> dict[str, list[int]]:
+    sets = getattr(what, "separating_sets_", None) or {}
+    if len(sets) > MOST_PAIRS:
+        return {}
+    return {_key(number, *pair): [number[name] for name in given] for pair, given in sets.items()}
+
+
+def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
+    found = compare(truth, graph)
+    facts = [
+        ("SHD", f"{found.shd:,}"),
+        ("Agreed", f"{found.correct:,}"),
+        ("Reversed", f"{found.reverse:,}"),
+        ("Directed in one", f"{found.undirected:,}"),
+        ("Missing", f"{found.miss:,}"),
+        ("Extra", f"{found.extra:,}"),
+        ("Skeleton F1", f"{found.skeleton_f1:.3f}"),
+        ("Arrowhead F1", f"{found.f1:.3f}"),
+    ]
+    words = {status: text.format(other="other") for status, text in STATUS_WORDS.items()}
+    return {**STATUS_NAMES, "facts": facts, "words": words}
+
+
+# -- variables -------------------------------------------------------------------------
+
+
+def _nodes(
+    drawn: Drawing, number: Mapping[str, int], network: BayesianNetwork | None, data: Any
+) -> list[dict[str, Any]]:
+    known = _distributions(network, data)
+    nodes = []
+    for name in drawn.nodes:
+        x, y = drawn.layout.places[name]
+        entry: dict[str, Any] = {"n": name, "l": label(name), "x": round(x, 1), "y": round(y, 1)}
+        entry["w"] = round(drawn.widths[name])
+        if name in known:
+            entry["i"] = known[name]
+        if network is not None:
+            entry["t"] = _parameters(network, name)
+        nodes.append(entry)
+    return nodes
+
+
+def _distributions(network: BayesianNetwork | None, data: Any) -> dict[str, Any]:
+    """Describe how each variable is distributed: in the data, or in rows drawn from a network."""
+    if data is not None:
+        with_data = open_table(data)
+        try:
+            return {
+                column.name: _distribution(with_data, i, "rows") for i, column in enumerate(with_data.columns)
+            }
+        finally:
+            if with_data is not data:
+                with_data.close()
+    if network is None:
+        return {}
+    from f2sl.network.sampling import sample_table
+
+    table = sample_table(network, SAMPLED)
+    return {
+        name: _distribution(table, i, "rows drawn from the network") for i, name in enumerate(table.names)
+    }
+
+
+def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
+    column, values = table.columns[i], table.column(i)
+    if column.states:
+        counts = np.bincount(values, minlength=len(column.states))[: len(column.states)]
+        total = int(counts.sum())
+        shares = (counts / max(total, 1)).tolist()
+        told = {"states": [str(state) for state in column.states], "p": [_rounded(p) for p in shares]}
+    else:
+        values = values[np.isfinite(values)]
+        total = len(values)
+        if not total:
+            return {"states": [], "from": "no values"}
+        bars, _ = np.histogram(values, bins=BARS)
+        ends = {"least": float(values.min()), "most": float(values.max())}
+        told = {"bars": bars.tolist(), "mean": float(values.mean()), "sd": float(values.std()), **ends}
+    missing = table.n_rows - total
+    return {**told, "from": f"{total:,} {rows}" + (f", {missing:,} missing" if missing else "")}
+
+
+def _parameters(network: BayesianNetwork, name: str) -> dict[str, Any]:
+    """Lay out a variable's table or equation, a row for each configuration of the parents' states."""
+    states, parents = network.states, network.parents(name)
+    of_states = [parent for parent in parents if parent in states]
+    title = "Probabilities" if name in states else "Equation"
+    rows = int(np.prod([len(states[parent]) for parent in of_states]))
+    if rows > MOST_ROWS:
+        return {"title": title, "note": f"{rows:,} rows: too many to show here"}
+    if name in states:
+        columns, values = list(states[name]), network.tables[name].reshape(rows, -1)
+    else:
+        columns = ["intercept", *(parent for parent in parents if parent not in states), "variance"]
+        intercepts, coefficients, variances = network.equations[name].by_configuration()
+        values = np.column_stack([intercepts, coefficients, variances])
+    given = product(*(states[parent] for parent in of_states))
+    lines = [
+        [list(configuration), [_rounded(value) for value in row]]
+        for configuration, row in zip(given, values.tolist(), strict=True)
+    ]
+    return {"title": title, "given": of_states, "columns": columns, "rows": lines}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")

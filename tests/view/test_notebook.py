@@ -1,0 +1,111 @@
+"""What notebooks show, and graphs and learners as Python users expect them."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import pytest
+from sklearn.exceptions import NotFittedError as TheirError
+
+import f2sl
+from f2sl.errors import NotFittedError
+
+GRAPH = f2sl.PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")], weights={("a", "b"): 0.5})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return f2sl.F2SLc().fit(f2sl.load_example("asia"))
+
+
+def shown(model):
+    asia = f2sl.load_network("asia")
+    return [model, model.graph_, asia, f2sl.compare(asia.graph, model.graph_)]
+
+
+def test_pictures_without_scripts(model):
+    for what in shown(model):
+        html = what._repr_html_()
+        assert "<svg " in html
+        assert "either" in html
+        assert "<script" not in html
+        assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_large_graph_has_figures_and_no_picture():
+    html = f2sl.load_network("andes")._repr_html_()
+    assert "<svg" not in html
+    assert "223" in html
+    assert "page.html" in html
+
+
+def test_names_are_escaped():
+    html = f2sl.PDAG(["<b>", "&"], [("<b>", "&")])._repr_html_()
+    assert "&lt;b&gt;" in html
+    assert "<b></text>" not in html
+
+
+def test_a_comparison_still_is_its_figures(model):
+    truth = f2sl.load_network("asia").graph
+    one, other = (f2sl.compare(truth, graph) for graph in (model.graph_, model.graph_.reorder(truth.nodes)))
+    assert one == other
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert "graphs" not in one.as_dict()
+    assert "graphs" not in repr(one)
+
+
+def test_repr_and_summary_of_a_model(model):
+    assert repr(f2sl.F2SLc(delta=0.1)) == "F2SLc(delta=0.1)"
+    arrows, lines = len(model.graph_.directed_edges), len(model.graph_.undirected_edges)
+    assert repr(model) == f"F2SLc(), fitted: 8 variables, {arrows} directed and {lines} undirected edges"
+    text = str(model.summary())
+    (a, b), strongest = max(model.graph_.weights.items(), key=lambda item: item[1])
+    assert f"{a} -> {b}  {strongest:.4f} SU" in text
+    assert "5,000" in text
+    assert "<table" in model.summary()._repr_html_()
+
+
+def test_before_fit(monkeypatch):
+    model = f2sl.F2SLc()
+    for ask in (lambda: model.graph_, lambda: model.separating_sets_, model.summary):
+        with pytest.raises(TheirError, match="call its fit") as caught:
+            ask()
+        assert isinstance(caught.value, NotFittedError)
+    assert not hasattr(model, "graph_")
+    assert model._repr_html_() is None
+    with pytest.raises(AttributeError, match="no attribute 'grap'") as caught:
+        _ = model.grap
+    assert not isinstance(caught.value, NotFittedError)
+    monkeypatch.delitem(sys.modules, "sklearn.exceptions")
+    with pytest.raises(f2sl.F2SLError) as caught:
+        _ = model.graph_
+    assert not isinstance(caught.value, TheirError)
+
+
+def test_after_fit_a_missing_attribute_is_just_that(model):
+    with pytest.raises(AttributeError) as caught:
+        _ = model.score_
+    assert not isinstance(caught.value, NotFittedError)
+    assert pickle.loads(pickle.dumps(model)).graph_ == model.graph_
+
+
+def test_a_graph_as_a_collection():
+    assert len(GRAPH) == 3
+    assert list(GRAPH) == ["a", "b", "c"]
+    assert "a" in GRAPH
+    assert "x" not in GRAPH
+    assert ["a"] not in GRAPH
+    assert GRAPH.edges == [("a", "b", "directed", 0.5), ("b", "c", "undirected", None)]
+
+
+def test_edges_as_a_frame(monkeypatch):
+    frame = GRAPH.to_frame()
+    assert frame.columns.tolist() == ["source", "target", "type", "weight"]
+    assert frame["source"].tolist() == ["a", "b"]
+    assert frame["weight"].isna().tolist() == [False, True]
+    assert f2sl.PDAG(["a"]).to_frame().shape == (0, 4)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    arrow = GRAPH.to_frame()
+    assert arrow.column_names == ["source", "target", "type", "weight"]
+    assert arrow["weight"].to_pylist() == [0.5, None]

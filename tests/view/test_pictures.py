@@ -1,0 +1,208 @@
+"""Pictures: where things are put, and that drawing gives the file it should."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+
+import pytest
+
+import f2sl
+from f2sl.errors import FileError, GraphError, OptionError
+from f2sl.view.drawing import HEIGHT, drawing, edges_of, label
+from f2sl.view.layers import GAP, lay_out
+
+GRAPH = f2sl.PDAG(
+    ["a", "b", "c", "d", "alone"],
+    [("a", "b"), ("b", "c"), ("a", "c")],
+    [("c", "d")],
+    weights={("a", "b"): 0.9, ("c", "d"): 0.1},
+)
+
+
+@pytest.mark.parametrize("network", ["alarm", "andes", "pigs"])
+def test_arrows_point_down_and_nothing_overlaps(network):
+    graph = f2sl.load_network(network).graph
+    drawn = drawing(graph)
+    places = drawn.layout.places
+    assert set(places) == set(graph.nodes)
+    for a, b in graph.directed_edges:
+        assert places[a][1] < places[b][1]
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for name, (x, y) in places.items():
+        rows.setdefault(y, []).append((x - drawn.widths[name] / 2, x + drawn.widths[name] / 2))
+    for row in rows.values():
+        row.sort()
+        assert row[0][0] >= 0
+        assert row[-1][1] <= drawn.layout.width + 1e-6
+        for (_, right), (left, _) in pairwise(row):
+            assert left - right > GAP - 1e-6
+    layers = sorted(rows)
+    assert all(below - above > HEIGHT for above, below in pairwise(layers))
+
+
+@pytest.mark.parametrize("network", ["alarm", "andes", "pigs"])
+def test_long_edges_bend_once_in_every_layer_between_and_clear_of_the_nodes(network):
+    drawn = drawing(f2sl.load_network(network).graph)
+    layout, rows = drawn.layout, {}
+    for name, (x, y) in layout.places.items():
+        rows.setdefault(y, []).append((x, drawn.widths[name] / 2))
+    layers = sorted(
+        {y for _, y in layout.places.values()} | {y for way in layout.bends.values() for _, y in way}
+    )
+    assert layout.bends
+    for edge in drawn.edges:
+        top, bottom = layout.places[edge.a][1], layout.places[edge.b][1]
+        assert [y for _, y in drawn.way(edge)] == [y for y in layers if top < y < bottom]
+        for x, y in drawn.way(edge):
+            assert all(abs(x - centre) > half for centre, half in rows.get(y, []))
+
+
+def test_a_long_edge_runs_straight_where_there_is_room():
+    chain = [(f"v{i}", f"v{i + 1}") for i in range(6)]
+    layout = lay_out(dict.fromkeys([f"v{i}" for i in range(7)], 60.0), [*chain, ("v0", "v6")])
+    assert len({x for x, _ in layout.bends["v0", "v6"]}) == 1
+    assert len(layout.bends["v0", "v6"]) == 5
+
+
+def test_wide_layers_are_split():
+    children = [f"c{i:03d}" for i in range(200)]
+    layout = lay_out(dict.fromkeys(["root", *children], 80.0), [("root", child) for child in children])
+    assert layout.width < 80 * 100
+    assert len({y for _, y in layout.places.values()}) > 3
+    assert all(layout.places[child][1] > layout.places["root"][1] for child in children)
+
+
+def test_the_order_of_nodes_and_edges_changes_nothing():
+    graph = f2sl.load_network("alarm").graph
+    turned = graph.reorder(graph.nodes[::-1])
+    assert drawing(turned).layout.places == drawing(graph).layout.places
+
+
+def test_parts_and_lone_nodes_are_apart():
+    widths = dict.fromkeys([*"abcdef"], 50.0)
+    layout = lay_out(widths, [("a", "b"), ("c", "d")])
+    assert len(set(layout.places.values())) == 6
+    assert layout.places["e"][1] == layout.places["f"][1] > layout.places["b"][1]
+
+
+def test_status_of_edges():
+    nodes = [*"abcdef"]
+    truth = f2sl.PDAG(nodes, [("a", "b"), ("b", "c"), ("c", "d")], [("d", "e"), ("e", "f")])
+    learned = f2sl.PDAG(nodes, [("a", "b"), ("c", "b"), ("d", "e"), ("a", "f")], [("e", "f")])
+    found = {(edge.a, edge.b): edge.status for edge in edges_of(learned, truth)}
+    assert found == {
+        ("a", "b"): "agreed",
+        ("c", "b"): "reversed",
+        ("d", "e"): "half",
+        ("a", "f"): "extra",
+        ("e", "f"): "agreed",
+        ("c", "d"): "missing",
+    }
+    with pytest.raises(GraphError, match="'x'"):
+        edges_of(learned, f2sl.PDAG([*nodes, "x"]))
+
+
+def test_labels_are_short_and_on_one_line():
+    assert label("a\nb") == "a b"
+    assert label("x" * 27) == "x" * 25 + "…"
+    assert label("字" * 14) == "字" * 12 + "…"
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<svg "), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_kinds_of_picture(tmp_path, suffix, start):
+    path = tmp_path / f"picture{suffix}"
+    f2sl.plot(GRAPH, path)
+    assert path.read_bytes().startswith(start)
+
+
+def test_what_is_drawn(tmp_path):
+    path = tmp_path / "picture.svg"
+    f2sl.plot(GRAPH, path)
+    text = path.read_text()
+    for name in ("a", "b", "c", "d"):
+        assert f">{name}</text>" in text
+    assert ">alone</text>" not in text
+    assert "1 variable not shown" in text
+    words = re.findall(r"<text[^>]*>([^<]*)</text>", text)
+    assert words[-3:] == ["directed", "undirected", "1 variable not shown"]
+    f2sl.plot(GRAPH, path, isolated=True)
+    assert ">alone</text>" in path.read_text()
+
+
+def test_same_graph_same_bytes(tmp_path):
+    for name in ("one.svg", "two.svg"):
+        f2sl.plot(GRAPH, tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def texts_of(picture):
+    tree = ElementTree.fromstring(picture.svg())
+    return [element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_entries_of_the_legend_do_not_touch():
+    tree = ElementTree.fromstring(f2sl.plot(GRAPH).svg())
+    texts = [one for one in tree.iter("{http://www.w3.org/2000/svg}text") if one.get("font-size") == "12"]
+    for one, other in pairwise(texts):
+        assert float(other.get("x")) - float(one.get("x")) > 8.0 * len(one.text)
+
+
+def test_around_a_variable():
+    alarm = f2sl.load_network("alarm")
+    near = {"HR", *alarm.graph.adjacent("HR")}
+    picture = f2sl.plot(alarm, around="HR")
+    assert set(picture.drawing.nodes) == near
+    assert f"{37 - len(near)} variables not shown" in texts_of(picture)
+    wider = {name for other in near for name in [other, *alarm.graph.adjacent(other)]}
+    assert set(f2sl.plot(alarm, around="HR", depth=2).drawing.nodes) == wider
+    assert f2sl.plot(alarm, around=["HR", "PAP"], depth=0).drawing.nodes == ["PAP", "HR"]
+    with pytest.raises(OptionError, match="did you mean 'HR'"):
+        f2sl.plot(alarm, around="HRR")
+    with pytest.raises(OptionError, match="depth"):
+        f2sl.plot(alarm, around="HR", depth=-1)
+
+
+def test_highlights():
+    plain = f2sl.plot(GRAPH).svg()
+    changed = f2sl.plot(GRAPH, highlight=["a", ("c", "b")]).svg()
+    new = [line for line in changed.splitlines() if line not in plain.splitlines()]
+    assert [line.split("<title>")[1][0] for line in new if "<title>" in line] == ["a"]
+    assert sum(line.startswith("<path") for line in new) == 1
+    with pytest.raises(OptionError, match="'x'"):
+        f2sl.plot(GRAPH, highlight=[("a", "x")])
+
+
+def test_compared_with_a_truth():
+    truth = f2sl.PDAG(GRAPH.nodes, [("b", "a"), ("b", "c"), ("d", "alone")], [("c", "d")])
+    words = texts_of(f2sl.plot(GRAPH, truth=truth))
+    assert "alone" in words  # the truth has an edge there
+    assert words[-4:] == ["agreed", "reversed", "missing", "extra"]
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
+def test_names_in_any_script(tmp_path, suffix):
+    names = ["年齢", "عمر", "A & B <b>", "🙂", "$x_1$", "two\nlines", "\x00", "\ud800"]
+    graph = f2sl.PDAG(names, [(names[0], name) for name in names[1:]])
+    f2sl.plot(graph, tmp_path / f"picture{suffix}")
+    assert texts_of(f2sl.plot(graph))[:6] == ["年齢", "عمر", "A & B <b>", "🙂", "$x_1$", "two lines"]
+
+
+def test_only_svg_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    f2sl.plot(GRAPH, tmp_path / "picture.svg")
+    with pytest.raises(f2sl.F2SLError, match="Matplotlib"):
+        f2sl.plot(GRAPH, tmp_path / "picture.png")
+
+
+def test_a_fitted_learner_will_do_and_an_empty_graph_too():
+    model = f2sl.F2SLc().fit({"a": [0, 1] * 20, "b": [0, 1] * 20})
+    assert f2sl.plot(model) is not None
+    assert f2sl.plot(f2sl.PDAG(["a", "b"])) is not None
+
+
+def test_unknown_kind_is_refused(tmp_path):
+    with pytest.raises(FileError, match=r"\.svg, \.png, \.pdf"):
+        f2sl.plot(GRAPH, tmp_path / "picture.bmp")
+    assert list(tmp_path.iterdir()) == []
