@@ -55,8 +55,8 @@ def compare(
 ) -> None:
     """Compare a learned graph with the true one: SHD, Reverse, Miss, Extra, Ar_F1 and more.
 
-    Both are files as f2sl learn writes them (.json, .csv, .dot, .graphml or .gml), networks (.bif or .json),
-    or bundled networks by their names (see f2sl networks).
+    Both are files as f2sl learn writes them (.json, .csv, .dot, ...), networks (.bif, .json, .xmlbif, .net or
+    .xdsl), or bundled networks by their names (see f2sl networks).
     """
     from f2sl.graph import compare as compare_graphs
 

@@ -364,11 +364,54 @@ class BayesianNetwork:
             name=network._name,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as JSON (``.json``), or as BIF (``.bif``, packed ``.bif.gz``, ``.bif.xz``).
+    def to_pgmpy(self) -> Any:
+        """Return the network as one of pgmpy's, which must be installed.
 
-        BIF knows states alone. The file is written whole or not at all. :func:`f2sl.load_network` gives back
-        the same network, to the last bit.
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork or LinearGaussianBayesianNetwork
+            With probabilities divided by their sums, which in files are 1 but for rounding.
+
+        Raises
+        ------
+        OptionError
+            If pgmpy is not installed.
+        DataError
+            If the network has both states and numbers, which pgmpy does not mix.
+        """
+        from f2sl.network.convert import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_pyagrum(self) -> Any:
+        """Return the network as one of pyAgrum's, which must be installed.
+
+        Returns
+        -------
+        pyagrum.BayesNet
+            With probabilities divided by their sums, which in files are 1 but for rounding.
+
+        Raises
+        ------
+        OptionError
+            If pyAgrum is not installed.
+        DataError
+            If the network has numbers.
+        """
+        from f2sl.network.convert import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def to_dowhy(self, data: Any, treatment: str, outcome: str) -> Any:
+        """Return a model of DoWhy's with the network's graph; see :meth:`f2sl.DAG.to_dowhy`."""
+        return self._graph.to_dowhy(data, treatment, outcome)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network in the format that the path's suffix names.
+
+        These are ``.json``, ``.bif``, ``.xmlbif``, ``.net`` (Hugin) and ``.xdsl`` (GeNIe), packed with
+        ``.gz`` or ``.xz`` behind. Numbers are known to ``.json`` and ``.net``. The file is written whole or
+        not at all. :func:`f2sl.load_network` gives back the same network, to the last bit.
         """
         from f2sl.network.files import save_network
 

@@ -7,7 +7,7 @@
 run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
 has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`).
 
-Of a network, in the format of :mod:`f2sl.network.json_file`, the graph is read.
+Of a network, in the format of :mod:`f2sl.network.formats.json_file`, the graph is read.
 """
 
 from __future__ import annotations
