@@ -76,7 +76,7 @@ def learn(
         typer.Option(
             "--truth",
             metavar="FILE or NETWORK",
-            help="Compare with the graph in this file (a network too: .bif, .net, ...), or of a bundled network.",
+            help="Compare with the graph in this file (of a network, too), or of a bundled network.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

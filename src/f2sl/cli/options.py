@@ -36,6 +36,8 @@ FLAGS = {
         for name in (*READING_OPTIONS, "rows", "jobs", "networks", "algorithms", "sizes", "sets")
     },
     "memory_limit": "--memory-limit",
+    "evidence": "--given",
+    "do": "--do",
 }
 """How each parameter that a user can set is written on the command line."""
 

@@ -43,7 +43,8 @@ def read(content: bytes) -> PDAG:
     >>> read(b"[a][b][c|a:b]").directed_edges
     [('a', 'c'), ('b', 'c')]
     """
-    text, at, listed = decoded(content), 0, []
+    text, at = decoded(content), 0
+    listed: list[tuple[str, list[str]]] = []
     while at < len(text) or not listed:
         node = _NODE.match(text, at)
         if node is None:

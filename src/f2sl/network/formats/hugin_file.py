@@ -77,8 +77,8 @@ def write(network: BayesianNetwork) -> Iterator[str]:
             data = " ".join(map(repr, network.tables[name].ravel().tolist()))
         else:
             numbers = [names[parent] for parent in given if parent in network.equations]
-            parts = (part.tolist() for part in network.equations[name].by_configuration())
-            data = " ".join(_normal(*one, numbers) for one in zip(*parts, strict=True))
+            a, b, v = (part.tolist() for part in network.equations[name].by_configuration())
+            data = " ".join(map(_normal, a, b, v, [numbers] * len(a)))
         yield f"  data = ({data});\n}}\n"
 
 
