@@ -2,15 +2,17 @@
 
 A package names a module or a function in the group ``f2sl.extensions`` of its entry points. The module is
 imported, or the function called, the first time that a name or a suffix is not known, and before all
-names are listed.
+names are listed. Libraries that only some functions need are imported by :func:`imported`.
 """
 
 from __future__ import annotations
 
 import warnings
 from functools import cache
+from importlib import import_module
+from typing import Any
 
-from f2sl.errors import F2SLWarning
+from f2sl.errors import F2SLWarning, OptionError
 
 EXTENSIONS = "f2sl.extensions"
 
@@ -28,3 +30,19 @@ def load_extensions() -> None:
         except Exception as error:
             told = f"the extension {point.name!r} ({point.value}) cannot be loaded: {error}"
             warnings.warn(told, F2SLWarning, stacklevel=3)
+
+
+def imported(module: str, needed_for: str, install: str) -> Any:
+    """Import a module of another library, or say how to install it.
+
+    Raises
+    ------
+    OptionError
+        If it is not installed.
+    """
+    try:
+        with warnings.catch_warnings():  # importing some of them warns, of what no user can change
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ImportError:
+        raise OptionError(f"{needed_for} needs {module.split('.')[0]}: pip install '{install}'") from None

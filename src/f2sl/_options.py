@@ -186,6 +186,16 @@ class Option:
     metavar: str | None = None
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it takes, if it takes a few words."""
+        return getattr(self.check, "keywords", {}).get("known", ())
+
+    @property
+    def purpose(self) -> str:
+        """What it is for: a heading of the help."""
+        return next(heading for heading, names in PURPOSES.items() if self.name in names)
+
+    @property
     def flag(self) -> str:
         """Return the option as it is written on the command line."""
         return "--jobs" if self.name == "n_jobs" else "--" + self.name.replace("_", "-")
@@ -428,6 +438,42 @@ _OPTIONS = (
     ),
     Option("verbose", bool, flag, "Show progress on the terminal.", False, ()),
 )
+
+PURPOSES = {
+    "Relevance of pairs": ("delta", "relevance", "k", "measure", "ties", "clean_up"),
+    "Independence tests": ("alpha", "ci_test", "max_cond_vars", "max_left_out"),
+    "Links and directions": ("pc", "pc_options", "symmetry", "orient", "skeleton_only", "start"),
+    "Scores and searches": (
+        "score",
+        "equivalent_sample_size",
+        "edge_cost",
+        "search",
+        "max_parents",
+        "order",
+        "max_exact",
+        "force",
+        "tabu_length",
+        "max_stall",
+    ),
+    "Weights and training": (
+        "lambda1",
+        "constraint",
+        "threshold",
+        "standardize",
+        "hidden",
+        "epochs",
+        "batch_size",
+        "learning_rate",
+        "tau",
+        "max_iter",
+        "h_tol",
+        "rho_max",
+        "seed",
+    ),
+    "Knowledge of edges": ("knowledge",),
+    "Learning": ("time_limit", "n_jobs", "verbose"),
+}
+"""The options by what they are for, as the help of the command line lists them."""
 
 CATALOGUE = {option.name: option for option in _OPTIONS}
 """All options by name, in the order in which signatures and the command line list them."""

@@ -7,14 +7,28 @@ import pytest
 
 import f2sl as package
 from cli_process import MODULE, f2sl, learned, small_table, write_csv
-from f2sl._options import CATALOGUE
+from f2sl._options import CATALOGUE, PURPOSES
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
 from f2sl.graph import DAG, PDAG, load_graph
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.structure.base import STRUCTURE
 
-COMMANDS = ("learn", "bootstrap", "pc", "mb", "compare", "algorithms", "example", "networks", "sample")
+COMMANDS = (
+    "learn",
+    "bootstrap",
+    "pc",
+    "mb",
+    "compare",
+    "show",
+    "fit",
+    "query",
+    "predict",
+    "algorithms",
+    "example",
+    "networks",
+    "sample",
+)
 
 
 @pytest.fixture
@@ -31,10 +45,7 @@ def graphs(tmp_path):
 
 def test_pc_lists_neighbours_with_their_strengths(csv):
     assert learned("pc", csv, "c") == (
-        "c: 2 neighbours by fcbf (delta 0.05, ties drop, measure su)\n"
-        "name       SU\n"
-        "a      0.3437\n"
-        "b      0.3437\n"
+        "c: 2 neighbours by fcbf\nname       SU\na      0.3437\nb      0.3437\n"
     )
 
 
@@ -119,16 +130,12 @@ def test_a_picture_is_drawn(csv, tmp_path, capsys):
 
 def test_pc_of_a_variable_that_stands_alone(csv, capsys):
     assert main(["pc", str(csv), "d"]) == 0
-    assert (
-        capsys.readouterr()
-        .out.rstrip("\n")
-        .endswith("d: 0 neighbours by fcbf (delta 0.05, ties drop, measure su)")
-    )
+    assert capsys.readouterr().out.rstrip("\n").endswith("d: 0 neighbours by fcbf")
 
 
 def test_pc_by_another_algorithm(csv, capsys):
     assert main(["pc", str(csv), "c", "-a", "mrmr", "--k", "1", "--jobs", "1"]) == 0
-    assert "c: 1 neighbour by mrmr (k 1, measure mi)\n" in capsys.readouterr().out
+    assert "c: 1 neighbour by mrmr --k 1\n" in capsys.readouterr().out
 
 
 def test_pc_by_independence_tests(csv):
@@ -142,7 +149,7 @@ def test_pc_by_independence_tests(csv):
 def test_mb_lists_the_blanket(csv):
     found = package.learn_mb(small_table(), "c", algorithm="gsmb")
     lines = learned("mb", csv, "c", "--algorithm", "gsmb").splitlines()
-    assert lines[0].startswith(f"c: {len(found)} members by gsmb (alpha 0.01, ")
+    assert lines[0].startswith(f"c: {len(found)} members by gsmb; ")
     assert [line.split() for line in lines[2:]] == [[n, f"{s:.4f}"] for n, s in found.items()]
 
 
@@ -258,8 +265,35 @@ def test_the_help_lists_all_commands():
 
 def test_groups_of_options_stand_under_their_headings(capsys):
     assert main(["learn", "-h"]) == 0
-    headings = re.findall(r"^(\w[\w ]*):$", capsys.readouterr().out, re.MULTILINE)
+    printed = capsys.readouterr().out
+    headings = re.findall(r"^(\w[\w ]*):$", printed, re.MULTILINE)
     assert headings[:4] == ["Arguments", "Learning", "Reading the table", "Output"]
+    assert [heading for heading in headings if heading in PURPOSES] == [
+        "Learning",
+        *(heading for heading in PURPOSES if heading not in ("Learning", "Knowledge of edges")),
+    ]
+    tests = printed[printed.index("Independence tests:") : printed.index("Links and directions:")]
+    assert re.findall("--[a-z-]+", tests) == ["--alpha", "--ci-test", "--max-cond-vars", "--max-left-out"]
+    for words in ("--symmetry and|or", "--constraint expm|logdet", "--missing available|state|drop|error"):
+        assert words in printed
+
+
+def test_every_option_has_one_purpose():
+    listed = [name for names in PURPOSES.values() for name in names]
+    assert sorted(listed) == sorted(CATALOGUE)
+
+
+def test_one_algorithm_is_shown_with_its_options(capsys):
+    assert main(["algorithms", "mmhc"]) == 0
+    printed = capsys.readouterr().out
+    assert "f2sl learn DATA --algorithm mmhc\n" in printed
+    assert re.search(r"^--symmetry +and +and\|or +Both ends of a link", printed, re.MULTILINE)
+    assert "--delta" not in printed
+    assert main(["algorithms", "iamb", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["structure"], told["pc"], [one["name"] for one in told["mb"]]) == ([], [], ["iamb"])
+    assert main(["algorithms", "mmhq"]) == 2
+    assert "unknown algorithm 'mmhq'; did you mean 'mmhc'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from f2sl.errors import FileError, GraphError
+from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.io import FORMATS
 from graphs import ASIA
 
-SUFFIXES = sorted(FORMATS)
+SUFFIXES = sorted(FORMATS.keys() - {".modelstring"})  # which knows neither weights nor all names
 NASTY = [
     'say "hi"',
     "a,b",
@@ -343,3 +343,72 @@ def test_version_is_stored_first(tmp_path):
     ASIA.save(tmp_path / "g.json")
     keys = list(json.loads((tmp_path / "g.json").read_text()))
     assert keys == ["format", "version", "kind", "nodes", "directed", "undirected", "weights"]
+
+
+def test_files_of_dagitty_are_read(tmp_path):
+    (tmp_path / "g.dagitty").write_text(
+        'dag {\nbb="-3,-3,3,3"\nE [exposure,pos="-1.0,0.5"]\n"the D" [outcome]\n'
+        'A -> E <- B\nE -> {"the D" Z.1}\n}\n'
+    )
+    graph = load_graph(tmp_path / "g.dagitty")
+    assert isinstance(graph, DAG)
+    assert graph.nodes == ("E", "the D", "A", "B", "Z.1")
+    assert set(graph.directed_edges) == {("A", "E"), ("B", "E"), ("E", "the D"), ("E", "Z.1")}
+    (tmp_path / "g.dagitty").write_text("pdag { a -> b -- c }")
+    graph = load_graph(tmp_path / "g.dagitty")
+    assert (graph.directed_edges, graph.undirected_edges) == ([("a", "b")], [("b", "c")])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("dag { a <-> b }", "line 1: an edge with two heads, '<->', is not read"),
+        ("mag { a -> b }", "the file holds a mag; of DAGitty's graphs, dag and pdag are read"),
+        ("digraph { a -> b }", "line 1: 'dag' or 'pdag' or 'mag' or 'pag' is wanted, not 'digraph'"),
+        ("dag { a @-> b }", "line 1: '@' is out of place"),
+        ("dag " + "{" * 200, "nested too deeply"),
+        ("dag { a -> b -> c -> a }", "cycle"),
+    ],
+)
+def test_what_dagitty_means_otherwise_is_refused(tmp_path, text, told):
+    (tmp_path / "g.dagitty").write_text(text)
+    with pytest.raises(F2SLError, match=told):
+        load_graph(tmp_path / "g.dagitty")
+
+
+def test_model_strings_of_bnlearn(tmp_path):
+    # That of bnlearn's learning.test, whose arcs are in its documentation.
+    path = tmp_path / "g.modelstring"
+    path.write_text("[A][C][F][B|A][D|A:C][E|B:F]\n")
+    graph = load_graph(path)
+    assert graph.nodes == tuple("ACFBDE")
+    assert graph.directed_edges == [("A", "B"), ("A", "D"), ("C", "D"), ("F", "E"), ("B", "E")]
+    save_graph(graph, tmp_path / "again.modelstring")
+    assert load_graph(tmp_path / "again.modelstring") == graph
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "line 1: expected"),
+        ("[a]\n[b|a]\n(c)", "line 3: expected .* found '\\(c\\)'"),
+        ("[a][a]", "the node 'a' is listed twice"),
+        ("[a][|a]", "a node has an empty name"),
+        ("[a|b]", "'b', a parent of 'a', is not listed"),
+        ("[a|b][b|c][c|a]", "cycle"),
+        ("[a|a]", "'a'"),
+    ],
+)
+def test_model_strings_that_are_none_are_refused(tmp_path, text, told):
+    (tmp_path / "g.modelstring").write_text(text)
+    with pytest.raises(F2SLError, match=told):
+        load_graph(tmp_path / "g.modelstring")
+
+
+@pytest.mark.parametrize(
+    "graph", [PDAG(["a", "b"], undirected=[("a", "b")]), DAG(["a:b"]), DAG(["a]"]), DAG(["a", " b"])]
+)
+def test_what_a_model_string_cannot_hold_is_not_written(tmp_path, graph):
+    with pytest.raises(F2SLError, match="model string"):
+        save_graph(graph, tmp_path / "g.modelstring")
+    assert list(tmp_path.iterdir()) == []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_graph as naive
-from f2sl.errors import GraphError
+from f2sl.errors import GraphError, OptionError
 from f2sl.graph import DAG, PDAG, compare, compare_pc
 from graphs import pdags, shuffled
 
@@ -90,3 +92,60 @@ def test_pc_sets():
 def test_malformed_pc_sets_are_refused(pc, message):
     with pytest.raises(GraphError, match=message):
         compare_pc(DAG(["a", "b"], [("a", "b")]), pc)
+
+
+class TestDistances:
+    """Of Peters and Bühlmann 2015, figure 1: G, H1 with an edge more, H2 with the first edge turned round."""
+
+    NODES = ("x1", "x2", "y1", "y2", "y3")
+    CAUSES = tuple((x, y) for x in ("x1", "x2") for y in ("y1", "y2", "y3"))
+    G = DAG(NODES, [("x1", "x2"), *CAUSES])
+    H1 = DAG(NODES, [("x1", "x2"), *CAUSES, ("y1", "y2")])
+    H2 = DAG(NODES, [("x2", "x1"), *CAUSES])
+
+    def test_the_published_example(self):
+        assert compare(self.G, self.H1, distances=True).distances == (0, 0, 0, 0)
+        found = compare(self.G, self.H2, distances=True)
+        assert found.distances == (8, 8, 8, 8)
+        assert found.as_dict()["sid"] == 8
+        assert str(found).endswith("wrong effects: SID 8, parent-AID 8, ancestor-AID 8, Oset-AID 8")
+
+    def test_the_order_of_nodes_is_of_no_account(self):
+        turned = self.H2.reorder(self.NODES[::-1])
+        assert compare(self.G, turned, distances=True).distances == (8, 8, 8, 8)
+
+    def test_the_direction_of_edges_matters(self):
+        """If a -> b is true and b -> a learned, both effects are wrong; if nothing is learned, one is."""
+        truth, reverse, none = DAG([*"ab"], [("a", "b")]), DAG([*"ab"], [("b", "a")]), DAG([*"ab"])
+        assert compare(truth, reverse, distances=True).distances.sid == 2
+        assert compare(truth, none, distances=True).distances.sid == 1
+        assert compare(none, truth, distances=True).distances.sid == 0
+
+    def test_a_cpdag_has_no_sid(self):
+        """An undirected edge amounts to effects that cannot be identified, which are wrong."""
+        truth, learned = DAG([*"ab"], [("a", "b")]), PDAG([*"ab"], undirected=[("a", "b")])
+        found = compare(truth, learned, distances=True)
+        assert found.distances == (None, 2, 2, 2)
+        assert found.as_dict()["sid"] is None
+        assert "SID" not in str(found).splitlines()[-1]
+        assert compare(learned, learned, distances=True).distances == (None, 0, 0, 0)
+
+    def test_small_graphs(self):
+        assert compare(DAG(["a"]), DAG(["a"]), distances=True).distances == (0, 0, 0, 0)
+
+    def test_gadjid_is_named_where_it_is_not_installed(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "gadjid", None)
+        with pytest.raises(OptionError, match=r"needs gadjid: pip install 'f2sl\[metrics\]'"):
+            compare(self.G, self.G, distances=True)
+
+    def test_on_the_command_line(self, tmp_path, capsys):
+        from f2sl.cli.app import main
+
+        self.G.save(tmp_path / "g.json")
+        self.H2.save(tmp_path / "h.json")
+        files = [str(tmp_path / "h.json"), str(tmp_path / "g.json")]
+        assert main(["compare", *files, "--distances"]) == 0
+        rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert [row[1] for row in rows if row[0] in ("SID", "Oset-AID")] == ["8", "8"]
+        assert main(["compare", *files]) == 0
+        assert "SID" not in capsys.readouterr().out

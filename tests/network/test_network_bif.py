@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl.errors import F2SLError, FileError, shown, shown_list, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.bif_tokens import Tokens, quoted, unquoted
+from f2sl.network.formats.bif_tokens import Tokens, quoted, unquoted
 from naive_network import SPRINKLER
 from network_tools import build
 

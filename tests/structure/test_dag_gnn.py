@@ -335,8 +335,8 @@ class TestByName:
         options += ["--threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
         assert main(["learn", path, "-a", "dag-gnn", *options, "--standardize"]) == 0
         assert (
-            "by dag-gnn (hidden 8, epochs 2, batch_size 50, learning_rate 0.01, tau 0.1, max_iter 2, "
-            "h_tol 0.0001, threshold 0.2, seed 3, standardize True, time_limit None)"
+            "by dag-gnn --hidden 8 --epochs 2 --batch-size 50 --learning-rate 0.01 --tau 0.1 --max-iter 2 "
+            "--h-tol 0.0001 --threshold 0.2 --seed 3 --standardize\n"
         ) in capsys.readouterr().out
         assert main(["learn", path, "-a", "dag-gnn", "--batch-size", "0"]) == 2
         assert "--batch-size must be a whole number of at least 1" in capsys.readouterr().err

@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from f2sl._options import CATALOGUE
 from f2sl.cli import output
 from f2sl.cli.help import examples
 from f2sl.cli.options import FLAGS, AsJson
+from f2sl.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
-    from f2sl._registry import Registry
+    from f2sl._registry import Entry, Registry
 
-EXAMPLES = examples("f2sl algorithms", "f2sl algorithms --json")
+EXAMPLES = examples("f2sl algorithms", "f2sl algorithms mmhc", "f2sl algorithms --json")
 
 PLAIN_WIDTH = 120
 _COMMON = ("knowledge", "n_jobs", "verbose")
 
 
-def algorithms(as_json: AsJson = False) -> None:
+def algorithms(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Show this one alone, with what its options mean.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the algorithms that learn structures, PC sets and Markov blankets, with options and defaults."""
     from f2sl.local.base import LOCAL, MARKOV_BLANKET
     from f2sl.structure.base import STRUCTURE
 
+    registries = {"structure": STRUCTURE, "pc": LOCAL, "mb": MARKOV_BLANKET}
+    if name is not None and not any(name in registry for registry in registries.values()):
+        known = [entry.name for registry in registries.values() for entry in registry]
+        raise OptionError(unknown_name("algorithm", name, known))
     if as_json:
-        output.show_json(
-            {"structure": _as_json(STRUCTURE), "pc": _as_json(LOCAL), "mb": _as_json(MARKOV_BLANKET)}
-        )
+        listed = {key: _as_json(registry) for key, registry in registries.items()}
+        if name is not None:
+            listed = {key: [one for one in found if one["name"] == name] for key, found in listed.items()}
+        output.show_json(listed)
         return
-    for title, registry in (
+    titles = (
         ("Whole structures: f2sl learn DATA --algorithm NAME", STRUCTURE),
         ("Parents and children: f2sl pc DATA TARGET --algorithm NAME", LOCAL),
         ("Markov blankets: f2sl mb DATA TARGET --algorithm NAME", MARKOV_BLANKET),
-    ):
+    )
+    if name is not None:
+        for title, registry in titles:
+            if name in registry:
+                _show_one(title.rpartition(": ")[2].replace("NAME", name), registry[name])
+        return
+    for title, registry in titles:
         rows = [
             (entry.name, entry.summary, entry.reference, " ".join(_options(registry.load(entry.name))))
             for entry in registry
@@ -42,6 +62,19 @@ def algorithms(as_json: AsJson = False) -> None:
     output.show(
         "All of them take --jobs, --knowledge, and the options for reading a table: see f2sl learn --help."
     )
+
+
+def _show_one(command: str, entry: Entry) -> None:
+    """Show an algorithm with what its options mean."""
+    output.show(f"{entry.name}: {entry.summary} ({entry.reference})\n{command}")
+    rows = []
+    for name, default in _defaults(entry.load()).items():
+        known = CATALOGUE.get(name)
+        choices = "" if known is None else "|".join(known.choices)
+        meaning = "" if known is None else known.help
+        rows.append((FLAGS.get(name, name), "" if default is None else str(default), choices, meaning))
+    headings = ("option", "default", "choices", "what it means")
+    output.show(output.columns("", headings, rows), PLAIN_WIDTH)
 
 
 def _defaults(learner: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "f2sl compare graph.json truth.json",
     "f2sl compare graph.json alarm",
-    "f2sl compare graph.dot truth.graphml --json",
+    "f2sl compare graph.dot truth.graphml --distances --json",
 )
 
 METRICS = (
@@ -44,6 +44,10 @@ METRICS = (
     ("Learned edges", "learned_edges", "directed and undirected"),
     ("True edges", "true_edges", "directed and undirected"),
     ("Correct", "correct", "in both graphs, the same way"),
+    ("SID", "sid", "pairs whose effect is wrong if adjusted for the learned graph's parents; of DAGs"),
+    ("Parent-AID", "parent_aid", "the same for DAGs and CPDAGs"),
+    ("Ancestor-AID", "ancestor_aid", "the same if adjusted for ancestors"),
+    ("Oset-AID", "oset_aid", "the same if adjusted for the optimal set"),
 )
 """What is shown, under which name (the F2SL paper's, where it has one), and what it means."""
 
@@ -51,17 +55,24 @@ METRICS = (
 def compare(
     learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="The graph to judge.")],
     truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The graph to judge it by.")],
+    distances: Annotated[
+        bool,
+        typer.Option(
+            "--distances",
+            help='Count wrong effects as well: SID and AID (needs gadjid: pip install "f2sl[metrics]").',
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare a learned graph with the true one: SHD, Reverse, Miss, Extra, Ar_F1 and more.
 
-    Both are files as f2sl learn writes them (.json, .csv, .dot, .graphml or .gml), networks (.bif or .json),
-    or bundled networks by their names (see f2sl networks).
+    Both are files as f2sl learn writes them (.json, .csv, .dot, ...), networks (.bif, .json, .xmlbif, .net or
+    .xdsl), or bundled networks by their names (see f2sl networks).
     """
     from f2sl.graph import compare as compare_graphs
 
     learned_graph, true_graph = load_any_graph(learned), load_any_graph(truth)
-    comparison = compare_graphs(true_graph, learned_graph)
+    comparison = compare_graphs(true_graph, learned_graph, distances=distances)
     if as_json:
         output.show_json(comparison.as_dict())
     else:
@@ -79,9 +90,13 @@ def notes_on(truth: Path) -> list[str]:
 def metrics(title: str, comparison: Comparison) -> RenderableType:
     """Lay out a comparison."""
     values = comparison.as_dict()
-    rows = [(name, _shown(values[key]), meaning) for name, key, meaning in METRICS]
+    rows = [
+        (name, _shown(value), meaning)
+        for name, key, meaning in METRICS
+        if (value := values.get(key)) is not None
+    ]
     return output.columns(title, ("metric", "value", "what it counts"), rows, right=[1])
 
 
-def _shown(value: float) -> str:
+def _shown(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"

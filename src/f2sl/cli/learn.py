@@ -60,7 +60,7 @@ def learn(
             "--out",
             "-o",
             metavar="FILE",
-            help="Where to save the graph: .json, .csv, .dot, .graphml or .gml.",
+            help="Where to save the graph: .json, .csv, .dot, .graphml, .gml, .dagitty or .modelstring.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -93,7 +93,7 @@ def learn(
         typer.Option(
             "--truth",
             metavar="FILE or NETWORK",
-            help="Compare with the graph in this file (a network too: .bif, .json), or of a bundled network.",
+            help="Compare with the graph in this file (of a network, too), or of a bundled network.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,

@@ -17,6 +17,7 @@ from f2sl.cli.options import (
     as_flags,
     create_learner,
     in_terms_of_flags,
+    told_options,
     with_learner_options,
 )
 from f2sl.cli.output import count, printable
@@ -124,13 +125,11 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
-        params = {name: value for name, value in learner.get_params().items() if name != "knowledge"}
-        told = ", ".join(f"{name} {value}" for name, value in params.items())
         if learner.knowledge:
             output.show(output.pairs([("Knowledge", printable(str(learner.knowledge)))]))
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
-        by = f"by {asked.algorithm} ({told})"
+        by = f"by {asked.algorithm} {told_options(learner)}".rstrip()
         if found.n_tests:
             by += f"; {reliability(found.n_tests, found.n_unreliable)}"
         _show(found, noun, learner.strength_unit, by)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from f2sl._options import CATALOGUE, READING_OPTIONS
+from f2sl._options import CATALOGUE, PURPOSES, READING_OPTIONS
 from f2sl.cli.knowledge import PARAMETERS, parse_knowledge
 from f2sl.errors import DataError, FileError, OptionError
 
@@ -48,6 +48,8 @@ FLAGS = {
         )
     },
     "memory_limit": "--memory-limit",
+    "evidence": "--given",
+    "do": "--do",
 }
 """How each parameter that a user can set is written on the command line."""
 
@@ -75,6 +77,7 @@ Bins = Annotated[
 Binning = Annotated[
     str,
     typer.Option(
+        metavar="quantile|width",
         help="Intervals with equally many rows (quantile) or equally long ones (width).",
         rich_help_panel=READING,
     ),
@@ -82,6 +85,7 @@ Binning = Annotated[
 Missing = Annotated[
     str,
     typer.Option(
+        metavar="available|state|drop|error",
         help="Missing values: answer each question from the rows that have its columns (available), make "
         "them a state (state), drop their rows (drop), or refuse them (error).",
         rich_help_panel=READING,
@@ -90,6 +94,7 @@ Missing = Annotated[
 Kinds = Annotated[
     str,
     typer.Option(
+        metavar="auto|states|number",
         help="What the columns hold: states, numbers (number), or what they look like (auto).",
         rich_help_panel=READING,
     ),
@@ -152,6 +157,7 @@ Na = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
+        metavar="auto|memory|stream|dask",
         help="Hold the table in memory (memory), go through it in blocks (stream), let a cluster hold it "
         "(dask), or what fits (auto).",
         rich_help_panel=READING,
@@ -237,12 +243,13 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
                     f"--learner-{option.flag[2:]}" if option.name in own else option.flag,
                     help=option.help,
                     parser=option.parser,
-                    metavar=option.metavar,
-                    rich_help_panel=LEARNING,
+                    metavar=option.metavar or "|".join(option.choices) or None,
+                    rich_help_panel=option.purpose,
                 ),
             ],
         )
-        for option in CATALOGUE.values()
+        for names in PURPOSES.values()
+        for option in (CATALOGUE[name] for name in names)
         if command.__name__ in option.commands and option.name != "knowledge"  # which has several flags
     ]
 
@@ -278,6 +285,29 @@ def spread(
 
     run.__signature__ = signature.replace(parameters=whole)  # type: ignore[attr-defined]
     return run
+
+
+def told_options(learner: Any) -> str:
+    """Return the options of a learner that are not its defaults, as they are written on the command line.
+
+    Examples
+    --------
+    >>> from f2sl import F2SLc, LocalToGlobal
+    >>> told_options(F2SLc(alpha=0.05, skeleton_only=True))
+    '--alpha 0.05 --skeleton-only'
+    >>> told_options(LocalToGlobal(pc="mrmr", pc_options={"k": 3}))
+    '--pc mrmr --k 3'
+    """
+    defaults = learner.option_defaults()
+    changed = {n: v for n, v in learner.get_params().items() if repr(v) != repr(defaults[n])}
+    changed |= changed.pop("pc_options", None) or {}
+    words = []
+    for name, value in changed.items():
+        if name in ("knowledge", "n_jobs", "verbose"):  # told elsewhere, or of no interest
+            continue
+        written = FLAGS.get(name, f"--{name.replace('_', '-')}")
+        words.append(written if isinstance(value, bool) else f"{written} {shlex.quote(str(value))}")
+    return " ".join(words)
 
 
 def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:

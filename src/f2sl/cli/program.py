@@ -15,9 +15,12 @@ from f2sl.cli import (
     check,
     compare,
     example,
+    fit,
     learn,
     networks,
     one_target,
+    predict,
+    query,
     report,
     reproduce,
     sample,
@@ -62,6 +65,9 @@ _add("mb", one_target.mb, one_target.MB_EXAMPLES, "Find one variable's Markov bl
 _add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")
 _add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
 _add("show", show.show, show.EXAMPLES, "Write a page to explore a graph.")
+_add("fit", fit.fit, fit.EXAMPLES, "Estimate the probabilities of a graph from a table.")
+_add("query", query.query, query.EXAMPLES, "Ask a network about variables, given others.")
+_add("predict", predict.predict, predict.EXAMPLES, "Predict a variable for new rows.")
 _add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorithms and their options.")
 _add("example", example.example, example.EXAMPLES, "Write a bundled example to a file.")
 _add("networks", networks.networks, networks.EXAMPLES, "List the bundled networks.")

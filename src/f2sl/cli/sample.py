@@ -29,7 +29,8 @@ def sample(
     network: Annotated[
         str,
         typer.Argument(
-            metavar="NETWORK", help="A bundled name (see f2sl networks), or a .bif or .json file."
+            metavar="NETWORK",
+            help="A bundled name (see f2sl networks), or a file: .bif, .json, .xmlbif, .net or .xdsl.",
         ),
     ],
     rows: Annotated[int, typer.Option(help="How many rows.")] = 1000,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
-from f2sl.cli.options import as_flags
+from f2sl.cli.options import as_flags, told_options
 from f2sl.cli.output import count, printable
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ LEAST_REST = 0.05
 """Seconds outside all stages (modules loaded on their first use) from which on they are told."""
 MOST_PRINTED = 20_000
 """Edges of the largest graph that is printed edge by edge for programs; a larger one is for a file."""
-# Told elsewhere in the summary, or of no interest to anybody who reads it.
-_NOT_TOLD = ("knowledge", "n_jobs", "verbose", "skeleton_only")
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ class Learned:
             ),
             *(("Note", printable(note)) for note in self._notes()),
             *([("Knowledge", printable(str(learner.knowledge)))] if learner.knowledge else []),
-            ("Learned", f"{self._how()} ({self._options()})"),
+            ("Learned", f"{self._how()} {told_options(learner)}".rstrip()),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
@@ -202,10 +200,6 @@ class Learned:
 
     def _skeleton_only(self) -> bool:
         return bool(getattr(self.learner, "skeleton_only", False))
-
-    def _options(self) -> str:
-        params = self.learner.options_in_use_
-        return ", ".join(f"{name} {value}" for name, value in params.items() if name not in _NOT_TOLD)
 
     def _all_options(self) -> dict[str, Any]:
         """Return the options of the learner and of reading, as they were used."""

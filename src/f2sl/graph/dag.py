@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
-from f2sl.errors import GraphError
+from f2sl._extensions import imported
+from f2sl.errors import GraphError, unknown_name
 from f2sl.graph._arrays import Adjacency, IntArray, find_cycle, first_topological_order
 from f2sl.graph.d_separation import DSeparation
 from f2sl.graph.pdag import PDAG
@@ -132,6 +133,29 @@ class DAG(PDAG):
             if shared := sides[a] & sides[b]:
                 raise GraphError(f"{self._nodes[min(shared)]!r} is on two sides of a d-separation")
         return self._separation.separated(*sides)
+
+    def to_dowhy(self, data: Any, treatment: str, outcome: str) -> Any:
+        """Return a ``dowhy.CausalModel`` of this graph, to identify and estimate an effect with DoWhy.
+
+        Parameters
+        ----------
+        data : pandas.DataFrame
+            The samples, one column for each node.
+        treatment, outcome : str
+            The nodes whose effect, and on which, is asked for.
+
+        Raises
+        ------
+        OptionError
+            If DoWhy is not installed.
+        GraphError
+            If one of the nodes is unknown.
+        """
+        for name in (treatment, outcome):
+            if name not in self.nodes:
+                raise GraphError(unknown_name("node", name, self.nodes))
+        dowhy = imported("dowhy", "to_dowhy", "dowhy")
+        return dowhy.CausalModel(data, treatment, outcome, graph=self.to_networkx())
 
     def reorder(self, nodes: Sequence[str]) -> Self:
         """Return the same graph with its nodes listed in the order of `nodes`."""

@@ -1,14 +1,16 @@
 """Graphs in files; the format follows from the end of the file's name.
 
-========== =================================================================
-``.json``  f2sl's own, compact; the same graph always gives the same bytes
-``.csv``   an edge list with the columns source, target, type and weight
-``.dot``   the DOT language of Graphviz, also ``.gv``
-``.graphml`` GraphML, for NetworkX, Gephi, yEd, Cytoscape, ...
-``.gml``   GML, likewise
-========== =================================================================
+================ ================================================================
+``.json``        f2sl's own, compact; the same graph always gives the same bytes
+``.csv``         an edge list with the columns source, target, type and weight
+``.dot``         the DOT language of Graphviz, also ``.gv``
+``.graphml``     GraphML, for NetworkX, Gephi, yEd, Cytoscape, ...
+``.gml``         GML, likewise
+``.dagitty``     DAGitty's language
+``.modelstring`` bnlearn's model string, for DAGs, without weights
+================ ================================================================
 
-All of them keep the names whatever they contain, the order of the nodes, isolated
+All but the last keep the names whatever they contain, the order of the nodes, isolated
 nodes, the kinds of the edges and their weights (to 12 significant digits, so that
 rounding noise does not show). GraphML and GML have no mixed graphs that everybody can
 read; there an undirected edge is written as an arc each way. Files by others are read
@@ -31,7 +33,15 @@ from typing import NamedTuple
 from f2sl._extensions import load_extensions
 from f2sl.errors import FileError, GraphError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
-from f2sl.graph.formats import csv_file, dot_file, gml_file, graphml_file, json_file
+from f2sl.graph.formats import (
+    csv_file,
+    dagitty_file,
+    dot_file,
+    gml_file,
+    graphml_file,
+    json_file,
+    modelstring_file,
+)
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.pdag import PDAG
 
@@ -50,6 +60,8 @@ FORMATS = {
     ".gv": Format(dot_file.write, dot_file.read),
     ".graphml": Format(graphml_file.write, graphml_file.read),
     ".gml": Format(gml_file.write, gml_file.read),
+    ".dagitty": Format(dagitty_file.write, dagitty_file.read),
+    ".modelstring": Format(modelstring_file.write, modelstring_file.read),
 }
 
 

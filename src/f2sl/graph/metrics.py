@@ -9,6 +9,18 @@ same direction or undirected in both; *reverse* are directed in both, opposite w
 Precision and recall are of arrowheads: the edges directed the same way in both, as a part
 of all edges of the learned graph, and of all edges of the true one. F1 is their harmonic
 mean. The same of the skeletons looks at adjacencies only.
+
+*Distances* count the wrong effects: of all ordered pairs (t, y) those for which the learned graph would have
+one adjust for the wrong variables to find the effect of t on y, by the parents of t (*SID*, Peters and
+Bühlmann 2015, and *parent-AID*), by its ancestors (*ancestor-AID*), or by the optimal set (*Oset-AID*;
+Henckel, Würtzen and Weichwald 2024).
+
+References
+----------
+J. Peters, P. Bühlmann. Structural intervention distance for evaluating causal graphs. Neural Computation 27,
+2015.
+L. Henckel, T. Würtzen, S. Weichwald. Adjustment identification distance: a gadjid for causal structure
+learning. Uncertainty in Artificial Intelligence, 2024.
 """
 
 from __future__ import annotations
@@ -19,9 +31,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from f2sl._extensions import imported
 from f2sl.errors import GraphError, unknown_name
 from f2sl.graph._arrays import IntArray, pair_keys
+from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
+
+
+class Distances(NamedTuple):
+    """How many ordered pairs of nodes have an effect that the learned graph would have one estimate wrongly.
+
+    A graph that is no DAG is taken for the CPDAG of its extension.
+    """
+
+    sid: int | None
+    """The structural intervention distance, of DAGs alone."""
+    parent_aid: int
+    ancestor_aid: int
+    oset_aid: int
 
 
 @dataclass(frozen=True)
@@ -40,6 +67,8 @@ class Comparison:
         The SHD between the CPDAGs of the two graphs.
     true_edges, learned_edges : int
         All edges of either graph.
+    distances : Distances or None
+        Pairs of nodes with wrong effects, where they were asked for.
     """
 
     shd: int
@@ -57,12 +86,14 @@ class Comparison:
     true_edges: int
     learned_edges: int
     correct: int
+    distances: Distances | None = None
     graphs: tuple[PDAG, PDAG] | None = field(default=None, repr=False, compare=False)
     """The true and the learned graph, for pictures."""
 
-    def as_dict(self) -> dict[str, int | float]:
+    def as_dict(self) -> dict[str, int | float | None]:
         """Return all numbers by name."""
-        return {name: value for name, value in vars(self).items() if name != "graphs"}
+        numbers = {name: value for name, value in vars(self).items() if name not in ("graphs", "distances")}
+        return numbers if self.distances is None else {**numbers, **self.distances._asdict()}
 
     def _repr_html_(self) -> str:
         from f2sl.view.notebook import html_of_comparison
@@ -77,7 +108,15 @@ class Comparison:
             f"skeleton:   precision {self.skeleton_precision:.3f}, recall {self.skeleton_recall:.3f}, "
             f"F1 {self.skeleton_f1:.3f}\n"
             f"edges: {self.learned_edges} learned, {self.true_edges} true, {self.correct} correct"
+            f"{self._told_distances()}"
         )
+
+    def _told_distances(self) -> str:
+        if self.distances is None:
+            return ""
+        sid, *aid = self.distances
+        named = [f"{name}-AID {n}" for name, n in zip(("parent", "ancestor", "Oset"), aid, strict=True)]
+        return "\nwrong effects: " + ", ".join([*([] if sid is None else [f"SID {sid}"]), *named])
 
 
 class _Counts(NamedTuple):
@@ -95,7 +134,7 @@ class _Counts(NamedTuple):
         return self.reverse + self.undirected + self.miss + self.extra
 
 
-def compare(true_graph: Any, learned_graph: Any) -> Comparison:
+def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> Comparison:
     """Compare a learned graph with the true one.
 
     Parameters
@@ -103,11 +142,15 @@ def compare(true_graph: Any, learned_graph: Any) -> Comparison:
     true_graph, learned_graph
         DAGs or PDAGs over the same names, in any order; or what has one as its ``graph``: a network or a
         :class:`f2sl.Confidence`.
+    distances
+        Whether to count wrong effects as well: needs gadjid (``pip install "f2sl[metrics]"``).
 
     Raises
     ------
     GraphError
         If a node is in one of them only.
+    OptionError
+        If gadjid is needed and not installed.
 
     Examples
     --------
@@ -148,8 +191,35 @@ def compare(true_graph: Any, learned_graph: Any) -> Comparison:
         true_edges=true_edges,
         learned_edges=learned_edges,
         correct=counts.correct,
+        distances=_distances(true_graph, learned_graph) if distances else None,
         graphs=(true_graph, learned_graph),
     )
+
+
+def _distances(true_graph: PDAG, learned_graph: PDAG) -> Distances:
+    gadjid = imported("gadjid", "compare with distances", "f2sl[metrics]")
+    graphs = (true_graph, learned_graph.reorder(true_graph.nodes))
+    are_dags = all(isinstance(graph, DAG) for graph in graphs)
+    if true_graph.n_nodes < 2:  # which gadjid refuses
+        return Distances(0 if are_dags else None, 0, 0, 0)
+    matrices = [_effect_matrix(graph if isinstance(graph, DAG) else graph.to_cpdag()) for graph in graphs]
+
+    def count(name: str) -> int:
+        # A 1 in row i and column j is the edge i -> j.
+        return int(getattr(gadjid, name)(*matrices, edge_direction="from row to column")[1])
+
+    return Distances(
+        count("sid") if are_dags else None, count("parent_aid"), count("ancestor_aid"), count("oset_aid")
+    )
+
+
+def _effect_matrix(graph: PDAG) -> Any:
+    """Return the matrix that gadjid wants: 1 for i -> j, 2 for i - j."""
+    from scipy.sparse import csr_matrix
+
+    edges = np.concatenate((graph.directed_array, graph.undirected_array))
+    marks = np.repeat(np.array([1, 2], np.int8), [len(graph.directed_array), len(graph.undirected_array)])
+    return csr_matrix((marks, edges.T), shape=(graph.n_nodes, graph.n_nodes), dtype=np.int8)
 
 
 def _count(true_graph: PDAG, learned_graph: PDAG) -> _Counts:

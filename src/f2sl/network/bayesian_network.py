@@ -18,7 +18,7 @@ States have parents with states alone. Such networks are called *conditional lin
 Wermuth 1989); without states they are Gaussian, and :class:`f2sl.GaussianNetwork` knows their covariances.
 
 What a network can be asked for lives in modules of its own: ``sampling``, ``fitting``, ``likelihood``,
-``files``.
+``inference``, ``predicting``, ``files``.
 
 References
 ----------
@@ -33,7 +33,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +54,9 @@ from f2sl.network.checks import (
     checked_table,
 )
 from f2sl.table import NUMBER, STATES
+
+if TYPE_CHECKING:
+    from f2sl.network.inference import MostProbable
 
 
 class BayesianNetwork:
@@ -299,6 +302,144 @@ class BayesianNetwork:
 
         return log_likelihood(self, data)
 
+    def table(self, name: str) -> Any:
+        """Return a variable's probabilities, or its equation, as a data frame.
+
+        Parameters
+        ----------
+        name : str
+            The variable.
+
+        Returns
+        -------
+        pandas.DataFrame or pyarrow.Table
+            A row for each configuration of the parents with states, which are its index. The columns are the
+            variable's states; of a number they are ``intercept``, the parents that are numbers, and
+            ``variance``. Without pandas the parents are the first columns of a PyArrow table.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> f2sl.load_network("asia").table("lung").loc["yes"].to_dict()
+        {'yes': 0.1, 'no': 0.9}
+        """
+        from f2sl.network.labelled import table
+
+        return table(self, name)
+
+    def query(
+        self,
+        variables: str | Sequence[str],
+        evidence: Mapping[str, Any] | None = None,
+        do: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Return the distribution of variables given what was observed and what was set; it is exact.
+
+        States need pyAgrum (``pip install "f2sl[inference]"``).
+
+        Parameters
+        ----------
+        variables : str or sequence of str
+            One variable, or several that have states.
+        evidence : mapping of str to state or number, optional
+            What was observed.
+        do : mapping of str to state or number, optional
+            What was set from outside, whatever its causes: ``do={"treatment": "yes"}``.
+
+        Returns
+        -------
+        dict or Mixture
+            Of one variable with states the probability of each state; of several that of each tuple of
+            states. Of a number a :class:`~f2sl.network.inference.Mixture`, with its `mean` and `variance`.
+
+        Raises
+        ------
+        OptionError
+            If variables, states or values are not known, all in one error, or pyAgrum is not installed.
+        DataError
+            If what is given cannot be, or the network is too wide for exact answers.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> asia = f2sl.load_network("asia")
+        >>> round(asia.query("lung", evidence={"xray": "yes"})["yes"], 4)
+        0.4887
+        >>> round(asia.query("lung", do={"xray": "yes"})["yes"], 4)
+        0.055
+        >>> graph = f2sl.DAG(["sun", "heat"], [("sun", "heat")])
+        >>> net = f2sl.GaussianNetwork(graph, {("sun", "heat"): 2.0}, {"sun": 1.0, "heat": 1.0})
+        >>> net.query("sun", evidence={"heat": 5})
+        Mixture(mean 2, deviation 0.447214, 1 part)
+        """
+        from f2sl.network.inference import query
+
+        return query(self, variables, evidence, do)
+
+    def most_probable(
+        self, evidence: Mapping[str, Any] | None = None, do: Mapping[str, Any] | None = None
+    ) -> MostProbable:
+        """Return the most probable explanation: the most probable values of all variables not given.
+
+        Parameters
+        ----------
+        evidence, do
+            As in :meth:`query`.
+
+        Returns
+        -------
+        MostProbable
+            Its `values` by name, and their `log_probability` given the evidence.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> f2sl.load_network("asia").most_probable({"dysp": "yes"}).values["bronc"]
+        'yes'
+        """
+        from f2sl.network.inference import most_probable
+
+        return most_probable(self, evidence, do)
+
+    def predict(
+        self, data: Any, target: str, *, probabilities: bool = False, drop: Sequence[str] = ()
+    ) -> Any:
+        """Predict one variable for each row of new data.
+
+        Parameters
+        ----------
+        data : Table, data frame, dictionary of columns, or path
+            Columns are variables of the network; not all need to be there, and values may be missing. One of
+            the target itself is not looked at.
+        target : str
+            The variable to predict.
+        probabilities : bool
+            Return the probability of each state instead of the most probable one.
+        drop : sequence of str
+            Columns to leave out, such as those that are no variables of the network.
+
+        Returns
+        -------
+        ndarray
+            For each row the most probable state, of equally probable ones the first, or the mean of a number.
+            With `probabilities` an array of shape (rows, states).
+
+        Raises
+        ------
+        DataError
+            If the data have other columns or states than the network, or a row that cannot be.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> rows = {"xray": ["yes", "no"], "smoke": ["yes", None]}
+        >>> f2sl.load_network("asia").predict(rows, "lung").tolist()
+        ['yes', 'no']
+        """
+        from f2sl.network.predicting import predict
+
+        return predict(self, data, target, probabilities, drop)
+
     @classmethod
     def fit(
         cls,
@@ -376,11 +517,54 @@ class BayesianNetwork:
 
         return show(self, path, **options)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network as JSON (``.json``), or as BIF (``.bif``, packed ``.bif.gz``, ``.bif.xz``).
+    def to_pgmpy(self) -> Any:
+        """Return the network as one of pgmpy's, which must be installed.
 
-        BIF knows states alone. The file is written whole or not at all. :func:`f2sl.load_network` gives back
-        the same network, to the last bit.
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork or LinearGaussianBayesianNetwork
+            With probabilities divided by their sums, which in files are 1 but for rounding.
+
+        Raises
+        ------
+        OptionError
+            If pgmpy is not installed.
+        DataError
+            If the network has both states and numbers, which pgmpy does not mix.
+        """
+        from f2sl.network.convert import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_pyagrum(self) -> Any:
+        """Return the network as one of pyAgrum's, which must be installed.
+
+        Returns
+        -------
+        pyagrum.BayesNet
+            With probabilities divided by their sums, which in files are 1 but for rounding.
+
+        Raises
+        ------
+        OptionError
+            If pyAgrum is not installed.
+        DataError
+            If the network has numbers.
+        """
+        from f2sl.network.convert import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def to_dowhy(self, data: Any, treatment: str, outcome: str) -> Any:
+        """Return a model of DoWhy's with the network's graph; see :meth:`f2sl.DAG.to_dowhy`."""
+        return self._graph.to_dowhy(data, treatment, outcome)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network in the format that the path's suffix names.
+
+        These are ``.json``, ``.bif``, ``.xmlbif``, ``.net`` (Hugin) and ``.xdsl`` (GeNIe), packed with
+        ``.gz`` or ``.xz`` behind. Numbers are known to ``.json`` and ``.net``. The file is written whole or
+        not at all. :func:`f2sl.load_network` gives back the same network, to the last bit.
         """
         from f2sl.network.files import save_network
 

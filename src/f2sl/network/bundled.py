@@ -29,7 +29,7 @@ from pathlib import Path
 from f2sl._constants import STAND_IN
 from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.files import read_network, suffix_of
+from f2sl.network.files import FORMATS, read_network, suffix_of
 from f2sl.network.random import random_network
 
 REPOSITORY = (
@@ -78,14 +78,14 @@ class NetworkSize:
 
 
 def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
-    """Load a bundled network by its name, or read one from a BIF or JSON file.
+    """Load a bundled network by its name, or read one from a file: JSON, BIF, XMLBIF, Hugin NET, GeNIe XDSL.
 
     Parameters
     ----------
     name_or_path : str or path
         A bundled name such as ``"alarm"`` (``"gene-like"`` is a random network that stands in for the F2SL
-        paper's Gene), or a path. A string without ``/`` that does not end in ``.bif``,
-        ``.bif.gz``, ``.bif.xz`` or ``.json`` is taken for a name.
+        paper's Gene), or a path, whose suffix names the format: see :meth:`BayesianNetwork.save`. A string
+        without ``/`` and such a suffix is taken for a name.
 
     Returns
     -------
@@ -112,7 +112,8 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     if isinstance(given, str) and given in REPOSITORY:
         return read_network(_folder() / f"{given}.bif.gz")
     if isinstance(given, str) and suffix_of(given) is None and not set(given) & {"/", os.sep}:
-        raise OptionError(f"{unknown_name('network', given, NETWORKS)}, or the path of a .bif or .json file")
+        suffixes = ", ".join(FORMATS)
+        raise OptionError(f"{unknown_name('network', given, NETWORKS)}, or the path of a file: {suffixes}")
     return read_network(given)
 
 

@@ -137,17 +137,30 @@ def columns_of(table: Table, names: Sequence[str]) -> list[int]:
     return [place[name] for name in names]
 
 
+def code_of(states: Sequence[str], label: object) -> int | None:
+    """Return the number of the state that a label stands for, if it is one; TRUE and True are the same.
+
+    Examples
+    --------
+    >>> code_of(("no", "TRUE"), True), code_of(("no", "yes"), "maybe")
+    (1, None)
+    """
+    text = str(label)
+    if text in states:
+        return states.index(text)
+    plain = [state.casefold() for state in states]
+    found = text.casefold()
+    return plain.index(found) if found in TRUTH_VALUES and plain.count(found) == 1 else None
+
+
 def _numbers(name: str, labels: tuple[object, ...], states: tuple[str, ...]) -> Integers:
     """Return the number of each label among a variable's states.
 
     Declared labels that are not states are refused even where they do not occur: they are another variable's.
     """
-    number = {state: i for i, state in enumerate(states)}
-    plain = [state.casefold() for state in states]
-    truth = {value: plain.index(value) for value in TRUTH_VALUES if plain.count(value) == 1}
     found: dict[int, object] = {}
     for label in labels:
-        code = number.get(str(label), truth.get(str(label).casefold()))
+        code = code_of(states, label)
         if code is None:
             raise DataError(f"column {shown(name)}: {unknown_name('state', str(label), states)}")
         if code in found:

@@ -1,4 +1,15 @@
-"""Networks in files: JSON, or BIF, plain or packed."""
+"""Networks in files; the format follows from the end of the file's name.
+
+============= =================================================================
+``.json``     f2sl's own, for states and for numbers
+``.bif``      BIF; what has no suffix that is known is read as BIF, too
+``.xmlbif``   XMLBIF, also ``.bifxml`` and ``.xml``
+``.net``      Hugin's NET language, for states and for numbers
+``.xdsl``     that of GeNIe and SMILE
+============= =================================================================
+
+All of them may be packed: ``.bif.gz``, ``.bif.xz``. What was saved is read back as the same network.
+"""
 
 from __future__ import annotations
 
@@ -7,40 +18,66 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from f2sl._constants import REMARKS
 from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import FormatError, decoded
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.bif_reader import read_bif
-from f2sl.network.bif_writer import write_bif
-from f2sl.network.json_file import read_json, write_json
+from f2sl.network.formats import hugin_file, json_file, xdsl_file, xmlbif_file
+from f2sl.network.formats.bif_parser import read_bif
+from f2sl.network.formats.bif_writer import write_bif
+from f2sl.table import NUMBER
 
 
-def _gzipped(content: bytes) -> bytes:
-    # Without a name and a time, so that the same network gives the same bytes.
+class Format(NamedTuple):
+    """How to write a network, piece by piece, and how to read one from a file's bytes."""
+
+    name: str
+    write: Callable[[BayesianNetwork], Iterable[str]]
+    read: Callable[[bytes], BayesianNetwork]
+    numbers: bool = False
+    """Whether it knows variables that are numbers."""
+
+
+def _write_bif(network: BayesianNetwork) -> Iterator[str]:
+    return write_bif(network, [REMARKS[network.name]] if network.name in REMARKS else [])
+
+
+BIF = Format("BIF", _write_bif, lambda content: read_bif(decoded(content)))
+XMLBIF = Format("XMLBIF", xmlbif_file.write, xmlbif_file.read)
+FORMATS = {
+    ".bif": BIF,
+    ".json": Format("JSON", json_file.write, json_file.read, numbers=True),
+    ".xmlbif": XMLBIF,
+    ".bifxml": XMLBIF,
+    ".xml": XMLBIF,
+    ".net": Format("NET", hugin_file.write, hugin_file.read, numbers=True),
+    ".xdsl": Format("XDSL", xdsl_file.write, xdsl_file.read),
+}
+"""The formats by the ends of files' names."""
+
+
+def pack_gzip(content: bytes) -> bytes:
+    """Pack bytes without a name and a time, so that the same network gives the same bytes."""
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
         file.write(content)
     return packed.getvalue()
 
 
-JSON = ".json"
 _PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".bif": lambda content: content,
-    ".bif.gz": _gzipped,
-    ".bif.xz": lambda content: lzma.compress(content, preset=9),
-    JSON: lambda content: content,
+    ".gz": pack_gzip,
+    ".xz": lambda content: lzma.compress(content, preset=9),
 }
 _UNPACK: dict[bytes, Callable[[BinaryIO], gzip.GzipFile | lzma.LZMAFile]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
-SUFFIXES = tuple(_PACK)
+SUFFIXES = (*FORMATS, *(suffix + packed for suffix in FORMATS for packed in _PACK))
 """How the names of network files end."""
 
 
@@ -61,7 +98,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
-    """Read a network from a file: JSON by its suffix, or BIF, packed or not (its first bytes tell).
+    """Read a network from a file in the format of its suffix, or BIF, packed or not (its first bytes tell).
 
     Raises
     ------
@@ -69,10 +106,7 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
         If the file cannot be read or understood; names the file and the line.
     """
     try:
-        content = Path(path).read_bytes()
-        if suffix_of(path) == JSON:
-            return read_json(content)
-        return read_bif(decoded(_unpacked(content)))
+        return _format_of(path)[0].read(_unpacked(Path(path).read_bytes()))
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     except FormatError as error:
@@ -91,21 +125,33 @@ def _unpacked(content: bytes) -> bytes:
     return text
 
 
-def save_network(network: BayesianNetwork, path: str | os.PathLike[str], header: Iterable[str] = ()) -> None:
-    """Write a network as its suffix says, as JSON or as BIF, plain or packed, whole or not at all."""
-    suffix = suffix_of(path)
-    if suffix is None:
-        raise FileError(f"cannot write {path}: networks are written as {', '.join(SUFFIXES)}")
-    if suffix != JSON and network.equations:
-        raise FileError(f"cannot write {path}: BIF knows no numbers; write .json")
-    remarks = [REMARKS[network.name]] if network.name in REMARKS else []
-    text = write_json(network) if suffix == JSON else "".join(write_bif(network, [*header, *remarks]))
+def _format_of(path: str | os.PathLike[str]) -> tuple[Format, Callable[[bytes], bytes] | None]:
+    """Return the format and the packing that a file's name asks for, plain BIF if it says nothing."""
+    suffix = suffix_of(path) or ".bif"
+    plain, _, packed = suffix[1:].partition(".")
+    return FORMATS[f".{plain}"], _PACK.get(f".{packed}")
+
+
+def check_can_save(kinds: Iterable[str], path: str | os.PathLike[str]) -> None:
+    """Refuse a name whose suffix is not known, or whose format does not know variables of these kinds."""
+    if suffix_of(path) is None:
+        raise FileError(f"cannot write {path}: networks are written as {', '.join(FORMATS)}")
+    known = _format_of(path)[0]
+    if NUMBER in kinds and not known.numbers:
+        able = ", ".join(suffix for suffix, one in FORMATS.items() if one.numbers)
+        raise FileError(f"cannot write {path}: {known.name} knows no numbers; write {able}")
+
+
+def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
+    """Write a network as its suffix says, plain or packed, whole or not at all."""
+    check_can_save(network.kinds, path)
+    known, pack = _format_of(path)
     try:
-        content = text.encode("utf-8")
+        content = "".join(known.write(network)).encode("utf-8")
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
         raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
-    if suffix not in (".bif", JSON) and len(content) > MOST_UNPACKED:
+    if pack is not None and len(content) > MOST_UNPACKED:
         problem = f"{len(content):,} bytes are too many to read back from a packed file"
-        raise FileError(f"cannot write {path}: {problem}; write .bif")
-    write_atomically(path, _PACK[suffix](content))
+        raise FileError(f"cannot write {path}: {problem}; write it unpacked")
+    write_atomically(path, content if pack is None else pack(content))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import not_negative
-from f2sl.graph import DAG
+from f2sl.graph import DAG, PDAG
 from f2sl.network.checks import Equation, check_dag, check_edges, check_nodes, check_size, checked_states
 from f2sl.network.counts import Families, columns_of, table_of
-from f2sl.table import STATES
+from f2sl.table import NUMBER, STATES, Table
+
+if TYPE_CHECKING:
+    from f2sl.network.bayesian_network import BayesianNetwork
 
 LEAST_VARIANCE = 1e-12
 """The least variance of noise, as a share of the variable's own: a copy of its parents has none at all."""
@@ -54,6 +57,39 @@ def fit(
                 parts = _equation(values, families.configurations(of_states), prod(shape), ess)
                 equations[name] = Equation(*(part.reshape((*shape, *part.shape[1:])) for part in parts))
     return listed, tables, equations
+
+
+def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
+    """Fit a graph that was learned, of either kind, to a table: as a DAG, over the table's own columns.
+
+    Undirected edges between states and numbers are directed to the numbers, since a network has no others;
+    what is left undirected is as in ``to_dag()``. Columns that others stand for are left out.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> table = f2sl.open_table({"x": [0.5, 1.0, 2.5, 3.5], "d": ["u", "u", "v", "v"]})
+    >>> fit_learned(f2sl.PDAG(["x", "d"], undirected=[("x", "d")]), table).graph.directed_edges
+    [('d', 'x')]
+    """
+    from f2sl.network.bayesian_network import BayesianNetwork
+    from f2sl.network.gaussian import GaussianNetwork
+
+    if not isinstance(graph, DAG):
+        kinds = dict(zip(table.names, table.kinds, strict=True))
+        both = [sorted(edge, key=lambda name: kinds.get(name) == NUMBER) for edge in graph.undirected_edges]
+        crossing = [(a, b) for a, b in both if kinds.get(a) == STATES and kinds.get(b) == NUMBER]
+        left = [edge for edge in graph.undirected_edges if _pair(edge) not in {*map(_pair, crossing)}]
+        graph = PDAG(graph.nodes, [*graph.directed_edges, *crossing], left).to_dag()
+    aliases = {alias for column in table.columns for alias in column.aliases}
+    nodes = [name for name in graph.nodes if name not in aliases]
+    edges = [(a, b) for a, b in graph.directed_edges if a not in aliases and b not in aliases]
+    kind = GaussianNetwork if table.kind == NUMBER else BayesianNetwork
+    return kind.fit(DAG(nodes, edges), table, equivalent_sample_size)
+
+
+def _pair(edge: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(edge))
 
 
 def _table(counts: Integers, ess: float) -> Floats:

@@ -212,7 +212,7 @@ def _opened(
     allowed, n_workers, how, cuts, drop, *_ = _all_of(
         lambda: memory_limit(memory, engine),
         lambda: resolve_jobs(n_jobs),
-        lambda: _text_options(**of_text),
+        lambda: text_options(**of_text),
         lambda: _checked_bins(bins, kinds),
         lambda: _several("drop", drop),
         lambda: _check_engine(engine, scheduler, data, on_dask),
@@ -369,7 +369,7 @@ def _several(option: str, given: Any) -> tuple[str, ...]:
     return tuple(map(str, given))
 
 
-def _text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: Any) -> Any:
+def text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: Any) -> Any:
     """Check how to read text."""
     if encoding is not None:
         try:

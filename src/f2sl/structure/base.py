@@ -40,6 +40,7 @@ from f2sl.table.names import listing
 from f2sl.table.notes import remarks, warn_of_identifiers
 
 if TYPE_CHECKING:
+    from f2sl.network import BayesianNetwork
     from f2sl.search.hill_climbing import Climbed, Families
     from f2sl.view.notebook import Summary
 
@@ -284,6 +285,39 @@ class StructureLearner(Estimator):
                 told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4
             )
         return self
+
+    def network(self, data: Any, equivalent_sample_size: float = 1, **reading: Any) -> BayesianNetwork:
+        """Fit the probabilities of a Bayesian network with the graph that was learned.
+
+        Parameters
+        ----------
+        data : Table, data frame, dictionary of columns, or path
+            The table that the graph was learned from, or another with the same columns.
+        equivalent_sample_size : float
+            The weight of the prior in rows; see :meth:`f2sl.BayesianNetwork.fit`.
+        **reading
+            Options of :func:`f2sl.open_table`, the same as the graph was learned with.
+
+        Returns
+        -------
+        BayesianNetwork
+            A :class:`GaussianNetwork` if all columns are numbers. What the graph leaves undirected is
+            directed as in ``graph_.to_dag()``, and from states to numbers.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> asia = f2sl.load_example("asia")
+        >>> net = f2sl.F2SLs().fit(asia).network(asia)
+        >>> round(net.query("bronc", {"smoke": "yes"})["yes"], 2)
+        0.6
+        """
+        from f2sl.network.fitting import fit_learned
+
+        graph = self.graph_
+        table = open_for(("states", "number", "mixed"), "a Bayesian network", data, self.n_jobs, **reading)
+        with nullcontext() if table is data else table:
+            return fit_learned(graph, table, equivalent_sample_size)
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
         """Open what `_learn` asks: counts of states, or moments of numbers."""

@@ -30,21 +30,22 @@ def write(graph: PDAG) -> Iterator[str]:
     }
     <BLANKLINE>
     """
-    quoted = {name: _quoted(name) for name in graph.nodes}
+    names = {name: quoted(name) for name in graph.nodes}
     yield f'digraph {{\n  f2sl_kind="{type(graph).__name__}";\n'
     for name in graph.nodes:
-        yield f"  {quoted[name]};\n"
+        yield f"  {names[name]};\n"
     for edges, mark in ((arrows(graph), ""), (lines(graph), "dir=none")):
         for a, b, weight in edges:
             # Quoted, because DOT knows no exponents outside of quotation marks.
             strength = f'strength="{weight}"' if weight else ""
             attributes = ", ".join(filter(None, (mark, strength)))
             tail = f" [{attributes}]" if attributes else ""
-            yield f"  {quoted[a]} -> {quoted[b]}{tail};\n"
+            yield f"  {names[a]} -> {names[b]}{tail};\n"
     yield "}\n"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Write a name as a string."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

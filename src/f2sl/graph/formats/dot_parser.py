@@ -24,8 +24,13 @@ _TOKEN = re.compile(
           | (?P<end>\Z) )""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+# DAGitty has no strings in angle brackets, but arrows that begin with one, and dots in words.
+_DAGITTY_TOKEN = re.compile(
+    _TOKEN.pattern.replace("->|--|", "->|--|<->|<-|").replace(r"[^\W\d]\w*", r"[^\W\d][\w.]*"), _TOKEN.flags
+)
 _ESCAPE = re.compile(r"\\(\r\n|.)", re.DOTALL)
 _DEEPEST = 100
+_ARROWS = ("->", "--", "<-", "<->")
 
 
 class Token(NamedTuple):
@@ -64,9 +69,22 @@ def parse(text: str) -> list[Statement]:
     return _Parser(text).graph()
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def parse_dagitty(text: str) -> tuple[str, list[Statement]]:
+    """Return the first word of a graph of DAGitty's, such as dag or pdag, and its statements.
+
+    Examples
+    --------
+    >>> parse_dagitty("dag { b <- a }")
+    ('dag', ['b', 'a', EdgeStatement(source='a', target='b', directed=True, attributes={}, line=1)])
+    """
+    parser = _Parser(text, ("dag", "pdag", "mag", "pag"), _DAGITTY_TOKEN)
+    statements = parser.graph()
+    return parser.head, statements
+
+
+def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
     at, start, line, kind = 0, 0, 1, ""
-    while kind != "end" and (match := _TOKEN.match(text, at)):
+    while kind != "end" and (match := pattern.match(text, at)):
         kind, before = match.lastgroup or "", start
         start, at = match.start(kind), match.end()
         line += text.count("\n", before, start)
@@ -103,8 +121,14 @@ def _unescaped(match: re.Match[str]) -> str:
 class _Parser:
     """Reads one graph by recursive descent."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = _tokens(text)
+    def __init__(
+        self,
+        text: str,
+        heads: tuple[str, ...] = ("graph", "digraph"),
+        pattern: re.Pattern[str] = _TOKEN,
+    ) -> None:
+        self.tokens = _tokens(text, pattern)
+        self.heads, self.head = heads, ""
         self.token = next(self.tokens)
         self.statements: list[Statement] = []
         self.depth = 0
@@ -149,8 +173,9 @@ class _Parser:
 
     def graph(self) -> list[Statement]:
         self.keyword("strict")
-        if not self.keyword("graph", "digraph"):
-            raise self.fail("'graph' or 'digraph'")
+        self.head = self.keyword(*self.heads)
+        if not self.head:
+            raise self.fail(" or ".join(map(repr, self.heads)))
         if self.token.kind in ("word", "id"):
             self.ident()
         self.braces({})
@@ -189,15 +214,18 @@ class _Parser:
         if not in_braces:
             self.statements.append(ends[0])
         chain, operators = [ends], []
-        while self.token.kind == "op" and self.token.text in ("->", "--"):
+        while self.token.kind == "op" and self.token.text in _ARROWS:
+            if self.token.text == "<->":
+                raise FormatError("an edge with two heads, '<->', is not read", line)
             operators.append(self.take().text)
             chain.append(self.end_of_edge(defaults))
             self.statements.extend(chain[-1])
         if operators or not in_braces:
             attributes = {**defaults, **self.attributes()}
             for left, operator, right in zip(chain, operators, chain[1:], strict=False):
+                tails, heads = (right, left) if operator == "<-" else (left, right)
                 self.statements.extend(
-                    EdgeStatement(a, b, operator == "->", attributes, line) for a in left for b in right
+                    EdgeStatement(a, b, operator != "--", attributes, line) for a in tails for b in heads
                 )
         return [name for names in chain for name in names]
 

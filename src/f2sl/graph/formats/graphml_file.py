@@ -45,7 +45,7 @@ def write(graph: PDAG) -> Iterator[str]:
     </graphml>
     <BLANKLINE>
     """
-    quoted = {name: quoteattr(_as_id(name), _WHITE) for name in graph.nodes}
+    quoted = {name: quoteattr(as_id(name), _WHITE) for name in graph.nodes}
     yield _HEAD
     yield f'<data key="f2sl_kind">{type(graph).__name__}</data>\n'
     for name in graph.nodes:
@@ -59,7 +59,8 @@ def write(graph: PDAG) -> Iterator[str]:
     yield "</graph>\n</graphml>\n"
 
 
-def _as_id(name: str) -> str:
+def as_id(name: str) -> str:
+    """Return a name as XML can hold it: as it is, or as a string of JSON."""
     if not name.startswith('"') and not _NOT_XML.search(name):
         return name
     return _NOT_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(name, ensure_ascii=False))

@@ -7,8 +7,8 @@
 run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
 has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`).
 
-Of a network, in the format of :mod:`f2sl.network.json_file`, the graph is read; a confidence has the keys of
-its averaged graph, and more (see :class:`f2sl.Confidence`).
+Of a network, in the format of :mod:`f2sl.network.formats.json_file`, the graph is read; a confidence has the
+keys of its averaged graph, and more (see :class:`f2sl.Confidence`).
 """
 
 from __future__ import annotations

@@ -1,66 +1,82 @@
-"""The grammar of BIF: from tokens to blocks.
+"""Reading BIF, the field's common format of Bayesian networks.
+
+A file is a series of blocks, in any order::
+
+    network dogs { property "anything"; }
+    variable out  { type discrete [ 2 ] { yes, no }; }
+    variable bark { type discrete [ 2 ] { loud, none }; }
+    probability ( out ) { table 0.15, 0.85; }
+    probability ( bark | out ) {
+      (yes) 0.7, 0.3;
+      default 0.01, 0.99;
+    }
+
+A row gives the distribution of the child for one configuration of the parents; rows come in any order.
+``default`` stands for all configurations that have no row. ``table`` gives all numbers at once, in the
+counting order of the variables listed: the child's state changes slowest, the last parent's fastest. (That
+is Cozman's definition; pgmpy and pyAgrum read it so, too.) ``property`` lines are skipped.
 
 One loop over the tokens, without recursion, so that no nesting can be too deep. Blocks are kept as they stand
-in the file, each part with the number of its token; :mod:`f2sl.network.bif_reader` makes a network of them.
+in the file, each part with the number of its token; :mod:`f2sl.network.formats.draft` makes a network of
+them.
+
+References
+----------
+.. [1] F. Cozman. The Interchange Format for Bayesian Networks, 1998.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NoReturn
 
 from f2sl.errors import shortened, shown
-from f2sl.graph.formats.common import FormatError
-from f2sl.network.bif_tokens import Tokens, unquoted
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.formats.bif_tokens import Tokens, unquoted
+from f2sl.network.formats.draft import Block, Draft, Entry, Variable
 
 _SIGNS = frozenset("{}[]();") | {""}
 
 
-@dataclass
-class Variable:
-    """A variable block: where it begins, and the states with their positions."""
+def read_bif(text: str) -> BayesianNetwork:
+    """Read a network from the text of a BIF file.
 
-    place: int
-    states: dict[str, int]
+    Raises
+    ------
+    FormatError
+        If the text is no BIF or describes no network; it knows the line.
 
-
-@dataclass
-class Entry:
-    """Numbers of a probability block, and where they begin; `labels` are the states of a row."""
-
-    place: int
-    numbers: list[float]
-    labels: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Block:
-    """A probability block, as it stands in the file."""
-
-    place: int
-    names: list[tuple[str, int]]
-    table: Entry | None = None
-    default: Entry | None = None
-    rows: list[Entry] = field(default_factory=list)
+    Examples
+    --------
+    >>> net = read_bif('''
+    ... network coin {}
+    ... variable coin { type discrete [ 2 ] { heads, tails }; }
+    ... probability ( coin ) { table 0.5, 0.5; }
+    ... ''')
+    >>> net.states
+    {'coin': ('heads', 'tails')}
+    """
+    return Parser(text).network()
 
 
-class Parser:
+class Parser(Draft):
     """Reads the blocks of a file: `name`, `variables` and `blocks` by name."""
 
     def __init__(self, text: str) -> None:
         self.tokens = Tokens(text)
         self._texts = self.tokens.texts
         self._at = 0
-        self.name: str | None = None
-        self.variables: dict[str, Variable] = {}
-        self.blocks: dict[str, Block] = {}
+        super().__init__()
         self._read_all()
+
+    def line(self, place: int) -> int:
+        """Return the line of a token."""
+        return self.tokens.line(place)
 
     # -- tokens ----------------------------------------------------------------------
 
     def _fail(self, problem: str, place: int | None = None) -> NoReturn:
-        raise FormatError(problem, self.tokens.line(self._at if place is None else place))
+        self.fail(problem, self._at if place is None else place)
 
     def _missing(self, wanted: str) -> NoReturn:
         self._fail(f"expected {wanted}, found {self.tokens.description(self._at)}")
@@ -138,11 +154,7 @@ class Parser:
     def _read_variable(self) -> None:
         place = self._at
         name = self._take_name("the name of a variable")
-        if not name:
-            self._fail("a variable has an empty name", place)
-        if name in self.variables:
-            first = self.tokens.line(self.variables[name].place)
-            self._fail(f"variable {shown(name)} is declared twice, first on line {first}", place)
+        self.check_new(name, place)
         self._expect("{", f"after the name of variable {shown(name)}")
         states: dict[str, int] | None = None
         while not self._accept("}"):
@@ -170,13 +182,7 @@ class Parser:
         self._expect("{", f"before the states of variable {shown(name)}")
         listed = self._take_list("}", "a state")
         self._accept(";")
-        states: dict[str, int] = {}
-        for state, where in listed:
-            if state in states:
-                self._fail(f"variable {shown(name)} has the state {shown(state)} twice", where)
-            states[state] = len(states)
-        if not states:
-            self._fail(f"variable {shown(name)} has no states", place)
+        states = self.positions(name, listed, place)
         if count is not None and count != str(len(states)):
             self._fail(
                 f"variable {shown(name)} has {len(states)} states where {shortened(count)} are announced",
@@ -191,14 +197,11 @@ class Parser:
         if not names:
             self._fail("a probability block without a variable", place)
         child = names[0][0]
-        if child in self.blocks:
-            first = self.tokens.line(self.blocks[child].place)
-            self._fail(f"a second probability block for {shown(child)}, the first is on line {first}", place)
         block = Block(place, names)
+        self.add_block(child, block)
         self._expect("{", f"after the variables of the probability block of {shown(child)}")
         while not self._accept("}"):
             self._read_entry(block, child)
-        self.blocks[child] = block
 
     def _read_entry(self, block: Block, child: str) -> None:
         place = self._at

@@ -30,13 +30,13 @@ _OF_STATES = {"name", "parents", "states", "table"}
 _OF_NUMBERS = {"name", "parents", *Equation._fields}
 
 
-def write_json(network: BayesianNetwork) -> str:
+def write(network: BayesianNetwork) -> str:
     """Return the text of a network.
 
     Examples
     --------
     >>> import f2sl
-    >>> print(write_json(f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 2.0}, name="one")), end="")
+    >>> print(write(f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 2.0}, name="one")), end="")
     {"format":"f2sl-network","version":1,"name":"one","variables":[
     {"name":"a","parents":[],"intercepts":0.0,"coefficients":[],"variances":2.0}
     ]}
@@ -58,7 +58,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def read_json(content: bytes) -> BayesianNetwork:
+def read(content: bytes) -> BayesianNetwork:
     """Return the network of a file, a :class:`GaussianNetwork` if none of its variables has states.
 
     Raises

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.bif_tokens import quoted
+from f2sl.network.formats.bif_tokens import quoted
 
 
 def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[str]:

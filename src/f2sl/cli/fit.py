@@ -1,0 +1,84 @@
+"""``f2sl fit``: the probabilities of a graph, from a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.files import check_distinct, load_any_graph
+from f2sl.cli.help import examples
+from f2sl.cli.interrupts import interrupts
+from f2sl.cli.options import OUTPUT, Silent, as_flags, in_terms_of_flags
+from f2sl.cli.output import count, printable
+from f2sl.cli.reading import TableOptions, with_reading_options
+from f2sl.errors import OptionError
+
+EXAMPLES = examples(
+    "f2sl learn data.csv --out graph.json",
+    "f2sl fit graph.json data.csv --out net.bif",
+    "f2sl query net.bif HR --given CO=LOW",
+)
+
+
+@with_reading_options
+def fit(
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph, as f2sl learn saves it.")],
+    reading: TableOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to save the network: .bif, .xmlbif, .xdsl; with numbers .json or .net.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    equivalent_sample_size: Annotated[
+        float, typer.Option(help="Weight of the prior, in rows; 0 for maximum likelihood.")
+    ] = 1.0,
+    quiet: Silent = False,
+) -> None:
+    """Estimate the probabilities of a graph from a table, and save the network.
+
+    Read the table with the options that the graph was learned with.
+    """
+    with in_terms_of_flags():
+        if out is None:
+            raise OptionError("nothing to write: give --out FILE.bif")
+        from f2sl.graph.atomic import check_can_write
+        from f2sl.network.files import check_can_save
+
+        check_can_save((), out)
+        check_can_write(out)
+        check_distinct(out, [graph, *([] if reading.place is None else [reading.place])])
+        reading.check()
+        known = load_any_graph(graph)
+        from f2sl.graph import DAG
+        from f2sl.network.fitting import fit_learned
+        from f2sl.reading.open import open_for
+
+        table = open_for(
+            ("states", "number", "mixed"),
+            "a Bayesian network",
+            reading.data,
+            reading.jobs,
+            **reading.options(),
+        )
+        with table:
+            check_can_save(table.kinds, out)
+            network = fit_learned(known, table, equivalent_sample_size)
+    with interrupts.saving(out):
+        network.save(out)
+    if not quiet:
+        variables, edges = count(len(network.variables), "variable"), count(network.graph.n_edges, "edge")
+        told = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
+        print(f"wrote {printable(out)}: {told}, from {count(table.n_rows, 'row')}")
+        if not isinstance(known, DAG):
+            undirected = count(len(known.undirected_array), "undirected edge")
+            print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")
+        for note in table.notes:
+            output.show(f"note: {as_flags(note)}")

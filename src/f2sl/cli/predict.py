@@ -1,0 +1,76 @@
+"""``f2sl predict``: one variable of new rows, by a network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from f2sl.cli.files import check_distinct, save_bytes
+from f2sl.cli.help import examples
+from f2sl.cli.options import OUTPUT, DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags
+from f2sl.cli.output import count, printable
+from f2sl.cli.query import Network
+
+EXAMPLES = examples(
+    "f2sl predict net.bif new.csv outcome --out predicted.csv",
+    "f2sl predict net.bif new.csv outcome --probabilities --drop id",
+)
+
+
+def predict(
+    network: Network,
+    data: DataFile,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The variable to predict.")],
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write a column for each state, with its probability.")
+    ] = False,
+    drop: Drop = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    na: Na = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write: .csv, .csv.gz, .parquet or .arrow; CSV to the standard output without it.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    quiet: Silent = False,
+) -> None:
+    """Predict one variable for each row of new data: its most probable state, or its mean.
+
+    Columns may be missing, and values too. A column of the target itself is not looked at.
+    """
+    with in_terms_of_flags():
+        from f2sl.network.bundled import load_network
+        from f2sl.reading.files import data_files, read_files
+        from f2sl.reading.formats import table_bytes, writer_for
+        from f2sl.reading.open import text_options
+
+        if out is not None:
+            from f2sl.graph.atomic import check_can_write
+
+            writer_for(out)
+            check_can_write(out)
+            check_distinct(out, [Path(network), Path(data)])
+        known = load_network(network)
+        rows, _ = read_files(data_files(data, text_options(delimiter, True, encoding, None, na or ())))
+        found = known.predict(rows, target, probabilities=probabilities, drop=drop or ())
+    import pyarrow as pa
+
+    if probabilities:
+        table = pa.table(list(map(pa.array, found.T)), names=list(known.states[target]))
+    else:
+        table = pa.table([pa.array(found.tolist())], names=[target])
+    if out is None:
+        sys.stdout.write(table_bytes(table, Path("predicted.csv")).decode())
+        return
+    save_bytes(table_bytes(table, out), out)
+    if not quiet:
+        print(f"wrote {printable(out)}: {count(len(found), 'row')}")

@@ -1,0 +1,128 @@
+"""``f2sl query``: what a network says of some variables, given others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.help import examples
+from f2sl.cli.options import AsJson, in_terms_of_flags
+from f2sl.cli.output import printable
+from f2sl.errors import OptionError, unknown_name
+
+if TYPE_CHECKING:
+    from f2sl.network import BayesianNetwork
+
+EXAMPLES = examples(
+    "f2sl query alarm HR --given CO=LOW",
+    "f2sl query net.bif outcome --do treatment=yes --given age=old",
+    "f2sl query net.bif --most-probable --given outcome=yes --json",
+)
+
+Network = Annotated[
+    str,
+    typer.Argument(
+        metavar="NETWORK",
+        help="A file (.bif, .json, .xmlbif, .net or .xdsl), or a bundled name (see f2sl networks).",
+    ),
+]
+
+
+def query(
+    network: Network,
+    variables: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[VARIABLE]...", help="The variables to ask about, each alone."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--given", metavar="NAME=VALUE", help="What was observed. Repeat for more."),
+    ] = None,
+    do: Annotated[
+        list[str] | None,
+        typer.Option("--do", metavar="NAME=VALUE", help="What was set from outside. Repeat for more."),
+    ] = None,
+    most_probable: Annotated[
+        bool, typer.Option("--most-probable", help="Show the most probable values of all other variables.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the distribution of variables, given what was observed (--given) and what was set (--do).
+
+    Answers are exact; states need pyAgrum: pip install "f2sl[inference]".
+    """
+    with in_terms_of_flags():
+        from f2sl.network.bundled import load_network
+
+        if not variables and not most_probable:
+            raise OptionError("nothing to ask: name a variable, or give --most-probable")
+        asked = load_network(network)
+        evidence, setting = (
+            parse_values(flag, texts, asked) for flag, texts in (("--given", given), ("--do", do))
+        )
+        answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
+        best = asked.most_probable(evidence, setting) if most_probable else None
+    told = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
+    told += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
+    if as_json:
+        content: dict[str, Any] = {"network": network, "given": evidence, "do": setting}
+        content["answers"] = {name: _as_json(answer) for name, answer in answers.items()}
+        if best is not None:
+            content["most_probable"] = best._asdict()
+        output.show_json(content)
+        return
+    condition = f" given {', '.join(told)}" if told else ""
+    blank = ""
+    for name, answer in answers.items():
+        title = f"{blank}{printable(name)}{condition}"
+        if isinstance(answer, dict):
+            rows = [(printable(state), f"{value:.4f}") for state, value in answer.items()]
+            output.show(output.columns(title, ("state", "probability"), rows, right=[1]))
+        else:
+            facts = [("mean", answer.mean), ("standard deviation", answer.variance**0.5)]
+            rows = [(label, f"{value:.6g}") for label, value in facts]
+            output.show(
+                output.columns(title, ("normal" if len(answer.weights) == 1 else "mixture", ""), rows)
+            )
+        blank = "\n"
+    if best is not None:
+        rows = [
+            (printable(name), printable(value) if isinstance(value, str) else f"{value:.6g}")
+            for name, value in best.values.items()
+        ]
+        title = f"{blank}Most probable values{condition}; log probability {best.log_probability:.4f}"
+        output.show(output.columns(title, ("variable", "value"), rows))
+
+
+def parse_values(flag: str, texts: list[str] | None, network: BayesianNetwork) -> dict[str, str]:
+    """Understand ``NAME=VALUE``; names may have equals signs in them.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> parse_values("--given", ["smoke=yes", "xray=no"], f2sl.load_network("asia"))
+    {'smoke': 'yes', 'xray': 'no'}
+    """
+    found: dict[str, str] = {}
+    for text in texts or ():
+        places = [i for i, letter in enumerate(text) if letter == "="]
+        if not places:
+            raise OptionError(f"{flag} takes NAME=VALUE, not {text!r}")
+        cut = next((i for i in reversed(places) if text[:i] in network.variables), places[0])
+        name = text[:cut]
+        if name not in network.variables:
+            raise OptionError(f"{flag}: {unknown_name('variable', name, network.variables)}")
+        if name in found:
+            raise OptionError(f"{flag} is given twice for {name!r}")
+        found[name] = text[cut + 1 :]
+    return found
+
+
+def _as_json(answer: Any) -> Any:
+    if isinstance(answer, dict):
+        return answer
+    parts = {"weights": answer.weights, "means": answer.means, "variances": answer.variances}
+    whole = {"mean": answer.mean, "variance": answer.variance}
+    return whole | {name: values.tolist() for name, values in parts.items()}

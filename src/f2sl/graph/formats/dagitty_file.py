@@ -1,0 +1,61 @@
+"""DAGitty's language, as its web page and its R package have it.
+
+``dag { a -> b ; c [exposure] }`` or ``pdag { a -- b }``: DOT but for the first word and for ``<-``. An edge
+with two heads, which stands for a common cause that was not observed, is refused. Weights are the attribute
+``strength``; on reading, ``beta`` counts where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from f2sl.graph.formats.common import Draft, FormatError, arrows, decoded, lines, parsed_weight
+from f2sl.graph.formats.dot_file import quoted
+from f2sl.graph.formats.dot_parser import EdgeStatement, parse_dagitty
+from f2sl.graph.pdag import PDAG
+
+
+def write(graph: PDAG) -> Iterator[str]:
+    """Yield the text of `graph` in DAGitty's language.
+
+    Examples
+    --------
+    >>> print("".join(write(PDAG(["a", "b"], [("a", "b")]))))
+    pdag {
+    "a"
+    "b"
+    "a" -> "b"
+    }
+    <BLANKLINE>
+    """
+    names = {name: quoted(name) for name in graph.nodes}
+    yield f"{type(graph).__name__.lower()} {{\n"
+    for name in graph.nodes:
+        yield f"{names[name]}\n"
+    for edges, operator in ((arrows(graph), "->"), (lines(graph), "--")):
+        for a, b, weight in edges:
+            tail = f' [strength="{weight}"]' if weight else ""
+            yield f"{names[a]} {operator} {names[b]}{tail}\n"
+    yield "}\n"
+
+
+def read(content: bytes) -> PDAG:
+    r"""Return the graph of a file in DAGitty's language.
+
+    Examples
+    --------
+    >>> read(b"dag { x.1 [exposure, pos=\"0,1\"]; x.1 <- z -> y }").directed_edges
+    [('z', 'x.1'), ('z', 'y')]
+    """
+    kind, statements = parse_dagitty(decoded(content))
+    if kind not in ("dag", "pdag"):
+        raise FormatError(f"the file holds a {kind}; of DAGitty's graphs, dag and pdag are read")
+    draft = Draft(kind=kind.upper())
+    for statement in statements:
+        if isinstance(statement, str):
+            draft.node(statement)
+        elif isinstance(statement, EdgeStatement):
+            weight = statement.attributes.get("strength", statement.attributes.get("beta", ""))
+            a, b = draft.node(statement.source), draft.node(statement.target)
+            draft.arc(a, b, parsed_weight(weight, statement.line), both=not statement.directed)
+    return draft.finish()

@@ -1,0 +1,64 @@
+"""Networks as those of other libraries, where these are installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from f2sl._extensions import imported
+from f2sl.errors import DataError
+
+if TYPE_CHECKING:
+    from f2sl.network.bayesian_network import BayesianNetwork
+
+
+def to_pgmpy(network: BayesianNetwork) -> Any:
+    """Make a network of pgmpy's; see ``BayesianNetwork.to_pgmpy``."""
+    if network.states and network.equations:
+        numbers, states = next(iter(network.equations)), next(iter(network.states))
+        raise DataError(f"pgmpy mixes no states and numbers: {numbers!r} is a number, {states!r} is not")
+    models = imported("pgmpy.models", "to_pgmpy", "pgmpy")
+    edges = network.graph.directed_edges
+    if network.states:
+        factors = imported("pgmpy.factors.discrete", "to_pgmpy", "pgmpy")
+        model = models.DiscreteBayesianNetwork(edges)
+        model.add_nodes_from(network.variables)
+        for name, table in network.tables.items():
+            parents = network.parents(name)
+            cpd = factors.TabularCPD(
+                name,
+                len(network.states[name]),
+                # One column a configuration, each of which must sum to 1 to more digits than files have.
+                network._distributions(name).T,
+                list(parents),
+                list(table.shape[:-1]),
+                {one: list(network.states[one]) for one in (name, *parents)},
+            )
+            model.add_cpds(cpd)
+        return model
+    factors = imported("pgmpy.factors.continuous", "to_pgmpy", "pgmpy")
+    model = models.LinearGaussianBayesianNetwork(edges)
+    model.add_nodes_from(network.variables)
+    for name, (intercept, coefficients, variance) in network.equations.items():
+        beta = [float(intercept), *coefficients.tolist()]
+        model.add_cpds(
+            factors.LinearGaussianCPD(name, beta, float(np.sqrt(variance)), list(network.parents(name)))
+        )
+    return model
+
+
+def to_pyagrum(network: BayesianNetwork) -> Any:
+    """Make a network of pyAgrum's; see ``BayesianNetwork.to_pyagrum``."""
+    if network.equations:
+        raise DataError(f"a pyagrum.BayesNet has states alone: {next(iter(network.equations))!r} is a number")
+    pyagrum = imported("pyagrum", "to_pyagrum", "f2sl[inference]")
+    model = pyagrum.BayesNet(network.name)
+    for name, states in network.states.items():
+        model.add(pyagrum.LabelizedVariable(name, name, list(states)))
+    for name in network.variables:
+        # With the last parent first, its numbers are in the order of ours.
+        for parent in reversed(network.parents(name)):
+            model.addArc(parent, name)
+        model.cpt(name).fillWith(network._distributions(name).ravel().tolist())
+    return model

@@ -1,0 +1,289 @@
+r"""Hugin's NET language, for states and for numbers.
+
+::
+
+    net { name = "dogs"; }
+    node out { states = ("yes" "no"); }
+    continuous node bark { }
+    potential (out) { data = (0.15 0.85); }
+    potential (bark | out) { data = (normal (40, 16) normal (20, 16)); }
+
+In ``data`` the child's state changes fastest, the first parent's slowest; parentheses group the numbers and
+are not needed. The mean of a ``normal`` is a sum such as ``3 + 0.5 * weight``, its second number a variance.
+Names of nodes are made of letters, digits and underscores: where a variable's is not, its node has the
+attribute ``f2sl_name``. Comments are from ``%`` to the end of the line; attributes that are not named here
+are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+from f2sl.errors import shown
+from f2sl.graph.formats.common import FormatError, decoded
+from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl.network.formats.bif_tokens import unquoted
+from f2sl.network.formats.draft import Block, Draft, Entry, Normal, identifiers
+
+_TOKEN = re.compile(
+    r"""(?: \s++ | %[^\n]*+ )*+
+        (?: ( "(?:[^"\\]++|\\.)*+"
+            | (?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?
+            | [^\W\d]\w*+
+            | [^\s\w"] )
+          | .+ | \Z )""",
+    re.VERBOSE | re.DOTALL,
+)
+_RESERVED = ("net", "class", "node", "potential", "continuous", "discrete", "decision", "utility", "function")
+
+
+def write(network: BayesianNetwork) -> Iterator[str]:
+    """Yield the text of a network in the NET language.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> net = f2sl.GaussianNetwork(f2sl.DAG(["a", "b"], [("a", "b")]), {("a", "b"): -2}, {"a": 1, "b": 3})
+    >>> print("".join(write(net)).split("node", 2)[2])
+     b
+    {
+    }
+    potential (a)
+    {
+      data = (normal (0.0, 1.0));
+    }
+    potential (b | a)
+    {
+      data = (normal (0.0 + -2.0 * a, 3.0));
+    }
+    <BLANKLINE>
+    """
+    names = dict(zip(network.variables, identifiers(network.variables, "n", _RESERVED), strict=True))
+    yield f"net\n{{\n  name = {_quoted(network.name)};\n}}\n"
+    for name, node in names.items():
+        states = network.states.get(name)
+        yield f"{'node' if states else 'continuous node'} {node}\n{{\n"
+        if states:
+            yield f"  states = ({' '.join(map(_quoted, states))});\n"
+        if node != name:
+            yield f"  label = {_quoted(name)};\n  f2sl_name = {_quoted(name)};\n"
+        yield "}\n"
+    for name, node in names.items():
+        given = network.parents(name)
+        yield f"potential ({node}{' | ' * bool(given)}{' '.join(names[p] for p in given)})\n{{\n"
+        if name in network.tables:
+            data = " ".join(map(repr, network.tables[name].ravel().tolist()))
+        else:
+            numbers = [names[parent] for parent in given if parent in network.equations]
+            a, b, v = (part.tolist() for part in network.equations[name].by_configuration())
+            data = " ".join(map(_normal, a, b, v, [numbers] * len(a)))
+        yield f"  data = ({data});\n}}\n"
+
+
+def _normal(intercept: float, coefficients: list[float], variance: float, names: list[str]) -> str:
+    terms = [f"{coefficient!r} * {name}" for coefficient, name in zip(coefficients, names, strict=True)]
+    return f"normal ({' + '.join([repr(intercept), *terms])}, {variance!r})"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def read(content: bytes) -> BayesianNetwork:
+    """Return the network of a file in the NET language.
+
+    Examples
+    --------
+    >>> read(b'net {} node a { states = ("u" "v"); } potential (a) { data = (0.5 0.5); }').states
+    {'a': ('u', 'v')}
+    """
+    return _Reader(decoded(content)).draft.network()
+
+
+class _Reader:
+    """Takes the blocks of a file one after another; nothing is nested, so that nothing is too deep."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[tuple[str, int]] = []
+        line, start = 1, 0
+        for match in _TOKEN.finditer(text):
+            token, at = match[1] or "", match.start(1) if match[1] else match.end()
+            line += text.count("\n", start, at)
+            self.tokens.append((token, line))
+            if not token:
+                if match[0].strip() and '"' in match[0]:
+                    raise FormatError("a string is not closed", line)
+                break
+            start = at
+        self.at = 0
+        self.draft = Draft()
+        self.names: dict[str, str] = {}
+        self.read_all()
+
+    # -- tokens ----------------------------------------------------------------------
+
+    def take(self) -> str:
+        token = self.tokens[self.at][0]
+        self.at += bool(token)
+        return token
+
+    def next(self) -> str:
+        return self.tokens[self.at][0]
+
+    def line(self) -> int:
+        return self.tokens[self.at][1]
+
+    def fail(self, wanted: str) -> NoReturn:
+        found = shown(self.next()) if self.next() else "the end of the file"
+        raise FormatError(f"expected {wanted}, found {found}", self.line())
+
+    def expect(self, sign: str) -> None:
+        if self.next() != sign:
+            self.fail(repr(sign))
+        self.at += 1
+
+    def word(self, what: str) -> str:
+        if not re.match(r"[^\W\d]", self.next()):
+            self.fail(what)
+        return self.take()
+
+    # -- blocks ----------------------------------------------------------------------
+
+    def read_all(self) -> None:
+        potentials = []
+        if self.next() not in ("net", "class"):
+            self.fail("'net'")
+        while self.next():
+            line, kind = self.line(), self.word("'net', 'node' or 'potential'")
+            if kind in ("net", "class"):
+                if kind == "class" or self.next() != "{":
+                    self.word("the name of the class")
+                title = self.attributes().get("name", [])
+                self.draft.name = unquoted(title[0][0]) if title else ""
+            elif kind == "node":
+                self.read_node("discrete", line)
+            elif kind == "potential":
+                potentials.append((line, self.read_names(), self.attributes().get("data")))
+            elif self.next() == "node":
+                self.at += 1
+                self.read_node(kind, line)
+            else:
+                self.at -= 1
+                self.fail("'net', 'node' or 'potential'")
+        for line, names, data in potentials:
+            self.add_potential(line, names, data)
+
+    def read_node(self, kind: str, line: int) -> None:
+        node = self.word("the name of a node")
+        attributes = self.attributes()
+        own = attributes.get("f2sl_name")
+        name = unquoted(own[0][0]) if own else node
+        self.names[node] = name
+        if kind == "continuous":
+            self.draft.add_number(name, line)
+        elif kind == "discrete":
+            states = attributes.get("states", [])
+            listed = [(unquoted(text), where) for text, where in states if text not in ("(", ")", ",")]
+            self.draft.add_variable(name, listed, line)
+        else:
+            problem = f"{shown(name)} is a {kind} node; of nodes, discrete and continuous ones are read"
+            raise FormatError(problem, line)
+
+    def read_names(self) -> list[tuple[str, int]]:
+        """Read the child, and after a bar its parents."""
+        self.expect("(")
+        line = self.line()
+        names = [(self.word("the name of a node"), line)]
+        if self.next() == "|":
+            self.at += 1
+        elif self.next() != ")":
+            self.fail("'|' or ')'")
+        while self.next() != ")":
+            line = self.line()
+            names.append((self.word("the name of a node or ')'"), line))
+        self.at += 1
+        return names
+
+    def attributes(self) -> dict[str, list[tuple[str, int]]]:
+        """Read a block in braces: the tokens of each attribute, up to its semicolon."""
+        self.expect("{")
+        found = {}
+        while self.next() != "}":
+            key = self.word("an attribute or '}'")
+            self.expect("=")
+            start = self.at
+            while self.next() != ";":
+                if self.next() in ("", "{", "}"):
+                    self.fail(f"';' at the end of the attribute {key!r}")
+                self.at += 1
+            found[key] = self.tokens[start : self.at]
+            self.at += 1
+        self.at += 1
+        return found
+
+    # -- numbers ---------------------------------------------------------------------
+
+    def add_potential(
+        self, line: int, names: list[tuple[str, int]], data: list[tuple[str, int]] | None
+    ) -> None:
+        listed = [(self.names.get(name, name), where) for name, where in names]
+        child = listed[0][0]
+        if data is None:
+            raise FormatError(f"the potential of {shown(child)} has no data", line)
+        block = Block(line, listed, child_last=True)
+        variable = self.draft.variables.get(child)
+        if variable is not None and not variable.states:
+            block.normals = list(self.normals(child, data))
+        else:
+            block.table = Entry(line, self.numbers(child, data))
+        self.draft.add_block(child, block)
+
+    def numbers(self, child: str, data: list[tuple[str, int]]) -> list[float]:
+        """Return the numbers of a table, whatever groups them."""
+        found, sign = [], 1.0
+        for token, line in data:
+            if token == "-":
+                sign = -1.0
+            elif token not in ("(", ")", ",", "+"):
+                try:
+                    found.append(sign * float(token))
+                except ValueError:
+                    raise FormatError(f"data of {shown(child)}: {shown(token)} is no number", line) from None
+                sign = 1.0
+        return found
+
+    def normals(self, child: str, data: list[tuple[str, int]]) -> Iterator[Normal]:
+        """Yield the distributions of a number: each ``normal ( mean , variance )``."""
+        text, line = " ".join(token for token, _ in data), data[0][1] if data else 0
+        if _NORMAL.sub("", text).strip("() "):
+            problem = f"data of {shown(child)}: a number has a list of normal (mean, variance)"
+            raise FormatError(problem, line)
+        for mean, variance in _NORMAL.findall(text):
+            terms, spread = self.sum_of(child, mean, line), self.sum_of(child, variance, line)
+            if set(spread) != {""}:
+                raise FormatError(f"data of {shown(child)}: a variance is a number", line)
+            yield Normal(terms.pop("", 0.0), terms, spread[""])
+
+    def sum_of(self, child: str, text: str, line: int) -> dict[str, float]:
+        """Return the coefficient of each node in a sum, and what stands alone under the name ''."""
+        found: dict[str, float] = {}
+        at = 0
+        while at < len(text) or not found:
+            term = _TERM.match(text, at)
+            if term is None or not (term[2] or term[3]) or (found and not term[1]):
+                raise FormatError(f"data of {shown(child)}: {shown(text)} is not read as a linear sum", line)
+            name = self.names.get(term[3], term[3]) if term[3] else ""
+            sign = -1.0 if term[1].count("-") % 2 else 1.0
+            found[name] = found.get(name, 0.0) + sign * float(term[2] or 1)
+            at = term.end()
+        return found
+
+
+_NORMAL = re.compile(r"normal \( ([^(),]*) , ([^(),]*) \)")
+# Signs, then a number, a name, or a number times a name.
+_TERM = re.compile(
+    r" *((?:[+-] *)*)([\d.]+(?:[eE][+-]?\d+)?)?(?: ?\* ?(?=[^\W\d])|(?=[^\W\d]))?([^\W\d]\w*)? *"
+)

@@ -1,0 +1,142 @@
+"""What the formats in XML share: elements that know their lines, from files that cannot do harm.
+
+Entities are refused, since they are a known way of making small files huge and of reading other files, and so
+is deep nesting. A document type declaration is skipped; nothing outside of the file is ever read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+from f2sl.errors import shown
+from f2sl.graph.formats.common import FormatError
+from f2sl.graph.formats.graphml_file import as_id
+
+DEEPEST = 100
+
+
+@dataclass
+class Element:
+    """An element: its tag in small letters, its attributes, the text right in it, and its elements."""
+
+    tag: str
+    line: int
+    attributes: dict[str, str] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    inner: list[Element] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text right in the element, without white space around it."""
+        return "".join(self.texts).strip()
+
+    def all(self, *tags: str) -> Iterator[Element]:
+        """Yield the elements right in this one that have one of these tags."""
+        return (element for element in self.inner if element.tag in tags)
+
+    def first(self, tag: str) -> Element | None:
+        """Return the first element of this tag right in this one, if there is any."""
+        return next(self.all(tag), None)
+
+    def named(self, key: str = "id") -> str:
+        """Return an attribute that must be there."""
+        if not self.attributes.get(key):
+            raise FormatError(f"<{self.tag}> has no {key!r}", self.line)
+        return self.attributes[key]
+
+    def numbers(self) -> list[float]:
+        """Return the numbers that the text is made of."""
+        words = self.text.split()
+        try:
+            if "_" in self.text:  # which Python takes for part of a number
+                raise ValueError
+            return list(map(float, words))
+        except ValueError:
+            strange = next(word for word in words if not _is_number(word))
+            raise FormatError(f"<{self.tag}>: {shown(strange)} is no number", self.line) from None
+
+
+def parse(content: bytes, root: str) -> Element:
+    """Return the outermost element of a file, which must have the tag `root`.
+
+    Raises
+    ------
+    FormatError
+        If it is not XML, has another root, declares entities or is nested too deeply.
+
+    Examples
+    --------
+    >>> parse(b'<net><node id="a">1 2</node></net>', "net").inner[0].numbers()
+    [1.0, 2.0]
+    """
+    whole, parser = Element("", 0), expat.ParserCreate()
+    within = [whole]
+
+    def fail(problem: str) -> NoReturn:
+        raise FormatError(problem, parser.CurrentLineNumber)
+
+    def refuse(*_: object) -> NoReturn:
+        fail("the file has entities of its own, which are not read")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(within) > DEEPEST:
+            fail("the elements are nested too deeply")
+        element = Element(tag.rpartition(":")[2].lower(), parser.CurrentLineNumber, attributes)
+        within[-1].inner.append(element)
+        within.append(element)
+
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: within.pop()
+    parser.CharacterDataHandler = lambda text: within[-1].texts.append(text)
+    parser.EntityDeclHandler = parser.ExternalEntityRefHandler = parser.SkippedEntityHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise FormatError(f"not XML: {expat.ErrorString(error.code)}", error.lineno) from None
+    except (LookupError, ValueError) as error:
+        raise FormatError(f"not XML: {error}") from None
+    found = whole.inner[0]
+    if found.tag != root:
+        raise FormatError(f"the file is a <{found.tag}>, not a <{root}>", found.line)
+    return found
+
+
+def as_text(name: str) -> str:
+    """Write a name as the text of an element; one that XML or a reader would change, as a string of JSON.
+
+    Examples
+    --------
+    >>> as_text("a < b"), as_text(" b")
+    ('a &lt; b', '" b"')
+    """
+    return escape(as_id(name) if name == name.strip() and "\r" not in name else json.dumps(name))
+
+
+def name_of(text: str) -> str:
+    """Return the name that a text stands for.
+
+    Examples
+    --------
+    >>> name_of("a b"), name_of('" b"')
+    ('a b', ' b')
+    """
+    if text.startswith('"'):
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            pass
+    return text
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word

@@ -1,0 +1,472 @@
+"""Asking a network: what is known of some variables, given what was observed of others and what was set.
+
+*Evidence* is what was observed. *Doing* something sets a variable from outside, whatever its parents are: its
+table or equation is replaced by the value, so that it tells about its effects and nothing about its causes
+(Pearl's do-operator).
+
+All answers are exact. States have states alone as parents, so that what is asked of states is asked of a
+network of states: pyAgrum answers it (Madsen and Jensen's lazy propagation), in a junction tree whose size is
+known beforehand. Given the states, numbers are normal together. So with numbers the configurations of those
+states are gone through that are parents of the numbers concerned and not known: each has a probability, from
+the network of states, and a normal distribution, which is conditioned in closed form. The distribution of a
+number is a *mixture* of normal distributions then, with a part for each configuration.
+
+References
+----------
+A. L. Madsen, F. V. Jensen. Lazy propagation: a junction tree inference algorithm based on lazy evaluation.
+Artificial Intelligence 113, 1999.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import log, prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl._extensions import imported
+from f2sl._options import refuse
+from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
+from f2sl.graph import DAG
+from f2sl.network.counts import code_of
+
+if TYPE_CHECKING:
+    from f2sl.network.bayesian_network import BayesianNetwork
+
+MOST_CELLS = 1 << 26
+"""The most cells of a junction tree's tables together: half a gigabyte."""
+MOST_CONFIGURATIONS = 1 << 16
+"""The most configurations of states that are gone through for the numbers that depend on them."""
+MOST_NUMBERS = 1 << 24
+"""The most cells of the covariance matrices of all these configurations: 128 megabytes."""
+MOST_EXPLAINED = 1 << 12
+"""The most configurations for a most probable explanation, where each takes a search of its own."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The distribution of a number: normal distributions, each with its weight; often there is one.
+
+    Attributes
+    ----------
+    weights, means, variances : ndarray
+        Those of the parts; the weights sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mixture = Mixture(np.array([0.5, 0.5]), np.array([0.0, 2.0]), np.array([1.0, 1.0]))
+    >>> mixture
+    Mixture(mean 1, deviation 1.41421, 2 parts)
+    >>> mixture.variance
+    2.0
+    """
+
+    weights: Floats
+    means: Floats
+    variances: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean of the number."""
+        return float(self.weights @ self.means)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the number."""
+        return float(self.weights @ (self.variances + (self.means - self.mean) ** 2))
+
+    def __repr__(self) -> str:
+        parts = f"{len(self.weights)} part" + "s" * (len(self.weights) != 1)
+        return f"Mixture(mean {self.mean:g}, deviation {np.sqrt(self.variance):g}, {parts})"
+
+
+class MostProbable(NamedTuple):
+    """The most probable explanation: a value for each variable that was not given."""
+
+    values: dict[str, str | float]
+    log_probability: float
+    """The natural logarithm of their probability given the evidence; of numbers, of their density."""
+
+
+def query(network: BayesianNetwork, variables: Any, evidence: Any, do: Any) -> Any:
+    """Return the distribution of variables; see ``BayesianNetwork.query``."""
+    given = Given(network, evidence, do)
+    several = not isinstance(variables, str)
+    names = list(variables) if several else [variables]
+    refuse(given.problems_with(names))
+    numbers = [name for name in names if name not in network.states]
+    if numbers:
+        if several and len(names) > 1:
+            raise OptionError(f"numbers are asked for one at a time: {shown_list(numbers)}")
+        return given.mixture(numbers[0])
+    joint = given.states(names)
+    labels = [network.states[name] for name in names]
+    if several:
+        return dict(zip(product(*labels), joint.ravel().tolist(), strict=True))
+    return dict(zip(labels[0], joint.tolist(), strict=True))
+
+
+def most_probable(network: BayesianNetwork, evidence: Any, do: Any) -> MostProbable:
+    """Return the most probable explanation; see ``BayesianNetwork.most_probable``."""
+    return Given(network, evidence, do).explanation()
+
+
+class Given:
+    """A network with what is observed and what is set: states by their codes, and numbers."""
+
+    def __init__(self, network: BayesianNetwork, evidence: Any = None, do: Any = None) -> None:
+        self.network = network
+        self.codes: dict[str, int] = {}
+        self.values: dict[str, float] = {}
+        problems: list[str] = []
+        for what, values in (("evidence", evidence), ("do", do)):
+            if values is not None and not isinstance(values, Mapping):
+                raise OptionError(f"{what} must be a mapping from variables to values, not {shown(values)}")
+            for name, value in (values or {}).items():
+                problems += self._add(what, name, value)
+        self.do = frozenset(do or ())
+        problems += [f"do: {shown(name)} is evidence, too" for name in evidence or () if name in self.do]
+        refuse(problems)
+
+    def _add(self, what: str, name: Any, value: Any) -> Iterable[str]:
+        """Take one value; yield what is wrong with it."""
+        if name not in self.network.variables:
+            yield f"{what}: {unknown_name('variable', name, self.network.variables)}"
+        elif name in self.network.states:
+            states = self.network.states[name]
+            code = code_of(states, value)
+            if code is None:
+                yield f"{what}: {unknown_name(f'state of {shown(name)}', value, states)}"
+            else:
+                self.codes[name] = code
+        else:
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                number = np.nan
+            if np.isfinite(number):
+                self.values[name] = number
+            else:
+                yield f"{what}: {shown(name)} is a number, not {shown(value)}"
+
+    def problems_with(self, names: Sequence[Any]) -> Iterable[str]:
+        """Yield what is wrong with the variables that are asked for."""
+        known = self.network.variables
+        if not names:
+            yield "no variable is asked for"
+        yield from (unknown_name("variable", name, known) for name in names if name not in known)
+        yield from (f"{shown(name)} is asked for twice" for name in {*names} if names.count(name) > 1)
+        given = [name for name in names if name in self.codes or name in self.values]
+        yield from (f"{shown(name)} is asked for and given" for name in given)
+
+    # -- structure -------------------------------------------------------------------
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the parents that a variable still has: one that is set has none."""
+        return () if name in self.do else self.network.parents(name)
+
+    def closure(self, names: Iterable[str]) -> set[str]:
+        """Return variables with all their ancestors."""
+        found: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += self.parents(name)
+        return found
+
+    def observed_for(self, names: Sequence[str]) -> list[str]:
+        """Return the numbers observed that tell anything about variables beside all else that is given."""
+        observed = [name for name in self.values if name not in self.do]
+        if not observed:
+            return []
+        nodes, known = self.network.variables, [*self.codes, *self.values]
+        graph = DAG(nodes, [(parent, name) for name in nodes for parent in self.parents(name)])
+        return [
+            name
+            for name in observed
+            if not graph.d_separated(names, name, [other for other in known if other != name])
+        ]
+
+    # -- answers ---------------------------------------------------------------------
+
+    def states(self, names: Sequence[str]) -> Floats:
+        """Return the probabilities of variables with states together, an axis for each."""
+        asked = AskedOfStates(self, names)
+        x = np.array([[self.values[name] for name in asked.observed]])
+        return np.asarray(asked.answer(self.codes, x)[0])
+
+    def mixture(self, name: str) -> Mixture:
+        """Return the distribution of a number."""
+        asked = AskedOfNumber(self, name)
+        x = np.array([[self.values[name] for name in asked.observed]])
+        weights, means, variances = asked.answer(self.codes, x)
+        kept = weights[:, 0] > 0
+        return Mixture(weights[kept, 0], means[kept, 0], variances[kept])
+
+    def explanation(self) -> MostProbable:
+        """Return the most probable values of all that is not given."""
+        network = self.network
+        asked = [name for name in network.equations if name not in self.values]
+        observed = [name for name in self.values if name not in self.do]
+        states = [name for name in network.states if name not in self.codes]
+        numbers = Numbers(self, observed, asked, MOST_EXPLAINED) if network.equations else None
+        free = [] if numbers is None else numbers.free
+        with np.errstate(divide="ignore"):
+            weights = np.log(StatesEngine(self, free).joint(self.codes).ravel())
+        if numbers is not None:
+            weights = weights + numbers.log_likelihood[:, 0]
+            # The logarithm of the density at the mode, which differs from one configuration to the next.
+            height = -0.5 * np.linalg.slogdet(2 * np.pi * numbers.covariances)[1]
+            weights = weights - np.logaddexp.reduce(weights) + height
+        best: tuple[float, int, dict[str, int]] = (-np.inf, 0, {})
+        rest = [name for name in states if name not in free]
+        engine = StatesEngine(self, rest, also=free) if rest else None
+        for place in np.argsort(-weights, kind="stable").tolist():
+            if not weights[place] > best[0]:
+                break  # the others of its states can only make it less probable
+            codes = dict(self.codes)
+            if numbers is not None:
+                codes |= {name: int(grid[place]) for name, grid in numbers.codes.items()}
+            found, others = engine.most_probable(codes) if engine is not None else ({}, 0.0)
+            if weights[place] + others > best[0]:
+                best = weights[place] + others, place, codes | found
+        if best[0] == -np.inf:
+            raise DataError(IMPOSSIBLE)
+        values: dict[str, str | float] = {name: network.states[name][best[2][name]] for name in states}
+        if numbers is not None:
+            values |= dict(zip(asked, numbers.means[best[1], 0].tolist(), strict=True))
+        return MostProbable(
+            {name: values[name] for name in network.variables if name in values}, float(best[0])
+        )
+
+
+IMPOSSIBLE = "what is given cannot be: its probability is 0"
+
+
+class AskedOfStates:
+    """A question about variables with states, for many values of the same evidence.
+
+    `observed` are the numbers whose values matter.
+    """
+
+    def __init__(self, given: Given, names: Sequence[str]) -> None:
+        self._given, self._names = given, list(names)
+        self.observed = given.observed_for(names)
+        free = Numbers(given, self.observed, ()).free if self.observed else []
+        self._joint = [*names, *(name for name in free if name not in names)]
+        self._engine = StatesEngine(given, self._joint)
+
+    def answer(self, codes: Mapping[str, int], x: Floats) -> Floats:
+        """Return the probabilities for each row of `x`, the values of what is observed: rows come first."""
+        prior = self._engine.joint(codes)
+        joint = np.broadcast_to(prior, (len(x), *prior.shape))
+        if self.observed:
+            numbers = Numbers(self._given, self.observed, (), codes=codes, x=x)
+            # The axes of the likelihood are among those of the joint distribution, in another order.
+            axes = [self._joint.index(name) for name in numbers.free]
+            shape = [size if i in axes else 1 for i, size in enumerate(prior.shape)]
+            likelihood = numbers.log_likelihood.T.reshape(len(x), *numbers.shape)
+            likelihood = likelihood.transpose([0, *(1 + np.argsort(axes))]).reshape(len(x), *shape)
+            every = tuple(range(1, joint.ndim))
+            with np.errstate(divide="ignore"):
+                logs = np.log(joint) + likelihood
+            joint = np.exp(logs - logs.max(axis=every, keepdims=True))
+            joint = joint / joint.sum(axis=every, keepdims=True)
+        return np.asarray(joint.sum(axis=tuple(range(1 + len(self._names), joint.ndim))))
+
+
+class AskedOfNumber:
+    """A question about a number, for many values of the same evidence; `observed` as in `AskedOfStates`."""
+
+    def __init__(self, given: Given, name: str) -> None:
+        self._given, self._name = given, name
+        self.observed = given.observed_for([name])
+        self._engine = StatesEngine(given, Numbers(given, self.observed, [name]).free)
+
+    def answer(self, codes: Mapping[str, int], x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return weights and means of the parts for each row of `x`, which come last, and variances."""
+        numbers = Numbers(self._given, self.observed, [self._name], codes=codes, x=x)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._engine.joint(codes).reshape(-1, 1)) + numbers.log_likelihood
+        weights = np.exp(logs - logs.max(axis=0))
+        return weights / weights.sum(axis=0), numbers.means[:, :, 0], numbers.covariances[:, 0, 0]
+
+
+class StatesEngine:
+    """Answers questions about some variables with states; `also` may become evidence beside what is given.
+
+    One engine answers for many values of the same evidence.
+    """
+
+    def __init__(self, given: Given, names: Sequence[str], also: Iterable[str] = ()) -> None:
+        self.names = list(names)
+        observed = [name for name in given.codes if name not in given.do]
+        self.trivial = not self.names and not observed
+        if self.trivial:
+            return
+        self._pyagrum = imported("pyagrum", "asking about states", "f2sl[inference]")
+        network, closed = given.network, given.closure([*self.names, *observed, *also])
+        self._place = {name: i for i, name in enumerate(network.variables) if name in closed}
+        model = self._pyagrum.BayesNet()
+        for name, i in self._place.items():
+            model.add(self._pyagrum.LabelizedVariable(str(i), "", len(network.states[name])))
+        for name, i in self._place.items():
+            for parent in reversed(given.parents(name)):
+                model.addArc(str(self._place[parent]), str(i))
+            if name not in given.do:
+                model.cpt(str(i)).fillWith(network._distributions(name).ravel().tolist())
+            else:
+                model.cpt(str(i)).fillWith(1.0).normalizeAsCPT()
+        self._model, self._do = model, given.do
+        self._inference = self._pyagrum.LazyPropagation(model)
+        self._targets = [str(self._place[name]) for name in self.names]
+        self._given = set(self._place).intersection({*given.codes, *also})
+        self._checked = False
+
+    def _set(self, codes: Mapping[str, int], targets: bool) -> None:
+        """Set the evidence; the first time, refuse a tree that is too large."""
+        self._inference.eraseAllEvidence()
+        self._inference.setEvidence({str(self._place[name]): codes[name] for name in self._given})
+        if self._checked:
+            return
+        if targets and len(self._targets) == 1:
+            self._inference.setTargets(set(self._targets))
+        elif targets:
+            self._inference.setTargets(set())
+            if self._targets:
+                self._inference.addJointTarget(set(self._targets))
+        tree, model = self._inference.junctionTree(), self._model
+        sizes = [prod(model.variable(v).domainSize() for v in tree.clique(c)) for c in tree.nodes()]
+        if sum(sizes) > MOST_CELLS:
+            raise DataError(
+                "the network is too wide for exact answers: its junction tree would have "
+                f"{sum(sizes):,} cells, and at most {MOST_CELLS:,} are allowed; give more evidence, or ask "
+                "about fewer variables"
+            )
+        self._checked = True
+
+    def joint(self, codes: Mapping[str, int]) -> Floats:
+        """Return the probabilities of the variables together, an axis for each, given the evidence."""
+        if self.trivial:
+            return np.ones(())
+        try:
+            self._set(codes, True)
+            if not self.names:
+                if not self._inference.evidenceProbability() > 0:
+                    raise DataError(IMPOSSIBLE)
+                return np.ones(())
+            if len(self._targets) == 1:
+                return np.asarray(self._inference.posterior(self._targets[0]).toarray())
+            tensor = self._inference.jointPosterior(set(self._targets)).reorganize(self._targets[::-1])
+            return np.asarray(tensor.toarray())
+        except self._pyagrum.IncompatibleEvidence:
+            raise DataError(IMPOSSIBLE) from None
+
+    def most_probable(self, codes: Mapping[str, int]) -> tuple[dict[str, int], float]:
+        """Return the most probable codes of the variables, and the logarithm of their probability."""
+        try:
+            self._set(codes, False)
+            found, bits = self._inference.mpeLog2Posterior()
+        except self._pyagrum.IncompatibleEvidence:
+            return {}, -np.inf
+        return {name: int(found[str(self._place[name])]) for name in self.names}, bits * log(2)
+
+
+class Numbers:
+    """The numbers that a question concerns, for each configuration of the states they depend on.
+
+    Parameters
+    ----------
+    given : Given
+        The network, and which variables are observed or set.
+    observed, wanted : sequence of str
+        The numbers with values, and those asked for.
+    most : int
+        The most configurations allowed.
+    codes, x
+        What is given of states, and for each row the values of `observed`: those of `given` by default.
+
+    Attributes
+    ----------
+    free, shape, codes
+        The states that are parents of the numbers concerned and not known, how many each has, and by name
+        what they have in each configuration.
+    log_likelihood : ndarray (configurations, rows)
+        The logarithm of the density of what is observed.
+    means : ndarray (configurations, rows, wanted)
+    covariances : ndarray (configurations, wanted, wanted)
+        Those of what is wanted, given what is observed.
+    """
+
+    def __init__(
+        self,
+        given: Given,
+        observed: Sequence[str],
+        wanted: Sequence[str],
+        most: int = MOST_CONFIGURATIONS,
+        codes: Mapping[str, int] | None = None,
+        x: Floats | None = None,
+    ) -> None:
+        network = given.network
+        closed = given.closure([*observed, *wanted])
+        self._order = [n for n in network.graph.topological_order() if n in closed and n in network.equations]
+        parents = {p for name in self._order for p in given.parents(name) if p in network.states}
+        self.free = [name for name in network.variables if name in parents and name not in given.codes]
+        self.shape = tuple(len(network.states[name]) for name in self.free)
+        most = min(most, MOST_NUMBERS // max(1, len(self._order)) ** 2)
+        if prod(self.shape) > most:
+            raise DataError(
+                f"the network is too wide for exact answers: the numbers concerned depend on "
+                f"{prod(self.shape):,} configurations of {shown_list(self.free)}, and at most {most:,} are "
+                "allowed; give more of these as evidence"
+            )
+        grid: Integers = np.indices(self.shape).reshape(len(self.free), prod(self.shape))
+        self.codes = dict(zip(self.free, grid, strict=True))
+        known = given.codes if codes is None else codes
+        mean, covariance = self._moments(given, {**known, **self.codes})
+        place = {name: i for i, name in enumerate(self._order)}
+        o, w = [place[name] for name in observed], [place[name] for name in wanted]
+        if x is None:
+            x = np.array([[given.values[name] for name in observed]])
+        own = covariance[:, o][:, :, o]
+        scale = np.sqrt(np.diagonal(own, axis1=1, axis2=2))[:, :, None]
+        try:
+            root = np.linalg.cholesky(own / scale / scale.transpose(0, 2, 1))
+        except np.linalg.LinAlgError:
+            problem = (
+                f"of the numbers observed some decide others: {shown_list(observed)}; give fewer of them"
+            )
+            raise DataError(problem) from None
+        off = np.linalg.solve(root, (x.T - mean[:, o, None]) / scale)
+        with_wanted = np.linalg.solve(root, covariance[:, o][:, :, w] / scale)
+        heights = (np.log(np.diagonal(root, axis1=1, axis2=2)) + np.log(scale[:, :, 0])).sum(axis=1)
+        squares = (off**2).sum(axis=1)
+        self.log_likelihood: Floats = -0.5 * (squares + len(o) * log(2 * np.pi)) - heights[:, None]
+        self.means: Floats = mean[:, None, w] + off.transpose(0, 2, 1) @ with_wanted
+        self.covariances: Floats = covariance[:, w][:, :, w] - with_wanted.transpose(0, 2, 1) @ with_wanted
+
+    def _moments(self, given: Given, codes: Mapping[str, Any]) -> tuple[Floats, Floats]:
+        """Return means and covariances in each configuration; parents come before children."""
+        q, k = prod(self.shape), len(self._order)
+        place = {name: i for i, name in enumerate(self._order)}
+        mean, effects = np.zeros((q, k)), np.zeros((q, k, k))  # effects: of each noise on each number
+        for i, name in enumerate(self._order):
+            if name in given.do:
+                mean[:, i] = given.values[name]
+                continue
+            parents = given.parents(name)
+            at = tuple(codes[parent] for parent in parents if parent in given.network.states)
+            intercepts, coefficients, variances = (part[at] for part in given.network.equations[name])
+            mean[:, i] = intercepts
+            for j, parent in enumerate(parent for parent in parents if parent in place):
+                mean[:, i] += coefficients[..., j] * mean[:, place[parent]]
+                effects[:, i] += coefficients[..., j, None] * effects[:, place[parent]]
+            effects[:, i, i] = np.sqrt(variances)
+        return mean, effects @ effects.transpose(0, 2, 1)

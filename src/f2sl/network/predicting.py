@@ -1,0 +1,173 @@
+"""Predicting one variable for each row of new data.
+
+Rows are put together that have the same columns known and the same states: the network is prepared once for
+all rows with the same columns, and asked once for all rows with the same states, whose numbers then make the
+rows of a matrix. Where all of the target's Markov blanket is known, nothing else is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers
+from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
+from f2sl.network.counts import code_of
+from f2sl.network.inference import AskedOfNumber, AskedOfStates, Given
+from f2sl.reading.frames import Source, open_source
+from f2sl.reading.open import is_path
+from f2sl.reading.values import RawColumn, Refused
+from f2sl.table import STATES, Table
+
+if TYPE_CHECKING:
+    from f2sl.network.bayesian_network import BayesianNetwork
+
+MOST_ROWS = 4096
+"""Rows that are asked about at once."""
+
+
+def predict(
+    network: BayesianNetwork, data: Any, target: str, probabilities: bool, drop: Sequence[str] = ()
+) -> Any:
+    """Predict a variable; see ``BayesianNetwork.predict``."""
+    if target not in network.variables:
+        raise OptionError(unknown_name("variable", target, network.variables))
+    states = network.states.get(target)
+    if probabilities and states is None:
+        raise OptionError(f"probabilities are of states, and {shown(target)} is a number")
+    rows = Rows(network, data, target, drop)
+    found = np.empty((rows.n_rows, len(states)) if states else rows.n_rows)
+    for given, groups in rows.by_columns():
+        asked = AskedOfStates(given, [target]) if states else AskedOfNumber(given, target)
+        for codes, members in groups:
+            for part in np.array_split(members, -(-len(members) // MOST_ROWS)):
+                x = np.array([rows.numbers[name][part] for name in asked.observed]).T
+                x = x.reshape(len(part), len(asked.observed))
+                try:
+                    if isinstance(asked, AskedOfStates):
+                        found[part] = asked.answer(codes, x)
+                    else:
+                        weights, means, _ = asked.answer(codes, x)
+                        found[part] = (weights * means).sum(axis=0)
+                except DataError as error:
+                    raise DataError(f"row {part[0]} (counted from 0) or one like it: {error}") from None
+    if states is None or probabilities:
+        return found
+    return np.array(states, dtype=object)[found.argmax(axis=1)]
+
+
+class Rows:
+    """New rows in terms of a network: codes of states, -1 where missing, and numbers, NaN where missing."""
+
+    def __init__(self, network: BayesianNetwork, data: Any, target: str, drop: Sequence[str] = ()) -> None:
+        self._network, self._target = network, target
+        source = _TableSource(data) if isinstance(data, Table) else _opened(data)
+        self.n_rows = source.n_rows
+        self.codes: dict[str, Integers] = {}
+        self.numbers: dict[str, Floats] = {}
+        problems = [f"drop: {unknown_name('column', n, source.names)}" for n in drop if n not in source.names]
+        left_out = {target, *drop}
+        strange = [name for name in source.names if name not in network.variables and name not in left_out]
+        if strange:
+            known = f"it has {shown_list(network.variables)}; leave the others out with drop={strange}"
+            problems.append(f"columns that are no variables of the network: {shown_list(strange)}; {known}")
+        for i, name in enumerate(source.names):
+            if name in strange or name in left_out:
+                continue
+            try:
+                column = source.column(i)
+                if name in network.states:
+                    self.codes[name] = _codes(column, network.states[name])
+                else:
+                    self.numbers[name] = _numbers(column)
+            except Refused as refused:
+                problems.append(f"column {shown(name)}: {refused.detail or refused.reason}")
+        if problems:
+            raise DataError("; ".join(problems))
+
+    def by_columns(self) -> Iterator[tuple[Given, Iterator[tuple[dict[str, int], Integers]]]]:
+        """Yield for each set of columns that are known together a network that is given them, and its rows.
+
+        These come in groups with the same states.
+        """
+        names = [*self.codes, *self.numbers]
+        known = [codes >= 0 for codes in self.codes.values()]
+        known += [~np.isnan(values) for values in self.numbers.values()]
+        patterns = np.array(known).reshape(len(names), self.n_rows).T
+        blanket = set(self._network.markov_blanket(self._target))
+        for pattern, members in _groups(patterns):
+            observed = {name for name, there in zip(names, pattern, strict=True) if there}
+            observed = blanket if blanket <= observed else observed
+            given = Given(self._network)
+            given.codes = {name: 0 for name in self.codes if name in observed}
+            given.values = {name: 0.0 for name in self.numbers if name in observed}
+            yield given, self._by_states(list(given.codes), members)
+
+    def _by_states(self, names: list[str], members: Integers) -> Iterator[tuple[dict[str, int], Integers]]:
+        codes = np.array([self.codes[name][members] for name in names], np.int64)
+        for row, group in _groups(codes.reshape(len(names), len(members)).T):
+            yield dict(zip(names, row.tolist(), strict=True)), members[group]
+
+
+def _groups(rows: Any) -> Iterator[tuple[Any, Integers]]:
+    """Yield each distinct row, and the numbers of the rows that are like it."""
+    if not len(rows):
+        return
+    if not rows.shape[1]:
+        yield rows[0], np.arange(len(rows))
+        return
+    distinct, which = np.unique(rows, axis=0, return_inverse=True)
+    order = np.argsort(which.reshape(-1), kind="stable")
+    ends = np.cumsum(np.bincount(which.reshape(-1), minlength=len(distinct)))
+    yield from zip(distinct, np.split(order, ends[:-1]), strict=True)
+
+
+def _opened(data: Any) -> Source:
+    if is_path(data):
+        from f2sl.reading.files import data_files, read_files
+
+        data, _ = read_files(data_files(data))
+    return open_source(data)
+
+
+class _TableSource(Source):
+    """The columns of a table that is open."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.names, self.n_rows = table.names, table.n_rows
+
+    def column(self, i: int) -> RawColumn:
+        values = np.asarray(self._table.column(i))
+        if self._table.kinds[i] != STATES:
+            return RawColumn("reals", values, np.isnan(values))
+        labels = self._table.states[i]
+        missing = values >= len(labels)
+        return RawColumn("labels", np.where(missing, 0, values), missing, labels)
+
+
+def _codes(column: RawColumn, states: tuple[str, ...]) -> Integers:
+    """Return the numbers of the states, -1 where missing; labels that do not occur do not matter."""
+    values, which = np.unique(column.values, return_inverse=True)
+    missing = np.zeros(len(column.values), bool) if column.missing is None else column.missing
+    occur = np.zeros(len(values), bool)
+    occur[which.reshape(-1)[~missing]] = True
+    numbers = np.full(len(values), -1)
+    for i in np.flatnonzero(occur).tolist():
+        label = column.labels[int(values[i])] if column.form == "labels" else values[i].item()
+        code = code_of(states, label)
+        if code is None:
+            raise Refused("state", unknown_name("state", str(label), states))
+        numbers[i] = code
+    return np.where(missing, -1, numbers[which.reshape(-1)])
+
+
+def _numbers(column: RawColumn) -> Floats:
+    if column.form == "labels" and column.n_missing < len(column.values):
+        raise Refused("labels", "the network has numbers, the column has labels")
+    numbers = column.numbers()
+    if np.isinf(numbers).any():
+        raise Refused("infinite", "not all of its numbers are finite")
+    return numbers

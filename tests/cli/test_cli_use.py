@@ -1,0 +1,155 @@
+"""The commands ``fit``, ``query`` and ``predict``: from a table to a network, and what it says."""
+
+import json
+import re
+
+import pytest
+
+import f2sl
+from cli_process import learned, small_table
+from f2sl.cli.app import main
+
+# small_table: c is "a or b", a and b are fair coins, and f is e but in one of five rows.
+# By hand: P(a = y | c = 1) = (1/2) / (3/4) = 2/3; doing c says nothing of a.
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    import pandas as pd
+
+    folder = tmp_path_factory.mktemp("use")
+    pd.DataFrame(small_table()).to_csv(folder / "data.csv", index=False)
+    graph = f2sl.DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("e", "f")])
+    graph.save(folder / "graph.json")
+    f2sl.PDAG([*"abcdef"], [("a", "c"), ("b", "c")], [("e", "f")]).save(folder / "pdag.json")
+    f2sl.BayesianNetwork.fit(graph, folder / "data.csv", 0).save(folder / "net.bif")
+    return folder
+
+
+def test_from_a_table_to_an_answer(folder):
+    printed = learned(
+        "fit", folder / "graph.json", folder / "data.csv", "--out", folder / "own.bif",
+        "--equivalent-sample-size", 0,
+    )  # fmt: skip
+    assert printed == f"wrote {folder / 'own.bif'}: 6 variables, 3 edges, 10 parameters, from 400 rows\n"
+    assert f2sl.load_network(folder / "own.bif") == f2sl.load_network(folder / "net.bif")
+    printed = learned("query", folder / "own.bif", "a", "--given", "c=1")
+    assert [line.split() for line in printed.splitlines()] == [
+        ["a", "given", "c", "=", "1"], ["state", "probability"], ["n", "0.3333"], ["y", "0.6667"],
+    ]  # fmt: skip
+
+
+def test_undirected_edges_are_directed_and_said_to_be(folder, capsys):
+    out = folder / "of_pdag.net"
+    assert main(["fit", str(folder / "pdag.json"), str(folder / "data.csv"), "--out", str(out)]) == 0
+    assert "note: 1 undirected edge of" in capsys.readouterr().out
+    assert f2sl.load_network(out).graph.adjacent("e") == ["f"]
+
+
+def test_answers_as_json(folder, capsys):
+    asked = ["query", str(folder / "net.bif"), "a", "f", "--do", "c=1", "--given", "e=1", "--json"]
+    assert main(asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["given"] == {"e": "1"}
+    assert told["do"] == {"c": "1"}
+    assert told["answers"]["a"]["y"] == pytest.approx(0.5)
+    assert max(told["answers"]["f"].values()) == pytest.approx(0.8)
+
+
+def test_the_most_probable_values(folder, capsys):
+    assert main(["query", str(folder / "net.bif"), "--most-probable", "--given", "c=0", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["most_probable"]
+    assert told["values"]["a"] == told["values"]["b"] == "n"
+    # d, e, and f given e: 1/2, 1/2 and 4/5.
+    assert told["log_probability"] == pytest.approx(-1.6094379)
+
+
+def test_numbers_have_means(tmp_path, capsys):
+    graph = f2sl.DAG(["sun", "heat"], [("sun", "heat")])
+    net = f2sl.GaussianNetwork(graph, {("sun", "heat"): 2.0}, {"sun": 1.0, "heat": 1.0})
+    net.save(tmp_path / "net.json")
+    assert main(["query", str(tmp_path / "net.json"), "sun", "--given", "heat=5"]) == 0
+    assert "mean                 2\n" in capsys.readouterr().out
+
+
+def test_predictions(folder, tmp_path, capsys):
+    (tmp_path / "new.csv").write_text("id;a;c\n7;n;1\n8;n;0\n9;;0\n")
+    asked = ["predict", str(folder / "net.bif"), str(tmp_path / "new.csv"), "b", "--drop", "id"]
+    assert main(asked) == 0
+    assert capsys.readouterr().out.replace('"', "").split() == ["b", "y", "n", "n"]
+    out = tmp_path / "p.parquet"
+    assert main([*asked, "--probabilities", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"wrote {out}: 3 rows\n"
+    import pandas as pd
+
+    assert pd.read_parquet(out)["y"].tolist() == pytest.approx([1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["query", "net.bif"], "nothing to ask: name a variable, or give --most-probable"),
+        (["query", "net.bif", "a", "--given", "c"], "--given takes NAME=VALUE, not 'c'"),
+        (["query", "net.bif", "a", "--given", "x=y"], "--given: unknown variable 'x'"),
+        (["query", "net.bif", "a", "--do", "c=1", "--do", "c=0"], "--do is given twice for 'c'"),
+        (["query", "net.bif", "a", "--given", "c=maybe"], "--given: unknown state of 'c' 'maybe'"),
+        (["query", "none.bif", "a"], "cannot read none.bif"),
+        (["fit", "graph.json", "data.csv"], "nothing to write: give --out FILE.bif"),
+        (
+            ["fit", "graph.json", "data.csv", "--out", "x.txt"],
+            "cannot write x.txt: networks are written as .bif",
+        ),
+        (["fit", "graph.json", "data.csv", "--out", "data.csv"], "networks are written as"),
+        (["fit", "graph.json", "data.csv", "--out", "x.bif", "--drop", "a"], "the table has no column 'a'"),
+        (["predict", "net.bif", "data.csv", "g"], "unknown variable 'g'"),
+        (
+            ["predict", "net.bif", "odd.csv", "a"],
+            "columns that are no variables of the network: id; .* --drop id",
+        ),
+        (["predict", "net.bif", "data.csv", "a", "--out", "net.bif"], "cannot write net.bif"),
+    ],
+)
+def test_what_is_wrong_is_one_line(folder, monkeypatch, capsys, arguments, told):
+    monkeypatch.chdir(folder)
+    (folder / "odd.csv").write_text("id,b\n1,n\n2,y\n")
+    before = sorted(path.name for path in folder.iterdir())
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert re.search(told, error), error
+    assert error.count("\n") == 1
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_models_give_networks():
+    table = small_table()
+    model = f2sl.F2SLc().fit(table)
+    net = model.network(table, 0)
+    assert net.query("a", {"c": "1"})["y"] == pytest.approx(2 / 3)
+    binned = {"x": [0.1, 0.2, 0.8, 0.9] * 50, "y": ["a", "a", "b", "b"] * 50}
+    model = f2sl.learn(binned, bins=2)
+    assert model.network(binned, bins=2).states["x"] == ("[0.1, 0.8)", "[0.8, 0.9]")
+
+
+def test_models_of_numbers_and_of_both_give_networks_of_these():
+    source = f2sl.BayesianNetwork(
+        f2sl.DAG([*"dxy"], [("d", "x"), ("x", "y")]),
+        {"d": ["u", "v"]},
+        {"d": [0.5, 0.5]},
+        equations={"x": ([0.0, 2.0], [], 1.0), "y": (0.0, [1.0], 1.0)},
+    )
+    frame = source.sample(500, seed=1)
+    net = f2sl.learn(frame, "f2sl-c").network(frame)
+    assert net.kinds == ("states", "number", "number")
+    assert ("x", "d") not in net.graph.directed_edges
+    numbers = frame[["x", "y"]]
+    net = f2sl.learn(numbers, "f2sl-c").network(numbers)
+    assert isinstance(net, f2sl.GaussianNetwork)
+
+
+def test_aliases_that_were_merged_are_left_out_of_networks():
+    table = {**small_table()}
+    table["copy"] = table["a"]
+    with f2sl.open_table(table, aliases="merge") as opened:
+        model = f2sl.F2SLc().fit(opened)
+        assert "copy" in model.graph_.nodes
+        assert "copy" not in model.network(opened).variables
