@@ -14,8 +14,8 @@ from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph,
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
-    LEARNING,
     OUTPUT,
+    Algorithm,
     AsJson,
     Quiet,
     as_flags,
@@ -24,7 +24,6 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.output import count, printable
-from f2sl.cli.progress import progress
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import as_lists, strongest_edges
 from f2sl.errors import Interrupted
@@ -72,10 +71,7 @@ def bootstrap(
             "--resume", help="Go on with the replicates stored in --out.", rich_help_panel=RESAMPLING
         ),
     ] = False,
-    algorithm: Annotated[
-        str,
-        typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING),
-    ] = "f2sl-c",
+    algorithm: Algorithm = "f2sl-c",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -124,6 +120,7 @@ def bootstrap(
         from f2sl.confidence.bootstrap import bootstrap as run
         from f2sl.confidence.bootstrap import problems
         from f2sl.graph import PDAG, compare
+        from f2sl.reading.open import open_for
         from f2sl.structure.base import STRUCTURE
 
         refuse(problems(replicates, seed, method, threshold, reading.jobs, out, resume))
@@ -139,7 +136,12 @@ def bootstrap(
             given["engine"] = "dask"
         if out is not None:
             interrupts.keeping("--resume goes on with what was finished")
-        with progress(quiet), reading.for_resampling().read(algorithm, learner) as table:
+        how = reading.for_resampling().options()
+        with (
+            output.progress(quiet),
+            open_for(learner.takes, algorithm, reading.data, reading.jobs, **how) as opened,
+        ):
+            table = reading.noted(opened)
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
             try:
