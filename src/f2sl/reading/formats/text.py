@@ -22,12 +22,13 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
@@ -330,7 +331,7 @@ class _TypeOfText:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._distinct = pa.array([], pa.string())
+        self._distinct = _strings([])
         self._has_gaps = self._may_have_gaps = False
 
     def add(self, values: Any) -> None:
@@ -372,18 +373,26 @@ class _TypeOfText:
         return self._layout.delimiter != "," or not pc.all(thousands).as_py()
 
 
-_ANY_TEXT = pa.array(["text", "more text"])
+def _strings(texts: Iterable[str]) -> Any:
+    """Return texts as an array. (`pa.array` would import pandas where it is installed: half a second.)"""
+    encoded = [text.encode() for text in texts]
+    starts = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(starts), pa.py_buffer(b"".join(encoded)))
+
+
+_NO_TEXT = pa.nulls(1, pa.string())[0]
+_ANY_TEXT = _strings(["text", "more text"])
 _STAND_INS = {
-    (pa.int64(), False): pa.array(["0", "2"]),
-    (pa.float64(), False): pa.array(["0.5", "2.5"]),
-    (pa.float64(), True): pa.array(["0,5", "2,5"]),
+    (pa.int64(), False): _strings(["0", "2"]),
+    (pa.float64(), False): _strings(["0.5", "2.5"]),
+    (pa.float64(), True): _strings(["0,5", "2,5"]),
 }
 """Two strings for each type, from which it is inferred; they replace the distinct values once there are
 too many. Columns of other types never have so many distinct values."""
 
 
 def _is_in(values: Any, spellings: Sequence[str]) -> Any:
-    return pc.is_in(values, pa.array(spellings, pa.string()))
+    return pc.is_in(values, _strings(spellings))
 
 
 def _is_gap(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
@@ -403,10 +412,10 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
     if pt.is_string(meaning.type):
         labels = pc.fill_null(_is_in(trimmed, MISSING_NUMBERS), False)
         seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
-        return pc.if_else(gaps, pa.scalar(None, pa.string()), values)
+        return pc.if_else(gaps, _NO_TEXT, values)
     if pt.is_temporal(meaning.type) or pt.is_null(meaning.type):  # of no use, or nothing but gaps
         return pa.nulls(len(values), meaning.type)
-    text = pc.if_else(gaps, pa.scalar(None, pa.string()), trimmed)
+    text = pc.if_else(gaps, _NO_TEXT, trimmed)
     if meaning.comma:
         text = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
     return text.cast(meaning.type)
