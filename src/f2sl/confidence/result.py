@@ -93,7 +93,7 @@ class Confidence:
     >>> found
     Confidence(8 nodes, 10 replicates: 6 links with a confidence of at least 0.9)
     >>> found.of("smoke", "lung")
-    1.0
+    0.9
     """
 
     nodes: tuple[str, ...]
