@@ -188,7 +188,7 @@ class Option:
     @property
     def choices(self) -> tuple[str, ...]:
         """The words that it takes, if it takes a few words."""
-        return getattr(self.check, "keywords", {}).get("known", ())
+        return tuple(getattr(self.check, "keywords", {}).get("known", ()))
 
     @property
     def purpose(self) -> str:
