@@ -17,9 +17,9 @@ from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import OptionError
 
 EXAMPLES = examples(
-    "f2sl learn data.csv --out graph.json",
     "f2sl fit graph.json data.csv --out net.bif",
-    "f2sl query net.bif HR --given CO=LOW",
+    "f2sl fit graph.json people.csv --drop id --bins age=4 --out net.xdsl",
+    "f2sl fit graph.json mixed.csv --out net.json",
 )
 
 

@@ -100,6 +100,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         registry, noun = _learners_of(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
+        by = f"by {asked.algorithm} {told_options(learner)}".rstrip()  # before "auto" is settled
         from f2sl.api import find_sets
 
         opened: list[Table] = []
@@ -129,7 +130,6 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
             output.show(output.pairs([("Knowledge", printable(str(learner.knowledge)))]))
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
-        by = f"by {asked.algorithm} {told_options(learner)}".rstrip()
         if found.n_tests:
             by += f"; {reliability(found.n_tests, found.n_unreliable)}"
         _show(found, noun, learner.strength_unit, by)

@@ -135,7 +135,9 @@ def _format_of(path: str | os.PathLike[str]) -> tuple[Format, Callable[[bytes], 
 def check_can_save(kinds: Iterable[str], path: str | os.PathLike[str]) -> None:
     """Refuse a name whose suffix is not known, or whose format does not know variables of these kinds."""
     if suffix_of(path) is None:
-        raise FileError(f"cannot write {path}: networks are written as {', '.join(FORMATS)}")
+        raise FileError(
+            f"cannot write {path}: networks are written as {', '.join(FORMATS)}, packed with .gz or .xz"
+        )
     known = _format_of(path)[0]
     if NUMBER in kinds and not known.numbers:
         able = ", ".join(suffix for suffix, one in FORMATS.items() if one.numbers)
@@ -153,5 +155,5 @@ def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None
         raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
     if pack is not None and len(content) > MOST_UNPACKED:
         problem = f"{len(content):,} bytes are too many to read back from a packed file"
-        raise FileError(f"cannot write {path}: {problem}; write it unpacked")
+        raise FileError(f"cannot write {path}: {problem}; write {Path(path).with_suffix('').suffix}")
     write_atomically(path, content if pack is None else pack(content))
