@@ -407,10 +407,10 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
             seen[GAPS].add("nan")
         return values
     trimmed = pc.utf8_trim_whitespace(values)
-    gaps = pc.fill_null(_is_gap(trimmed, how, meaning.gaps), False)
+    gaps = _is_gap(trimmed, how, meaning.gaps)
     seen[GAPS].update(pc.unique(trimmed.filter(gaps)).to_pylist())
     if pt.is_string(meaning.type):
-        labels = pc.fill_null(_is_in(trimmed, MISSING_NUMBERS), False)
+        labels = _is_in(trimmed, MISSING_NUMBERS)
         seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
         return pc.if_else(gaps, _NO_TEXT, values)
     if pt.is_temporal(meaning.type) or pt.is_null(meaning.type):  # of no use, or nothing but gaps
