@@ -54,7 +54,7 @@ def pages(tmp_path_factory, model, table):
     """Pages by what they show."""
     folder, alarm = tmp_path_factory.mktemp("pages"), f2sl.load_network("alarm")
     a, b = model.graph_.directed_edges[0]
-    wide = random_network(variables=1000, edges=1500, max_in_degree=3, states=(2, 2), seed=1)
+    wide = random_network(variables=1000, edges=1500, max_parents=3, states=(2, 2), seed=1)
     strange = f2sl.PDAG(
         [*HOSTILE, "plain"], [(HOSTILE[i], HOSTILE[i + 1]) for i in range(9)], [("plain", HOSTILE[0])]
     )

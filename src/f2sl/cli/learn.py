@@ -33,6 +33,7 @@ from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl.table import Table
+    from f2sl.view.page import Distributions
 
 EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",
@@ -117,10 +118,10 @@ def learn(
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
             if page is not None:
-                from f2sl.view.page import Distributions
+                from f2sl.view import page as pages
 
                 nonlocal shares
-                shares = Distributions.of(table)  # while it is open
+                shares = pages.Distributions.of(table)  # while it is open
             opened.append(reading.noted(table))
             return opened[0]
 

@@ -14,6 +14,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -312,25 +313,28 @@ def _nodes(
     return nodes
 
 
-def _distributions(network: BayesianNetwork | None, data: Any) -> dict[str, Any]:
+class Distributions(dict[str, Any]):
+    """How each variable is distributed, by name: what the page keeps of a table, which may be closed then."""
+
+    @classmethod
+    def of(cls, table: Table, rows: str = "rows") -> Distributions:
+        """Describe the columns of a table."""
+        return cls({name: _distribution(table, i, rows) for i, name in enumerate(table.names)})
+
+
+def _distributions(network: BayesianNetwork | None, data: Any) -> Distributions:
     """Describe how each variable is distributed: in the data, or in rows drawn from a network."""
+    if isinstance(data, Distributions):
+        return data
     if data is not None:
-        with_data = open_table(data)
-        try:
-            return {
-                column.name: _distribution(with_data, i, "rows") for i, column in enumerate(with_data.columns)
-            }
-        finally:
-            if with_data is not data:
-                with_data.close()
+        table = open_table(data)
+        with nullcontext() if table is data else table:
+            return Distributions.of(table)
     if network is None:
-        return {}
+        return Distributions()
     from f2sl.network.sampling import sample_table
 
-    table = sample_table(network, SAMPLED)
-    return {
-        name: _distribution(table, i, "rows drawn from the network") for i, name in enumerate(table.names)
-    }
+    return Distributions.of(sample_table(network, SAMPLED), "rows drawn from the network")
 
 
 def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:

@@ -128,7 +128,7 @@ function fitting() {
 }
 
 /* Seen from afar, lines are drawn thicker and boxes darker, so that they do not fade away. */
-const thickness = zoom => Math.max(1, 2 ** Math.round(Math.log2(0.25 / zoom)));
+const thickness = zoom => Math.max(1, 2 ** Math.round(Math.log2(0.36 / zoom)));
 let thicker = 1;
 
 function styles() {
