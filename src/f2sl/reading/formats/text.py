@@ -374,7 +374,7 @@ class _TypeOfText:
 
 
 def _strings(texts: Iterable[str]) -> Any:
-    """Return texts as an array. (`pa.array` would import pandas where it is installed: half a second.)"""
+    """Return texts as an array. (`pa.array` would import pandas where it is installed: half a second.)."""
     encoded = [text.encode() for text in texts]
     starts = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(starts), pa.py_buffer(b"".join(encoded)))
