@@ -13,11 +13,13 @@ import pytest
 
 import f2sl
 from f2sl import Confidence, Knowledge
+from f2sl.cli.files import load_graph_or_network
 from f2sl.confidence import workers
 from f2sl.confidence.resample import Replicate, Resampling, gathered
 from f2sl.confidence.result import Tally
 from f2sl.errors import DataError, FileError, Interrupted, OptionError
 from f2sl.storage.stream.table import StreamTable
+from f2sl.view.page import page_data
 from marks import compiled_only, posix_only
 from mixed_tools import drawn_gaps, mixed_columns
 
@@ -182,6 +184,20 @@ def test_files_that_hold_something_else(tmp_path):
     place.write_text(json.dumps(content))
     with pytest.raises(FileError, match=r"c\.json: not a confidence of f2sl"):
         Confidence.load(place)
+
+
+def test_the_page_has_the_confidence_of_every_link(tmp_path):
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 5, seed=1)
+    by_pair = {pair: found.of(*pair) for pair in combinations(found.nodes, 2) if found.of(*pair)}
+    assert found.by_pair == by_pair
+    content = page_data(found)
+    numbers = {name: str(i) for i, name in enumerate(found.nodes)}
+    expected = {",".join(numbers[name] for name in pair): share for pair, share in by_pair.items()}
+    assert content["confidence"] == pytest.approx(expected)
+    found.save(tmp_path / "found.json")
+    read = load_graph_or_network(tmp_path / "found.json")
+    assert page_data(read)["confidence"] == content["confidence"]
+    assert read.show(tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_the_frame_has_all_pairs_the_most_confident_first():

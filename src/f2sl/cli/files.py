@@ -66,21 +66,24 @@ def load_any_graph(truth: Path) -> PDAG:
 
 
 def load_graph_or_network(given: Path) -> Any:
-    """Load what a file holds, or a bundled network: a network with its tables if it is one, else a graph."""
+    """Load what a file holds, or a bundled network: a network with its tables, a confidence, else a graph."""
+    from f2sl.confidence.result import FORMAT, Confidence
+    from f2sl.graph.formats.json_file import NETWORK
     from f2sl.graph.io import is_known
     from f2sl.network.bundled import load_network
 
-    if is_known(given) and not (given.suffix.lower() == ".json" and _is_network(given)):
+    if _says(given, FORMAT):
+        return Confidence.load(given)
+    if is_known(given) and not _says(given, NETWORK):
         return load_any_graph(given)
     return load_network(str(given))
 
 
-def _is_network(path: Path) -> bool:
-    """Tell whether a JSON file says of itself that it is a network."""
-    from f2sl.graph.formats.json_file import NETWORK
-
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return f'"{NETWORK}"'.encode() in file.read(1000)
+def _says(path: Path, form: str) -> bool:
+    """Return whether a JSON file says of itself that it has this form."""
+    if path.suffix.lower() == ".json":
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            return f'"{form}"'.encode() in file.read(1000)
     return False
 
 

@@ -17,6 +17,7 @@ EXAMPLES = examples(
     "f2sl show graph.json --out page.html",
     "f2sl show graph.json --out page.html --truth alarm --data alarm.csv",
     "f2sl show alarm --out page.html",
+    "f2sl show confidence.json --out page.html",
 )
 
 
@@ -25,7 +26,7 @@ def show(
         Path,
         typer.Argument(
             metavar="GRAPH or NETWORK",
-            help="The file of a graph or a network, or the name of a bundled network.",
+            help="The file of a graph, a network or a confidence, or the name of a bundled network.",
         ),
     ],
     out: Annotated[

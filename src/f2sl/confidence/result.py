@@ -222,6 +222,18 @@ class Confidence:
         row = self.counts[found[0]]
         return float((row[int(i > j)] if directed else row.sum()) / self.n_replicates)
 
+    @property
+    def by_pair(self) -> dict[tuple[str, str], float]:
+        """The confidence of each link that was found at least once, by the names of its ends."""
+        ends = ((self.nodes[a], self.nodes[b]) for a, b in self.pairs.tolist())
+        return dict(zip(ends, self.links.tolist(), strict=True))
+
+    def show(self, path: str | PathLike[str], **options: Any) -> Path:
+        """Write a page to explore the averaged graph; the options are those of :func:`f2sl.show`."""
+        from f2sl.view.page import show
+
+        return show(self, path, **options)
+
     def to_frame(self) -> Any:
         """Return all pairs that were linked at least once, the most often linked first.
 

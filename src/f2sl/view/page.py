@@ -68,8 +68,9 @@ def show(
 
     Parameters
     ----------
-    what : graph, fitted learner or network
-        What to show. Of a learner the page has what it found beside the graph, of a network the tables.
+    what : graph, fitted learner, network or Confidence
+        What to show. Of a learner the page has what it found beside the graph, of a network the tables, of a
+        :class:`f2sl.Confidence` how sure each link is.
     path : str or Path
         Where to write; the name ends in ``.html``.
     graph : graph, optional
@@ -79,8 +80,8 @@ def show(
     data : table, data frame, dict of columns or path, optional
         The data: the page then shows how each variable is distributed.
     confidence : mapping of pairs of names to float, optional
-        How sure each edge is, from 0 to 1, such as the share of bootstrap replicates that have it. The
-        slider is about it then, and starts at 0.5.
+        How sure each edge is, from 0 to 1; by default that of a :class:`f2sl.Confidence`. The slider is about
+        it then, and starts at 0.5.
     explanations : mapping of pairs of names to object, optional
         Texts on why a pair is linked or not, shown with the pair.
     title : str, optional
@@ -166,7 +167,7 @@ def page_data(
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}
-    sure = _by_pair(confidence, number)
+    sure = _by_pair(getattr(what, "by_pair", None) if confidence is None else confidence, number)
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
     title = title or title_of(what)
     return {
