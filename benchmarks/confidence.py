@@ -241,7 +241,7 @@ def speed(replicates: int) -> None:
         loop = time.perf_counter() - started
         print(
             f"{learner} on {network}: one warm fit {from_frame * 1000:.1f} ms, of which "
-            f"{(from_frame - from_table) * 1000:.1f} ms reading the frame; {replicates} in a loop {loop:.2f} s"
+            f"{(from_frame - from_table) * 1000:.1f} reading; {replicates} in a loop {loop:.2f} s"
         )
         for method in METHODS:
             started = time.perf_counter()
