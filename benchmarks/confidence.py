@@ -112,7 +112,6 @@ def measured(key: Key) -> dict[str, Any]:
     measures["shd of one fit"] = f2sl.compare(data.truth, single.graph_).shd_cpdag
     measures["links kept"] = found.graph.n_edges
     measures["false links"] = found.graph.n_edges - len(links & as_links(_edges(found.graph)))
-    measures["bound on false links"] = found.false_links
     return measures
 
 
@@ -131,9 +130,6 @@ def table_of(results: dict[Key, dict[str, Any]], learner: str, method: str) -> s
     )
     names = ("area, links", "area, links of one fit", "area, directions", "area, directions of one fit")
     names += ("shd", "shd of one fit", "links kept", "false links")
-    bound = method == "subsample"
-    if bound:
-        head, names = f"{head} bound |", (*names, "bound on false links")
     rows = {key.network: found for key, found in results.items() if key[1:3] == (learner, method)}
     rows = {network: rows[network] for network in NETWORKS if network in rows}
     columns = [[found[name] for found in rows.values()] for name in names]

@@ -58,7 +58,8 @@ def test_counts_are_those_of_single_fits(learner, method):
                 assert found.of(a, b) == found.of(b, a) == sum(marks) / 8
     if method == "subsample":
         n_pairs, links = 28, sum(counts.values()) / 8
-        assert found.false_links == pytest.approx(links**2 / n_pairs / (2 * found.threshold - 1))
+        assert found.at(0.9).false_links == pytest.approx(links**2 / n_pairs / (2 * 0.9 - 1))
+        assert found.false_links is None  # the threshold was estimated from the same links
     else:
         assert found.false_links is None
 
@@ -137,11 +138,12 @@ def test_knowledge_is_obeyed(learner):
     assert found.false_links == pytest.approx(links**2 / 26)
 
 
-def test_merged_columns_are_drawn_beside_their_first():
+@pytest.mark.parametrize(("learner", "options"), [("f2sl-c", {"aliases": "merge"}), ("f2sl-h", {})])
+def test_merged_columns_are_drawn_beside_their_first(learner, options):
     frame = ASIA.assign(copy=ASIA["smoke"].map({"no": 0, "yes": 1}))
-    found = f2sl.bootstrap(frame, "f2sl-c", 4, aliases="merge", n_jobs=1)
+    found = f2sl.bootstrap(frame, learner, 4, n_jobs=1, **options)
     assert found.of("smoke", "copy") == 1
-    without = f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1)
+    without = f2sl.bootstrap(ASIA, learner, 4, n_jobs=1)
     names = list(combinations(ASIA, 2))
     assert [found.of(a, b) for a, b in names] == [without.of(a, b) for a, b in names]
 
@@ -209,12 +211,13 @@ def test_the_frame_has_all_pairs_the_most_confident_first():
 
 
 def test_confident_links_are_drawn_thick():
-    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.patches import PathPatch
 
     found = f2sl.bootstrap(ASIA, "f2sl-c", 10, threshold=0.1, n_jobs=1)
     assert len(set(found.graph.weights.values())) > 1
-    [axes] = f2sl.plot(found).axes
-    widths = sorted(patch.get_linewidth() for patch in axes.patches if isinstance(patch, FancyArrowPatch))
+    [axes] = f2sl.plot(found).figure().axes
+    drawn = [patch.get_linewidth() for patch in axes.patches if isinstance(patch, PathPatch)]
+    widths = sorted(drawn[:-2])  # the last two are of the legend: directed and undirected
     confidences = sorted(found.graph.weights.values())
     assert len(widths) == len(confidences)
     assert np.corrcoef(widths, confidences)[0, 1] == pytest.approx(1)
@@ -280,6 +283,23 @@ def test_a_line_that_was_cut_off_is_run_again(tmp_path, ends_early, monkeypatch)
     journal.write_bytes(journal.read_bytes()[:-3])
     again = f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=out, resume=True)
     assert again.counts.tolist() == f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1).counts.tolist()
+
+
+def test_a_file_that_was_to_be_replaced_does_not_stop_a_killed_run_from_going_on(
+    tmp_path, ends_early, monkeypatch
+):
+    out = tmp_path / "c.json"
+    f2sl.bootstrap(ASIA, "f2sl-c", 2, seed=9, n_jobs=1, out=tmp_path / "other.json")
+    ends_early(3)
+    with pytest.raises(Interrupted):
+        f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=out)
+    monkeypatch.undo()
+    for earlier in ((tmp_path / "other.json").read_bytes(), b"no confidence"):
+        journal = (tmp_path / "c.json.replicates").read_bytes()
+        out.write_bytes(earlier)
+        again = f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=out, resume=True)
+        assert again.counts.tolist() == f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1).counts.tolist()
+        (tmp_path / "c.json.replicates").write_bytes(journal)
 
 
 def test_nothing_is_left_of_a_run_that_fails_before_the_first_replicate(tmp_path, ends_early):

@@ -54,7 +54,7 @@ def bootstrap(
         str,
         typer.Option(
             help="Draw as many rows as there are, with replacement (bootstrap), or learn from halves of the "
-            "rows (subsample), which gives a bound on false links.",
+            "rows (subsample), which with --threshold gives a bound on false links.",
             rich_help_panel=RESAMPLING,
         ),
     ] = "bootstrap",
@@ -136,7 +136,7 @@ def bootstrap(
             given["engine"] = "dask"
         if out is not None:
             interrupts.keeping("--resume goes on with what was finished")
-        how = reading.for_resampling().options()
+        how = {**reading.for_resampling().options(), "merges": learner.merges_aliases}
         with (
             output.progress(quiet),
             open_for(learner.takes, algorithm, reading.data, reading.jobs, **how) as opened,
@@ -152,7 +152,7 @@ def bootstrap(
                 if not found.n_replicates:
                     raise KeyboardInterrupt from None
                 kept = (
-                    "nothing was written"
+                    "they are not stored, without --out"
                     if out is None
                     else f"{printable(out)} has them, and --resume goes on"
                 )

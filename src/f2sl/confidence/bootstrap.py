@@ -20,7 +20,7 @@ from f2sl.confidence.journal import Journal, check_same
 from f2sl.confidence.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 from f2sl.confidence.result import Confidence, Tally, checked_threshold
 from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
-from f2sl.errors import DataError, Interrupted, OptionError
+from f2sl.errors import DataError, F2SLError, Interrupted, OptionError
 from f2sl.graph import check_writable
 from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
@@ -60,7 +60,7 @@ def bootstrap(
         The same seed gives the same result, whatever the number of processes.
     method : {"bootstrap", "subsample"}
         Draw as many rows as there are, with replacement; or divide the rows into two halves, again and again,
-        and learn from each half (Shah and Samworth 2013), which gives a bound on the number of false links.
+        and learn from each half (Shah and Samworth 2013), which bounds false links at a given threshold.
     threshold : float, optional
         The least confidence of the links of the averaged graph; by default it is estimated (Scutari and
         Nagarajan 2013).
@@ -104,7 +104,8 @@ def bootstrap(
         reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, _shown(chosen.verbose):
         with stage("reading the table"):
-            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
+            merges = chosen.merges_aliases
+            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, merges=merges, **reading)
         if table is not data:
             own.enter_context(table)
         held = _in_memory(table, method)
@@ -226,13 +227,22 @@ def _described(value: Any) -> str:
 def _stored(
     out: Path, asked: Mapping[str, Any], resume: bool, tally: Tally, own: ExitStack
 ) -> tuple[Tally, Journal]:
-    """Open the journal; with `resume`, count what is stored in it, and in the file of an earlier result."""
+    """Open the journal; with `resume`, count what is stored in it, and in the file of an earlier result.
+
+    A file that holds something else is refused only if there is no journal: a run that was killed had been
+    going to replace it.
+    """
     journal = own.enter_context(Journal.beside(out, asked, resume))
+    stored = list(journal.finished())
     if resume and out.suffix.lower() == ".json" and out.exists():
-        earlier = Confidence.load(out)
-        check_same(out, earlier.asked, asked)
-        tally = earlier.tally()
-    for replicate in journal.finished():
+        try:
+            earlier = Confidence.load(out)
+            check_same(out, earlier.asked, asked)
+            tally = earlier.tally()
+        except F2SLError:
+            if not stored:
+                raise
+    for replicate in stored:
         tally.add(replicate)
     return tally, journal
 

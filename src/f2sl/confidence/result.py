@@ -189,9 +189,10 @@ class Confidence:
     def false_links(self) -> float | None:
         """Shah and Samworth's bound on the expected number of false links in `graph`.
 
-        None with ``method="bootstrap"``, for which there is no bound, and for thresholds up to 1/2.
+        None with ``method="bootstrap"``, for which there is no bound, and for thresholds up to 1/2. It holds
+        for a threshold that was chosen before looking at the confidences: None if it was estimated from them.
         """
-        if self.asked.get("method") != SUBSAMPLE or not self.n_replicates:
+        if self.asked.get("method") != SUBSAMPLE or not self.n_replicates or self.estimated:
             return None
         n, rules = len(self.nodes), self._rules
         n_pairs = n * (n - 1) // 2
