@@ -93,6 +93,7 @@ def test_predictions(folder, tmp_path, capsys):
         (["query", "net.bif", "a", "--given", "x=y"], "--given: unknown variable 'x'"),
         (["query", "net.bif", "a", "--do", "c=1", "--do", "c=0"], "--do is given twice for 'c'"),
         (["query", "net.bif", "a", "--given", "c=maybe"], "--given: unknown state of 'c' 'maybe'"),
+        (["query", "net.bif", "a", "--do", "c=1", "--given", "c=1"], "given both by --given and --do: 'c'"),
         (["query", "none.bif", "a"], "cannot read none.bif"),
         (["fit", "graph.json", "data.csv"], "nothing to write: give --out FILE.bif"),
         (

@@ -45,7 +45,7 @@ def predict(
 ) -> None:
     """Predict one variable for each row of new data: its most probable state, or its mean.
 
-    Columns may be missing, and values too. A column of the target itself is not looked at.
+    Columns may be missing, and values too. Of a column of the target only the type matters.
     """
     with in_terms_of_flags():
         from f2sl.network.bundled import load_network

@@ -342,7 +342,9 @@ class BayesianNetwork:
         variables : str or sequence of str
             One variable, or several that have states.
         evidence : mapping of str to state or number, optional
-            What was observed.
+            What was observed. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
+            ``"3"``. Where the states are intervals such as ``"[18, 40)"``, a number stands for the last that
+            begins at it or below it, and for the first if it is below all.
         do : mapping of str to state or number, optional
             What was set from outside, whatever its causes: ``do={"treatment": "yes"}``.
 
@@ -409,8 +411,8 @@ class BayesianNetwork:
         Parameters
         ----------
         data : Table, data frame, dictionary of columns, or path
-            Columns are variables of the network; not all need to be there, and values may be missing. One of
-            the target itself is not looked at.
+            Columns are variables of the network; not all need to be there, and values may be missing. Numbers
+            are put into intervals as in :meth:`query`. Of a column of the target only the type matters.
         target : str
             The variable to predict.
         probabilities : bool
@@ -422,6 +424,8 @@ class BayesianNetwork:
         -------
         ndarray
             For each row the most probable state, of equally probable ones the first, or the mean of a number.
+            States are booleans or numbers if all of the variable's states are written as such, otherwise
+            strings; they are strings as well if the data have a column of the target that holds strings.
             With `probabilities` an array of shape (rows, states).
 
         Raises

@@ -5,8 +5,10 @@ Cells are numbered as the entries of a probability table are: the last variable'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,12 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
 from f2sl.errors import DataError, shown, unknown_name
+from f2sl.reading.encode import MISSING_LABEL
 from f2sl.reading.open import open_for
 from f2sl.table import NUMBER, STATES, Table
 from f2sl.table.column import MIXED
 
+_INTERVAL = re.compile(r"\[([^\s,]+), [^\s,]+[)\]]")
 TRUTH_VALUES = ("true", "false")
 """What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
 
@@ -138,19 +142,77 @@ def columns_of(table: Table, names: Sequence[str]) -> list[int]:
 
 
 def code_of(states: Sequence[str], label: object) -> int | None:
-    """Return the number of the state that a label stands for, if it is one; TRUE and True are the same.
+    """Return the number of the state that a label stands for, if it is one.
+
+    TRUE and True are the same, and so are numbers however they are written: 3, 3.0 and "3".
 
     Examples
     --------
-    >>> code_of(("no", "TRUE"), True), code_of(("no", "yes"), "maybe")
-    (1, None)
+    >>> code_of(("no", "TRUE"), True), code_of(("no", "yes"), "maybe"), code_of(("2", "3"), 3.0)
+    (1, None, 1)
     """
     text = str(label)
     if text in states:
         return states.index(text)
-    plain = [state.casefold() for state in states]
     found = text.casefold()
-    return plain.index(found) if found in TRUTH_VALUES and plain.count(found) == 1 else None
+    plain: list[Any] = [state.casefold() for state in states]
+    if found not in TRUTH_VALUES:
+        number = _decimal(text)
+        if number is None:
+            return None
+        found, plain = number, [_decimal(state) for state in states]
+    return plain.index(found) if plain.count(found) == 1 else None
+
+
+def placed_code(states: Sequence[str], value: object) -> int | None:
+    """Return the number of the state that a value stands for, or of the interval that holds it, if any.
+
+    Examples
+    --------
+    >>> placed_code(("[18, 40)", "[40, 80]"), 39.5), placed_code(("[18, 40)", "[40, 80]"), "old")
+    (0, None)
+    """
+    code, number = code_of(states, value), _decimal(str(value))
+    if code is None and number is not None:
+        placed = interval_codes(states, np.array([float(number)]))
+        code = None if placed is None else int(placed[0])
+    return code
+
+
+def interval_codes(states: Sequence[str], numbers: Floats) -> Integers | None:
+    """Return the state whose interval holds each number; None if the states are no intervals.
+
+    Intervals are written as ``bins`` labels them, ``[18, 40)``. A number belongs to the last interval that
+    begins at it or below it, and to the first one if it is below all: what lies outside goes to the ends.
+    The state ``<missing>`` may stand beside the intervals.
+
+    Examples
+    --------
+    >>> interval_codes(("[18, 40)", "[40, 80]"), np.array([3, 39.5, 40, 99])).tolist()
+    [0, 0, 1, 1]
+    >>> interval_codes(("young", "old"), np.array([3])) is None
+    True
+    """
+    begins = {}
+    for code, state in enumerate(states):
+        match = _INTERVAL.fullmatch(state)
+        begin = None if match is None else _decimal(match[1])
+        if begin is not None:
+            begins[code] = float(begin)
+        elif state != MISSING_LABEL:
+            return None
+    order = sorted(begins, key=begins.__getitem__)
+    place = np.searchsorted([begins[code] for code in order], numbers, side="right") - 1
+    return np.array(order)[np.maximum(place, 0)] if order else None
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Return the finite number that a text is, if it is one; decimals tell neighbouring large integers apart."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _numbers(name: str, labels: tuple[object, ...], states: tuple[str, ...]) -> Integers:
