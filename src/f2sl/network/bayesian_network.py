@@ -469,7 +469,9 @@ class BayesianNetwork:
         data : Table, data frame, dictionary of columns, or path
             One column for each node of the graph, in any order. A table that was opened by
             :func:`f2sl.open_table` is taken with the kinds, the bins and the states that it has: hand over
-            the one that the graph was learned from. All else is opened with the defaults.
+            the one that the graph was learned from. All else is opened with the defaults. Where values are
+            missing, each variable is fitted from the rows that have it and all of its parents; `notes` of the
+            network say how many these are.
         equivalent_sample_size : float
             The weight of the prior in rows. With 0 the estimate is that of maximum likelihood. Configurations
             of the parents of which the data say nothing get uniform probabilities; those with no more rows
@@ -482,7 +484,8 @@ class BayesianNetwork:
         Raises
         ------
         DataError
-            If the data do not fit the graph, or it has edges from numbers to states; all of them are named.
+            If the data do not fit the graph, it has edges from numbers to states, or no rows have a variable
+            and all of its parents; all of them are named.
 
         Examples
         --------
@@ -498,7 +501,12 @@ class BayesianNetwork:
 
         given = states.states if isinstance(states, BayesianNetwork) else states
         fitted = fit(graph, data, equivalent_sample_size, {} if given is None else given, cls._kinds)
-        return cls._of(BayesianNetwork(graph, *fitted[:2], equations=fitted[2]))
+        network = cls._of(BayesianNetwork(graph, *fitted[:2], equations=fitted[2]))
+        network.notes = fitted[3]
+        return network
+
+    notes: tuple[str, ...] = ()
+    """What to know about how the network was fitted, such as from how many rows; files do not keep it."""
 
     _kinds: ClassVar[str] = "auto"
     """What data are read as when a network of this class is fitted."""

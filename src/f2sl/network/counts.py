@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl._constants import AUTO
 from f2sl.errors import DataError, shown, unknown_name
 from f2sl.reading.encode import MISSING_LABEL
@@ -45,15 +45,16 @@ def cell_numbers(
 
 
 @contextmanager
-def table_of(data: Any, kinds: str | Mapping[str, str]) -> Iterator[Table]:
+def table_of(data: Any, kinds: str | Mapping[str, str], gaps: bool = False) -> Iterator[Table]:
     """Open a table with columns of these kinds, as a network needs it, for a ``with`` block.
 
-    One that was open before stays so.
+    One that was open before stays so. Missing values are refused, unless `gaps` are allowed.
     """
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
     table = open_for((STATES, NUMBER, MIXED), "a Bayesian network", data, min_variables=1, kinds=kinds)
-    table.refuse_gaps("a Bayesian network")
+    if not gaps:
+        table.refuse_gaps("a Bayesian network")
     with nullcontext() if table is data else table:
         yield table
 
@@ -89,6 +90,7 @@ class Families:
         self._codes = [table.column(i) for i in range(table.n_variables)]
         self._sizes = table.cardinalities.tolist()
         self._columns = columns_of(table, variables)
+        self._gaps = table.gaps
         for name, column in zip(variables, self._columns, strict=True):
             if (table.kinds[column] == STATES) != (name in states):
                 raise DataError(f"{table.told([column])}, and not what this variable of the network has")
@@ -106,22 +108,33 @@ class Families:
         """Return the numbers of states of some variables."""
         return tuple(self._shape[v] for v in variables)
 
-    def configurations(self, variables: Sequence[int]) -> Integers:
-        """Number the configuration of some variables with states in each row."""
-        number = np.zeros(len(self._codes[0]), np.int64)
+    def complete(self, variables: Sequence[int]) -> Mask | slice:
+        """Return which rows have values of all these variables."""
+        rows: Mask | slice = slice(None)
+        for column in (self._columns[v] for v in variables):
+            if self._gaps[column]:
+                codes, size = self._codes[column], self._sizes[column]
+                there = codes < size if size else ~np.isnan(codes)
+                rows = there if isinstance(rows, slice) else rows & there
+        return rows
+
+    def configurations(self, variables: Sequence[int], rows: Mask | slice = slice(None)) -> Integers:
+        """Number the configuration of some variables with states in each of the rows, which have them all."""
+        number = np.zeros(len(self._codes[0][rows]), np.int64)
         for v in variables:
-            number = number * self._shape[v] + self._numbers[v][self._codes[self._columns[v]]]
+            number = number * self._shape[v] + self._numbers[v][self._codes[self._columns[v]][rows]]
         return number
 
     def values(self, variable: int) -> Floats:
-        """Return the numbers of a variable."""
+        """Return the numbers of a variable, NaN where missing."""
         return np.asarray(self._codes[self._columns[variable]])
 
     def count(self, family: Sequence[int]) -> Integers:
-        """Return the counts of some variables, an axis for each."""
+        """Return the counts of some variables, an axis for each, in the rows that have all of them."""
         columns = [self._columns[variable] for variable in family]
         shape = [self._sizes[column] for column in columns]
-        cells = cell_numbers(self._codes, columns, self._sizes)
+        rows = self.complete(family)
+        cells = cell_numbers([self._codes[column][rows] for column in columns], range(len(columns)), shape)
         found = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
         counts = np.zeros([self._shape[variable] for variable in family], np.int64)
         counts[np.ix_(*(self._numbers[variable] for variable in family))] = found
@@ -207,7 +220,7 @@ def interval_codes(states: Sequence[str], numbers: Floats) -> Integers | None:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Return the finite number that a text is, if it is one; decimals tell neighbouring large integers apart."""
+    """Return the finite number that a text is, if any; decimals tell neighbouring large integers apart."""
     try:
         number = Decimal(text)
     except InvalidOperation:
