@@ -44,7 +44,8 @@ def fit(
 ) -> None:
     """Estimate the probabilities of a graph from a table, and save the network.
 
-    Read the table with the options that the graph was learned with.
+    Read the table with the options that the graph was learned with. Columns that the graph does not have are
+    not looked at.
     """
     with in_terms_of_flags():
         if out is None:
@@ -65,6 +66,8 @@ def fit(
             "a Bayesian network",
             reading.data,
             reading.jobs,
+            only=known.nodes,
+            min_variables=1,
             **reading.options(),
         )
         with table:

@@ -167,8 +167,8 @@ def code_of(states: Sequence[str], label: object) -> int | None:
     text = str(label)
     if text in states:
         return states.index(text)
-    found = text.casefold()
-    plain: list[Any] = [state.casefold() for state in states]
+    found: object = text.casefold()
+    plain: list[object] = [state.casefold() for state in states]
     if found not in TRUTH_VALUES:
         number = _decimal(text)
         if number is None:

@@ -73,7 +73,7 @@ def fit(
                 "values are missing, and no rows have a variable and all of its parents, or the variable "
                 f"does not vary in them: {shown_list(too_few)}; remove edges, or leave variables out"
             )
-    notes = ()
+    notes: tuple[str, ...] = ()
     if min(n_rows, default=0) < table.n_rows:
         told = f"each variable is fitted from the rows that have it and its parents, {min(n_rows):,} to"
         notes = (f"values are missing: {told} {max(n_rows):,} of {table.n_rows:,}",)
