@@ -126,6 +126,20 @@ def test_predictions(folder, tmp_path, capsys):
     assert pd.read_parquet(out)["y"].tolist() == pytest.approx([1, 0, 0])
 
 
+def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
+    import pyarrow.parquet as pq
+
+    graph = f2sl.DAG(["a", "b"], [("a", "b")])
+    data = {"a": [True, False, True], "b": [False, True, False]}
+    f2sl.BayesianNetwork.fit(graph, data, 0).save(tmp_path / "net.bif")
+    (tmp_path / "new.csv").write_text("a\nTrue\nFalse\n")
+    asked = ["predict", str(tmp_path / "net.bif"), str(tmp_path / "new.csv"), "b"]
+    assert main(asked) == 0
+    assert capsys.readouterr().out.replace('"', "").split() == ["b", "False", "True"]
+    assert main([*asked, "--out", str(tmp_path / "b.parquet")]) == 0
+    assert pq.read_table(tmp_path / "b.parquet")["b"].to_pylist() == [False, True]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -83,7 +83,9 @@ class TestParts:
 
     def test_numbers_are_no_parents_of_states(self):
         graph = f2sl.DAG([*"abcd"], [("a", "b"), ("c", "d"), ("a", "c")])
-        with pytest.raises(f2sl.DataError, match=r"from numbers to states: a -> b, c -> d;.*bins=5"):
+        with pytest.raises(
+            f2sl.DataError, match=r"from numbers to states: a -> b, c -> d;.*bins=\{'c': 5, 'a': 5\}"
+        ):
             BayesianNetwork(
                 graph, {"b": [0, 1], "d": [0, 1]}, {"b": 1, "d": 1}, equations={"a": SUN, "c": (0, [1], 1)}
             )
@@ -313,6 +315,14 @@ class TestFit:
         data = {"x": [0.5, 0.5, 7, 8], "y": [1.5, 2.5, None, None]}
         fitted = BayesianNetwork.fit(f2sl.DAG([*"xy"], [("x", "y")]), data).equations["y"]
         assert_allclose([fitted.intercepts, fitted.coefficients[0], fitted.variances], [2, 0, 0.25])
+
+    def test_a_learned_graph_is_fitted_from_its_own_columns(self):
+        rows = f2sl.load_example("asia").iloc[:500]
+        model = f2sl.F2SLs().fit(rows)
+        more = rows.assign(day=pd.Timestamp("2020-01-01"))
+        assert model.network(more) == model.network(rows)
+        other = rows.set_axis([f"{name}!" for name in rows], axis=1)
+        assert model.network(other, names=list(rows)) == model.network(rows)
 
     def test_edges_from_numbers_to_states_are_named(self):
         frame = weather().sample(50, seed=1)

@@ -78,6 +78,8 @@ def predict(
     if probabilities:
         table = pa.table(list(map(pa.array, found.T)), names=list(known.states[target]))
     else:
+        if found.dtype == bool and (out is None or ".csv" in out.suffixes):
+            found = found.astype(str)  # as pandas and the network write it, and not Arrow's true
         table = pa.table([pa.array(found.tolist())], names=[target])
     if out is None:
         sys.stdout.write(table_bytes(table, Path("predicted.csv")).decode())
