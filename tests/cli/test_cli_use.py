@@ -46,6 +46,47 @@ def test_undirected_edges_are_directed_and_said_to_be(folder, capsys):
     assert f2sl.load_network(out).graph.adjacent("e") == ["f"]
 
 
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_columns_that_are_not_the_graphs_are_not_looked_at(folder, tmp_path, capsys, engine):
+    """An index, dates and lists of names would be refused, or make the table another one."""
+    import pandas as pd
+
+    frame = pd.read_csv(folder / "data.csv")
+    frame.insert(2, "day", pd.date_range("2020-01-01", periods=len(frame)))
+    frame["name"] = [f"p{i} x" for i in range(len(frame))]
+    frame.to_csv(tmp_path / "more.csv")
+    out, data = tmp_path / "net.bif", str(tmp_path / "more.csv")
+    fit = ["fit", str(folder / "graph.json"), data, "--out", str(out), "--equivalent-sample-size", "0"]
+    assert main([*fit, "--engine", engine]) == 0
+    assert "note" not in capsys.readouterr().out
+    assert f2sl.load_network(out) == f2sl.load_network(folder / "net.bif")
+    assert main(["predict", str(out), data, "b", "--out", str(tmp_path / "b.csv")]) == 0
+    told = capsys.readouterr().err
+    assert re.fullmatch(r"note: columns that are no variables of the network left out: .*day, name\n", told)
+    assert main(["show", str(out), "--data", data, "--out", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "400 rows" in page
+    assert "<title>net" in page  # and not unknown, as BIF has it
+
+
+def test_a_pdag_without_undirected_edges_has_none_to_direct(folder, tmp_path, capsys):
+    f2sl.PDAG([*"abcdef"], [("a", "c"), ("b", "c"), ("e", "f")]).save(tmp_path / "graph.json")
+    fit = ["fit", str(tmp_path / "graph.json"), str(folder / "data.csv"), "--out", str(tmp_path / "x.bif")]
+    assert main(fit) == 0
+    assert "note:" not in capsys.readouterr().out
+
+
+def test_a_graph_with_edges_from_numbers_to_states_is_fitted_as_the_error_says(tmp_path):
+    """The number that the cut one depends on is cut as well: it has states for children now."""
+    rows = "".join(f"{i * 1.5},{(i * 7) % 10 + 0.25},{'uv'[i % 2]}\n" for i in range(10))
+    (tmp_path / "mixed.csv").write_text(f"w,x,s\n{rows}")
+    f2sl.DAG([*"wxs"], [("w", "x"), ("x", "s")]).save(tmp_path / "graph.json")
+    bins = ["--bins", "x=5", "--bins", "w=5"]
+    learned("fit", tmp_path / "graph.json", tmp_path / "mixed.csv", *bins, "--out", tmp_path / "net.bif")
+    network = f2sl.load_network(tmp_path / "net.bif")
+    assert [len(network.states[name]) for name in "wxs"] == [5, 5, 2]
+
+
 def test_answers_as_json(folder, capsys):
     asked = ["query", str(folder / "net.bif"), "a", "f", "--do", "c=1", "--given", "e=1", "--json"]
     assert main(asked) == 0
@@ -85,6 +126,20 @@ def test_predictions(folder, tmp_path, capsys):
     assert pd.read_parquet(out)["y"].tolist() == pytest.approx([1, 0, 0])
 
 
+def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
+    import pyarrow.parquet as pq
+
+    graph = f2sl.DAG(["a", "b"], [("a", "b")])
+    data = {"a": [True, False, True], "b": [False, True, False]}
+    f2sl.BayesianNetwork.fit(graph, data, 0).save(tmp_path / "net.bif")
+    (tmp_path / "new.csv").write_text("a\nTrue\nFalse\n")
+    asked = ["predict", str(tmp_path / "net.bif"), str(tmp_path / "new.csv"), "b"]
+    assert main(asked) == 0
+    assert capsys.readouterr().out.replace('"', "").split() == ["b", "False", "True"]
+    assert main([*asked, "--out", str(tmp_path / "b.parquet")]) == 0
+    assert pq.read_table(tmp_path / "b.parquet")["b"].to_pylist() == [False, True]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -93,6 +148,7 @@ def test_predictions(folder, tmp_path, capsys):
         (["query", "net.bif", "a", "--given", "x=y"], "--given: unknown variable 'x'"),
         (["query", "net.bif", "a", "--do", "c=1", "--do", "c=0"], "--do is given twice for 'c'"),
         (["query", "net.bif", "a", "--given", "c=maybe"], "--given: unknown state of 'c' 'maybe'"),
+        (["query", "net.bif", "a", "--do", "c=1", "--given", "c=1"], "given both by --given and --do: 'c'"),
         (["query", "none.bif", "a"], "cannot read none.bif"),
         (["fit", "graph.json", "data.csv"], "nothing to write: give --out FILE.bif"),
         (
@@ -104,14 +160,21 @@ def test_predictions(folder, tmp_path, capsys):
         (["predict", "net.bif", "data.csv", "g"], "unknown variable 'g'"),
         (
             ["predict", "net.bif", "odd.csv", "a"],
-            "columns that are no variables of the network: id; .* --drop id",
+            "no column is a variable of the network: it has a, b, c, d, e, f, and the table id, z",
+        ),
+        (["fit", "graph.json", "odd.csv", "--out", "x.bif"], "none of the columns id, z is one of a, b, c"),
+        (
+            ["fit", "crossing.json", "mixed.csv", "--out", "x.json"],
+            "edges from numbers to states: x -> s; .* with --bins x=5 --bins w=5, say, .*--require 's -> x'",
         ),
         (["predict", "net.bif", "data.csv", "a", "--out", "net.bif"], "cannot write net.bif"),
     ],
 )
 def test_what_is_wrong_is_one_line(folder, monkeypatch, capsys, arguments, told):
     monkeypatch.chdir(folder)
-    (folder / "odd.csv").write_text("id,b\n1,n\n2,y\n")
+    (folder / "odd.csv").write_text("id,z\n1,n\n2,y\n")
+    (folder / "mixed.csv").write_text("w,x,s\n1.5,2.5,u\n2.5,2.75,v\n0.5,1.25,u\n")
+    f2sl.DAG([*"wxs"], [("w", "x"), ("x", "s")]).save(folder / "crossing.json")
     before = sorted(path.name for path in folder.iterdir())
     assert main(arguments) == 2
     error = capsys.readouterr().err

@@ -129,8 +129,73 @@ def test_truth_values_and_numbers_as_states_are_understood():
         graph, {"a": ["FALSE", "TRUE"], "b": ["1", "2"]}, {"a": [0.5, 0.5], "b": [[1, 0], [0, 1]]}
     )
     assert network.predict({"b": [1, 2.0, None]}, "a").tolist() == ["FALSE", "TRUE", "FALSE"]
-    assert network.predict({"a": [True, False]}, "b").tolist() == ["2", "1"]
-    assert network.query("b", {"a": True}) == {"1": 0.0, "2": 1.0}
+    for two in (2, 2.0, np.float64(2), "2", "2.0"):
+        assert network.query("a", {"b": two}) == {"FALSE": 0.0, "TRUE": 1.0}
+    assert network.query("b", {"a": np.True_}) == {"1": 0.0, "2": 1.0}
+    assert network.most_probable({"b": 2.0}).values == {"a": "TRUE"}
+    with pytest.raises(OptionError, match="unknown state of 'b' 3"):
+        network.query("a", {"b": 3})
+
+
+@pytest.mark.parametrize(
+    ("states", "column", "expected"),
+    [
+        (["False", "True"], None, [False, True]),
+        (["FALSE", "TRUE"], None, ["FALSE", "TRUE"]),
+        (["FALSE", "TRUE"], [True, True], [False, True]),
+        (["False", "True"], ["True", "False"], ["False", "True"]),
+        (["1", "2"], None, [1, 2]),
+        (["1", "2"], [2.0, None], [1, 2]),
+        (["1", "2"], ["1", "2"], ["1", "2"]),
+        (["0.5", "2.0"], None, [0.5, 2.0]),
+        (["01", "2"], None, ["01", "2"]),
+        (["nan", "inf"], None, ["nan", "inf"]),
+    ],
+)
+def test_predictions_have_the_type_of_the_column(states, column, expected):
+    """The network is a copy, so that the first state of one is that of the other."""
+    network = f2sl.BayesianNetwork(
+        f2sl.DAG(["a", "b"], [("a", "b")]),
+        {"a": ["u", "v"], "b": states},
+        {"a": [0.5, 0.5], "b": [[1, 0], [0, 1]]},
+    )
+    data = {"a": ["u", "v"], **({} if column is None else {"b": column})}
+    found = network.predict(data, "b").tolist()
+    assert found == expected
+    assert [*map(type, found)] == [*map(type, expected)]
+
+
+def test_numbers_are_put_into_intervals(tmp_path):
+    """Intervals in any order, with one that is empty between 30 and 40, beside a state for missing values."""
+    intervals = ["[40, 80]", "[-1.5, 18)", "<missing>", "[18, 30)"]
+    network = f2sl.BayesianNetwork(
+        f2sl.DAG(["age", "b"], [("age", "b")]),
+        {"age": intervals, "b": ["old", "young", "none", "mid"]},
+        {"age": [0.4, 0.1, 0.2, 0.3], "b": np.eye(4)},
+    )
+    places = {-9: "young", 17.99: "young", 18: "mid", 29: "mid", 35: "mid", 40: "old", 80: "old", 99.5: "old"}
+    for number, expected in places.items():
+        for value in (number, str(number), np.float64(number)):
+            assert network.query("b", {"age": value})[expected] == 1
+    assert network.query("b", do={"age": 20})["mid"] == 1
+    for data in ({"age": [*places, None]}, {"age": [*map(str, places), "<missing>"]}):
+        found = network.predict(data, "b").tolist()
+        assert found[:-1] == [*places.values()]
+    assert found[-1] == "none"
+    assert network.predict({"age": [None, 20]}, "b").tolist() == ["old", "mid"]
+    with pytest.raises(DataError, match="column 'age': not all of its numbers are finite"):
+        network.predict({"age": [1.5, np.inf]}, "b")
+    with pytest.raises(OptionError, match="unknown state of 'age' True"):
+        network.query("b", {"age": True})
+
+
+def test_a_network_fitted_with_bins_takes_raw_rows():
+    frame = {"x": [0.25, 1.5, 2.25, 3.0, 7.5, 9.0], "y": ["a", "a", "b", "b", "c", "c"]}
+    with f2sl.open_table(frame, bins=3) as table:
+        network = f2sl.BayesianNetwork.fit(f2sl.DAG(["x", "y"], [("x", "y")]), table, 0)
+        assert network.predict(table, "y").tolist() == frame["y"]
+    assert network.predict(frame, "y").tolist() == frame["y"]
+    assert network.predict(f2sl.open_table({"x": frame["x"]}), "y").tolist() == frame["y"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +228,7 @@ def test_all_that_is_wrong_with_a_question_is_told_at_once():
     for told in (
         "unknown state of 'wet' 'dri'",
         "unknown variable 'rian'; did you mean 'rain'",
-        "'wet' is evidence",
+        "'wet' is given both as evidence and by do",
     ):
         assert told in str(error.value)
     network = build(SPRINKLER)

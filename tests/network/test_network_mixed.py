@@ -8,6 +8,7 @@ from itertools import product
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import f2sl
+from f2sl.errors import DataError
 from f2sl.network import BayesianNetwork, observed_as_numbers
 from f2sl.network.sampling import sample_table
 
@@ -81,7 +83,9 @@ class TestParts:
 
     def test_numbers_are_no_parents_of_states(self):
         graph = f2sl.DAG([*"abcd"], [("a", "b"), ("c", "d"), ("a", "c")])
-        with pytest.raises(f2sl.DataError, match=r"from numbers to states: a -> b, c -> d;.*bins=5"):
+        with pytest.raises(
+            f2sl.DataError, match=r"from numbers to states: a -> b, c -> d;.*bins=\{'c': 5, 'a': 5\}"
+        ):
             BayesianNetwork(
                 graph, {"b": [0, 1], "d": [0, 1]}, {"b": 1, "d": 1}, equations={"a": SUN, "c": (0, [1], 1)}
             )
@@ -267,6 +271,58 @@ class TestFit:
                 for state in ("no", "yes")  # as a CSV file has them
             ]
         )
+
+    @pytest.mark.parametrize("engine", ["memory", "stream"])
+    def test_each_family_is_fitted_from_the_rows_that_have_it(self, engine, tmp_path):
+        """Counts and least squares by pandas and NumPy, of the rows that a family has."""
+        rng = np.random.default_rng(5)
+        frame = pd.DataFrame({"a": rng.choice(["u", "v"], 60), "x": rng.normal(0, 1, 60)})
+        frame["b"] = np.where(rng.random(60) < 0.8, frame["a"], "w")
+        frame["y"] = frame["x"] * 2 + (frame["a"] == "u") + rng.normal(0, 1, 60)
+        frame = frame.mask(rng.random(frame.shape) < 0.2)
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        graph = f2sl.DAG(list(frame), [("a", "b"), ("a", "y"), ("x", "y")])
+        with f2sl.open_table(tmp_path / "rows.csv", engine=engine) as table:
+            fitted = BayesianNetwork.fit(graph, table, 0)
+        shares = pd.crosstab(frame["a"], frame["b"], normalize="index")  # of rows that have both
+        assert_allclose(fitted.tables["b"], shares.loc[["u", "v"], ["u", "v", "w"]])
+        assert_allclose(fitted.tables["a"], frame["a"].value_counts(normalize=True)[["u", "v"]])
+        assert_allclose(fitted.equations["x"].intercepts, frame["x"].mean())
+        assert_allclose(fitted.equations["x"].variances, frame["x"].var(ddof=0))
+        for i, state in enumerate("uv"):
+            rows = frame[frame["a"] == state][["x", "y"]].dropna()
+            (slope, intercept), residual, *_ = np.polyfit(rows["x"], rows["y"], 1, full=True)
+            found = [part[i].item() for part in fitted.equations["y"]]
+            assert_allclose(found, [intercept, slope, residual[0] / len(rows)])
+        sizes = [len(frame[[name, *fitted.parents(name)]].dropna()) for name in frame]
+        told = f"the rows that have it and its parents, {min(sizes)} to {max(sizes)} of 60"
+        assert [told in note for note in fitted.notes] == [True]
+        assert BayesianNetwork.fit(graph, frame.dropna()).notes == ()
+
+    def test_families_without_rows_are_named(self):
+        graph = f2sl.DAG([*"abxy"], [("a", "b"), ("x", "y")])
+        data = {
+            "a": ["u", "v", None, None],
+            "b": [None, None, "u", "v"],
+            "x": [0.5, 1.5, None, 2],
+            "y": [3, 3, 4.5, 3],
+        }
+        with pytest.raises(
+            DataError, match=r"do.* not vary in them: b \(parents a\): 0 rows, y \(parents x\): 3 rows"
+        ):
+            BayesianNetwork.fit(graph, data)
+        # The parent does not vary where the child is known, and says nothing.
+        data = {"x": [0.5, 0.5, 7, 8], "y": [1.5, 2.5, None, None]}
+        fitted = BayesianNetwork.fit(f2sl.DAG([*"xy"], [("x", "y")]), data).equations["y"]
+        assert_allclose([fitted.intercepts, fitted.coefficients[0], fitted.variances], [2, 0, 0.25])
+
+    def test_a_learned_graph_is_fitted_from_its_own_columns(self):
+        rows = f2sl.load_example("asia").iloc[:500]
+        model = f2sl.F2SLs().fit(rows)
+        more = rows.assign(day=pd.Timestamp("2020-01-01"))
+        assert model.network(more) == model.network(rows)
+        other = rows.set_axis([f"{name}!" for name in rows], axis=1)
+        assert model.network(other, names=list(rows)) == model.network(rows)
 
     def test_edges_from_numbers_to_states_are_named(self):
         frame = weather().sample(50, seed=1)

@@ -44,7 +44,8 @@ def fit(
 ) -> None:
     """Estimate the probabilities of a graph from a table, and save the network.
 
-    Read the table with the options that the graph was learned with.
+    Read the table with the options that the graph was learned with. Columns that the graph does not have are
+    not looked at.
     """
     with in_terms_of_flags():
         if out is None:
@@ -57,7 +58,6 @@ def fit(
         check_distinct(out, [graph, *([] if reading.place is None else [reading.place])])
         reading.check()
         known = load_any_graph(graph)
-        from f2sl.graph import DAG
         from f2sl.network.fitting import fit_learned
         from f2sl.reading.open import open_for
 
@@ -66,6 +66,8 @@ def fit(
             "a Bayesian network",
             reading.data,
             reading.jobs,
+            only=known.nodes,
+            min_variables=1,
             **reading.options(),
         )
         with table:
@@ -77,8 +79,8 @@ def fit(
         variables, edges = count(len(network.variables), "variable"), count(network.graph.n_edges, "edge")
         told = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
         print(f"wrote {printable(out)}: {told}, from {count(table.n_rows, 'row')}")
-        if not isinstance(known, DAG):
+        if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")
-        for note in table.notes:
+        for note in (*table.notes, *network.notes):
             output.show(f"note: {as_flags(note)}")

@@ -370,8 +370,8 @@ def as_flags(text: str) -> str:
 
     Examples
     --------
-    >>> as_flags('kinds={"x": "number"}, bins=5, missing="drop", memory=')
-    '--number x, --bins 5, --missing drop, --memory'
+    >>> as_flags('kinds={"x": "number"}, bins=5, bins={"x": 4}, missing="drop", memory=')
+    '--number x, --bins 5, --bins x=4, --missing drop, --memory'
     """
 
     def flag(assigned: re.Match[str]) -> str:
@@ -383,6 +383,8 @@ def as_flags(text: str) -> str:
             return f"--{value}-aliases"
         if option == "kinds" and isinstance(value, dict):
             return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
+        if isinstance(value, dict):
+            value = [f"{column}={number}" for column, number in value.items()]
         values = value if isinstance(value, list) else [value]
         return " ".join(f"--{option} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 

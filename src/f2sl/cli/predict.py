@@ -13,6 +13,7 @@ from f2sl.cli.help import examples
 from f2sl.cli.options import OUTPUT, DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags
 from f2sl.cli.output import count, printable
 from f2sl.cli.query import Network
+from f2sl.errors import DataError, shown_list
 
 EXAMPLES = examples(
     "f2sl predict net.bif new.csv outcome --out predicted.csv",
@@ -45,7 +46,8 @@ def predict(
 ) -> None:
     """Predict one variable for each row of new data: its most probable state, or its mean.
 
-    Columns may be missing, and values too. A column of the target itself is not looked at.
+    Columns may be missing, and values too; others than the network's are left out. Of a column of
+    the target only the type matters.
     """
     with in_terms_of_flags():
         from f2sl.network.bundled import load_network
@@ -61,12 +63,23 @@ def predict(
             check_distinct(out, [Path(network), Path(data)])
         known = load_network(network)
         rows, _ = read_files(data_files(data, text_options(delimiter, True, encoding, None, na or ())))
-        found = known.predict(rows, target, probabilities=probabilities, drop=drop or ())
+        left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]
+        if len(left_out) == rows.num_columns:
+            told = f"it has {shown_list(known.variables)}, and the table {shown_list(left_out)}"
+            raise DataError(f"no column is a variable of the network: {told}")
+        found = known.predict(
+            rows.drop_columns(left_out), target, probabilities=probabilities, drop=drop or ()
+        )
+        if left_out and not quiet:
+            told = printable(shown_list(left_out))
+            print(f"note: columns that are no variables of the network left out: {told}", file=sys.stderr)
     import pyarrow as pa
 
     if probabilities:
         table = pa.table(list(map(pa.array, found.T)), names=list(known.states[target]))
     else:
+        if found.dtype == bool and (out is None or ".csv" in out.suffixes):
+            found = found.astype(str)  # as pandas and the network write it, and not Arrow's true
         table = pa.table([pa.array(found.tolist())], names=[target])
     if out is None:
         sys.stdout.write(table_bytes(table, Path("predicted.csv")).decode())

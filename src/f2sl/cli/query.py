@@ -62,6 +62,9 @@ def query(
         evidence, setting = (
             parse_values(flag, texts, asked) for flag, texts in (("--given", given), ("--do", do))
         )
+        both = [repr(name) for name in evidence if name in setting]
+        if both:
+            raise OptionError(f"given both by --given and --do: {', '.join(both)}")
         answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
         best = asked.most_probable(evidence, setting) if most_probable else None
     told = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]

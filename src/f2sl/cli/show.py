@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,6 +57,12 @@ def show(
         what = load_graph_or_network(graph)
         other = None if truth is None else load_any_graph(truth)
         table = None if data is None else str(data)
-        save_page(what, out, truth=other, data=table, title=getattr(what, "name", "") or graph.stem)
+        save_page(what, out, truth=other, data=table, title=_title(what, graph))
     if not quiet:
         print(f"wrote {output.printable(out)}: open it in a browser")
+
+
+def _title(what: Any, graph: Path) -> str:
+    """Return the name of a network, or of its file; files of networks without one say unknown."""
+    name = str(getattr(what, "name", ""))
+    return name if name not in ("", "unknown") else graph.stem

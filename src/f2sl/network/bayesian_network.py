@@ -342,7 +342,9 @@ class BayesianNetwork:
         variables : str or sequence of str
             One variable, or several that have states.
         evidence : mapping of str to state or number, optional
-            What was observed.
+            What was observed. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
+            ``"3"``. Where the states are intervals such as ``"[18, 40)"``, a number stands for the last that
+            begins at it or below it, and for the first if it is below all.
         do : mapping of str to state or number, optional
             What was set from outside, whatever its causes: ``do={"treatment": "yes"}``.
 
@@ -409,8 +411,8 @@ class BayesianNetwork:
         Parameters
         ----------
         data : Table, data frame, dictionary of columns, or path
-            Columns are variables of the network; not all need to be there, and values may be missing. One of
-            the target itself is not looked at.
+            Columns are variables of the network; not all need to be there, and values may be missing. Numbers
+            are put into intervals as in :meth:`query`. Of a column of the target only the type matters.
         target : str
             The variable to predict.
         probabilities : bool
@@ -422,6 +424,8 @@ class BayesianNetwork:
         -------
         ndarray
             For each row the most probable state, of equally probable ones the first, or the mean of a number.
+            States are booleans or numbers if all of the variable's states are written as such, otherwise
+            strings; they are strings as well if the data have a column of the target that holds strings.
             With `probabilities` an array of shape (rows, states).
 
         Raises
@@ -465,7 +469,9 @@ class BayesianNetwork:
         data : Table, data frame, dictionary of columns, or path
             One column for each node of the graph, in any order. A table that was opened by
             :func:`f2sl.open_table` is taken with the kinds, the bins and the states that it has: hand over
-            the one that the graph was learned from. All else is opened with the defaults.
+            the one that the graph was learned from. All else is opened with the defaults. Where values are
+            missing, each variable is fitted from the rows that have it and all of its parents; `notes` of the
+            network say how many these are.
         equivalent_sample_size : float
             The weight of the prior in rows. With 0 the estimate is that of maximum likelihood. Configurations
             of the parents of which the data say nothing get uniform probabilities; those with no more rows
@@ -478,7 +484,8 @@ class BayesianNetwork:
         Raises
         ------
         DataError
-            If the data do not fit the graph, or it has edges from numbers to states; all of them are named.
+            If the data do not fit the graph, it has edges from numbers to states, or no rows have a variable
+            and all of its parents; all of them are named.
 
         Examples
         --------
@@ -494,7 +501,12 @@ class BayesianNetwork:
 
         given = states.states if isinstance(states, BayesianNetwork) else states
         fitted = fit(graph, data, equivalent_sample_size, {} if given is None else given, cls._kinds)
-        return cls._of(BayesianNetwork(graph, *fitted[:2], equations=fitted[2]))
+        network = cls._of(BayesianNetwork(graph, *fitted[:2], equations=fitted[2]))
+        network.notes = fitted[3]
+        return network
+
+    notes: tuple[str, ...] = ()
+    """What to know about how the network was fitted, such as from how many rows; files do not keep it."""
 
     _kinds: ClassVar[str] = "auto"
     """What data are read as when a network of this class is fitted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from math import prod
 from typing import Any, NamedTuple
@@ -94,9 +95,19 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
     wrong = [(a, b) for a, b in graph.directed_edges if a in numbers and b not in numbers]
     if wrong:
         told = shown_list([f"{a} -> {b}" for a, b in wrong])
+        cut: dict[str, int] = {}
+        waiting = [a for a, _ in wrong]
+        while waiting:  # what is cut has states, which have no numbers for parents either
+            name = waiting.pop()
+            if name not in cut:
+                cut[name] = 5
+                waiting += [parent for parent in graph.parents(name) if parent in numbers]
+        bins = cut if len(cut) <= 3 and "}" not in "".join(cut) else 5
+        a, b = wrong[0]
         raise DataError(
             f"edges from numbers to states: {told}; a network has probabilities of states given states "
-            "alone: turn these edges round, or cut the numbers into states with bins=5, say"
+            f"alone: cut these numbers, and those that they depend on, into states with bins={bins}, say, or "
+            f"learn with these edges turned round (f2sl learn TABLE --require {shlex.quote(f'{b} -> {a}')})"
         )
 
 

@@ -5,20 +5,24 @@ Cells are numbered as the entries of a probability table are: the last variable'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl._constants import AUTO
 from f2sl.errors import DataError, shown, unknown_name
+from f2sl.reading.encode import MISSING_LABEL
 from f2sl.reading.open import open_for
 from f2sl.table import NUMBER, STATES, Table
 from f2sl.table.column import MIXED
 
+_INTERVAL = re.compile(r"\[([^\s,]+), [^\s,]+[)\]]")
 TRUTH_VALUES = ("true", "false")
 """What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
 
@@ -41,15 +45,16 @@ def cell_numbers(
 
 
 @contextmanager
-def table_of(data: Any, kinds: str | Mapping[str, str]) -> Iterator[Table]:
+def table_of(data: Any, kinds: str | Mapping[str, str], gaps: bool = False) -> Iterator[Table]:
     """Open a table with columns of these kinds, as a network needs it, for a ``with`` block.
 
-    One that was open before stays so.
+    One that was open before stays so. Missing values are refused, unless `gaps` are allowed.
     """
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
     table = open_for((STATES, NUMBER, MIXED), "a Bayesian network", data, min_variables=1, kinds=kinds)
-    table.refuse_gaps("a Bayesian network")
+    if not gaps:
+        table.refuse_gaps("a Bayesian network")
     with nullcontext() if table is data else table:
         yield table
 
@@ -85,6 +90,7 @@ class Families:
         self._codes = [table.column(i) for i in range(table.n_variables)]
         self._sizes = table.cardinalities.tolist()
         self._columns = columns_of(table, variables)
+        self._gaps = table.gaps
         for name, column in zip(variables, self._columns, strict=True):
             if (table.kinds[column] == STATES) != (name in states):
                 raise DataError(f"{table.told([column])}, and not what this variable of the network has")
@@ -102,22 +108,33 @@ class Families:
         """Return the numbers of states of some variables."""
         return tuple(self._shape[v] for v in variables)
 
-    def configurations(self, variables: Sequence[int]) -> Integers:
-        """Number the configuration of some variables with states in each row."""
-        number = np.zeros(len(self._codes[0]), np.int64)
+    def complete(self, variables: Sequence[int]) -> Mask | slice:
+        """Return which rows have values of all these variables."""
+        rows: Mask | slice = slice(None)
+        for column in (self._columns[v] for v in variables):
+            if self._gaps[column]:
+                codes, size = self._codes[column], self._sizes[column]
+                there = codes < size if size else ~np.isnan(codes)
+                rows = there if isinstance(rows, slice) else rows & there
+        return rows
+
+    def configurations(self, variables: Sequence[int], rows: Mask | slice = slice(None)) -> Integers:
+        """Number the configuration of some variables with states in each of the rows, which have them all."""
+        number = np.zeros(len(self._codes[0][rows]), np.int64)
         for v in variables:
-            number = number * self._shape[v] + self._numbers[v][self._codes[self._columns[v]]]
+            number = number * self._shape[v] + self._numbers[v][self._codes[self._columns[v]][rows]]
         return number
 
     def values(self, variable: int) -> Floats:
-        """Return the numbers of a variable."""
+        """Return the numbers of a variable, NaN where missing."""
         return np.asarray(self._codes[self._columns[variable]])
 
     def count(self, family: Sequence[int]) -> Integers:
-        """Return the counts of some variables, an axis for each."""
+        """Return the counts of some variables, an axis for each, in the rows that have all of them."""
         columns = [self._columns[variable] for variable in family]
         shape = [self._sizes[column] for column in columns]
-        cells = cell_numbers(self._codes, columns, self._sizes)
+        rows = self.complete(family)
+        cells = cell_numbers([self._codes[column][rows] for column in columns], range(len(columns)), shape)
         found = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
         counts = np.zeros([self._shape[variable] for variable in family], np.int64)
         counts[np.ix_(*(self._numbers[variable] for variable in family))] = found
@@ -138,19 +155,77 @@ def columns_of(table: Table, names: Sequence[str]) -> list[int]:
 
 
 def code_of(states: Sequence[str], label: object) -> int | None:
-    """Return the number of the state that a label stands for, if it is one; TRUE and True are the same.
+    """Return the number of the state that a label stands for, if it is one.
+
+    TRUE and True are the same, and so are numbers however they are written: 3, 3.0 and "3".
 
     Examples
     --------
-    >>> code_of(("no", "TRUE"), True), code_of(("no", "yes"), "maybe")
-    (1, None)
+    >>> code_of(("no", "TRUE"), True), code_of(("no", "yes"), "maybe"), code_of(("2", "3"), 3.0)
+    (1, None, 1)
     """
     text = str(label)
     if text in states:
         return states.index(text)
-    plain = [state.casefold() for state in states]
-    found = text.casefold()
-    return plain.index(found) if found in TRUTH_VALUES and plain.count(found) == 1 else None
+    found: object = text.casefold()
+    plain: list[object] = [state.casefold() for state in states]
+    if found not in TRUTH_VALUES:
+        number = _decimal(text)
+        if number is None:
+            return None
+        found, plain = number, [_decimal(state) for state in states]
+    return plain.index(found) if plain.count(found) == 1 else None
+
+
+def placed_code(states: Sequence[str], value: object) -> int | None:
+    """Return the number of the state that a value stands for, or of the interval that holds it, if any.
+
+    Examples
+    --------
+    >>> placed_code(("[18, 40)", "[40, 80]"), 39.5), placed_code(("[18, 40)", "[40, 80]"), "old")
+    (0, None)
+    """
+    code, number = code_of(states, value), _decimal(str(value))
+    if code is None and number is not None:
+        placed = interval_codes(states, np.array([float(number)]))
+        code = None if placed is None else int(placed[0])
+    return code
+
+
+def interval_codes(states: Sequence[str], numbers: Floats) -> Integers | None:
+    """Return the state whose interval holds each number; None if the states are no intervals.
+
+    Intervals are written as ``bins`` labels them, ``[18, 40)``. A number belongs to the last interval that
+    begins at it or below it, and to the first one if it is below all: what lies outside goes to the ends.
+    The state ``<missing>`` may stand beside the intervals.
+
+    Examples
+    --------
+    >>> interval_codes(("[18, 40)", "[40, 80]"), np.array([3, 39.5, 40, 99])).tolist()
+    [0, 0, 1, 1]
+    >>> interval_codes(("young", "old"), np.array([3])) is None
+    True
+    """
+    begins = {}
+    for code, state in enumerate(states):
+        match = _INTERVAL.fullmatch(state)
+        begin = None if match is None else _decimal(match[1])
+        if begin is not None:
+            begins[code] = float(begin)
+        elif state != MISSING_LABEL:
+            return None
+    order = sorted(begins, key=begins.__getitem__)
+    place = np.searchsorted([begins[code] for code in order], numbers, side="right") - 1
+    return np.array(order)[np.maximum(place, 0)] if order else None
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Return the finite number that a text is, if any; decimals tell neighbouring large integers apart."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def _numbers(name: str, labels: tuple[object, ...], states: tuple[str, ...]) -> Integers:

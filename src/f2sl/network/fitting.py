@@ -10,6 +10,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import not_negative
+from f2sl.errors import DataError, shown_list
 from f2sl.graph import DAG, PDAG
 from f2sl.network.checks import Equation, check_dag, check_edges, check_nodes, check_size, checked_states
 from f2sl.network.counts import Families, columns_of, table_of
@@ -23,19 +24,19 @@ LEAST_VARIANCE = 1e-12
 COLLINEAR = 1e-10
 """Directions in which the parents vary less than by this share of the most do not count."""
 
-Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation]]
+Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation], tuple[str, ...]]
 
 
 def fit(
     graph: DAG, data: Any, equivalent_sample_size: float, states: Mapping[str, Sequence[Any]], kinds: str
 ) -> Fitted:
-    """Estimate parameters (see ``BayesianNetwork.fit``); return states, tables and equations."""
+    """Estimate parameters (see ``BayesianNetwork.fit``); return states, tables, equations and notes."""
     check_dag(graph)
     check_nodes("states", states, graph)
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
     names = graph.nodes
     number = {name: i for i, name in enumerate(names)}
-    with table_of(data, STATES if states and len(states) == len(names) else kinds) as table:
+    with table_of(data, STATES if states and len(states) == len(names) else kinds, gaps=True) as table:
         listed = {
             name: checked_states(name, states.get(name, table.states[column]))
             for name, column in zip(names, columns_of(table, names), strict=True)
@@ -44,19 +45,39 @@ def fit(
         check_edges(graph, [name for name in names if name not in listed])
         families = Families(table, names, listed)
         tables, equations = {}, {}
+        n_rows: list[int] = []
+        too_few: list[str] = []
         for child, name in enumerate(names):
             parents = [number[parent] for parent in graph.parents(name)]
             of_states, of_numbers = families.split(parents)
             shape = families.shape(of_states)
             if name in listed:
                 check_size(name, (*shape, len(listed[name])))
-                tables[name] = _table(families.count([*parents, child]), ess)
+                counts = families.count([*parents, child])
+                n_rows.append(int(counts.sum()))
+                if n_rows[-1]:
+                    tables[name] = _table(counts, ess)
+                    continue
             else:
                 check_size(name, (*shape, len(of_numbers) + 2))
-                values = np.array([families.values(v) for v in (*of_numbers, child)])
-                parts = _equation(values, families.configurations(of_states), prod(shape), ess)
-                equations[name] = Equation(*(part.reshape((*shape, *part.shape[1:])) for part in parts))
-    return listed, tables, equations
+                rows = families.complete([*parents, child])
+                values = np.array([families.values(v)[rows] for v in (*of_numbers, child)])
+                n_rows.append(values.shape[1])
+                if n_rows[-1] and np.ptp(values[-1]) > 0:
+                    parts = _equation(values, families.configurations(of_states, rows), prod(shape), ess)
+                    equations[name] = Equation(*(part.reshape((*shape, *part.shape[1:])) for part in parts))
+                    continue
+            too_few.append(f"{name} (parents {', '.join(graph.parents(name)) or 'none'}): {n_rows[-1]} rows")
+        if too_few:
+            raise DataError(
+                "values are missing, and no rows have a variable and all of its parents, or the variable "
+                f"does not vary in them: {shown_list(too_few)}; remove edges, or leave variables out"
+            )
+    notes: tuple[str, ...] = ()
+    if min(n_rows, default=0) < table.n_rows:
+        told = f"each variable is fitted from the rows that have it and its parents, {min(n_rows):,} to"
+        notes = (f"values are missing: {told} {max(n_rows):,} of {table.n_rows:,}",)
+    return listed, tables, equations, notes
 
 
 def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
@@ -104,6 +125,7 @@ def _equation(values: Floats, row: Integers, q: int, ess: float) -> Equation:
     n = values.shape[1]
     # Moments of standardised columns, beside a column of ones, lose no digits to the size of a mean.
     means, scales = values.mean(axis=1), values.std(axis=1)
+    scales[scales == 0] = 1.0  # parents that vary only where other values are missing
     columns = np.vstack([np.ones(n), (values - means[:, None]) / scales[:, None]])
     met, group = np.unique(row, return_inverse=True)
     moments = np.empty((len(met) + 1, len(columns), len(columns)))

@@ -32,7 +32,7 @@ from f2sl._extensions import imported
 from f2sl._options import refuse
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
-from f2sl.network.counts import code_of
+from f2sl.network.counts import placed_code
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
@@ -130,7 +130,9 @@ class Given:
             for name, value in (values or {}).items():
                 problems += self._add(what, name, value)
         self.do = frozenset(do or ())
-        problems += [f"do: {shown(name)} is evidence, too" for name in evidence or () if name in self.do]
+        problems += [
+            f"{shown(name)} is given both as evidence and by do" for name in evidence or () if name in self.do
+        ]
         refuse(problems)
 
     def _add(self, what: str, name: Any, value: Any) -> Iterable[str]:
@@ -139,7 +141,7 @@ class Given:
             yield f"{what}: {unknown_name('variable', name, self.network.variables)}"
         elif name in self.network.states:
             states = self.network.states[name]
-            code = code_of(states, value)
+            code = placed_code(states, value)
             if code is None:
                 yield f"{what}: {unknown_name(f'state of {shown(name)}', value, states)}"
             else:

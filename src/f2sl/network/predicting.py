@@ -8,13 +8,14 @@ rows of a matrix. Where all of the target's Markov blanket is known, nothing els
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
-from f2sl.network.counts import code_of
+from f2sl.network.counts import interval_codes, placed_code
 from f2sl.network.inference import AskedOfNumber, AskedOfStates, Given
 from f2sl.reading.frames import Source, open_source
 from f2sl.reading.open import is_path
@@ -55,7 +56,32 @@ def predict(
                     raise DataError(f"row {part[0]} (counted from 0) or one like it: {error}") from None
     if states is None or probabilities:
         return found
-    return np.array(states, dtype=object)[found.argmax(axis=1)]
+    return typed(states, rows.target)[found.argmax(axis=1)]
+
+
+def typed(states: Sequence[str], column: RawColumn | None = None) -> Any:
+    """Return states as an array of booleans or numbers, if all of them are such, else of strings.
+
+    They are if Python writes them so: ``False``, ``True``; ``3``; ``0.5``. Beside a column of the same
+    variable they are strings if its values are, and booleans in any spelling if its values are no strings.
+
+    Examples
+    --------
+    >>> typed(("False", "True")).tolist(), typed(("2", "10")).tolist(), typed(("no", "1")).tolist()
+    ([False, True], [2, 10], ['no', '1'])
+    """
+    strings = np.array(states, dtype=object)
+    if column is not None and any(isinstance(label, str) for label in column.labels):
+        return strings
+    truths = [state if column is None else state.capitalize() for state in states]
+    if {*truths} <= {"False", "True"}:
+        return np.array(truths) == "True"
+    for number in (int, float):
+        with suppress(ValueError):
+            values = [number(state) for state in states]
+            if [*map(str, values)] == [*states] and np.isfinite(values).all():
+                return np.array(values)
+    return strings
 
 
 class Rows:
@@ -67,6 +93,10 @@ class Rows:
         self.n_rows = source.n_rows
         self.codes: dict[str, Integers] = {}
         self.numbers: dict[str, Floats] = {}
+        self.target: RawColumn | None = None
+        if target in source.names:
+            with suppress(Refused):
+                self.target = source.column(source.names.index(target))
         problems = [f"drop: {unknown_name('column', n, source.names)}" for n in drop if n not in source.names]
         left_out = {target, *drop}
         strange = [name for name in source.names if name not in network.variables and name not in left_out]
@@ -149,19 +179,27 @@ class _TableSource(Source):
 
 
 def _codes(column: RawColumn, states: tuple[str, ...]) -> Integers:
-    """Return the numbers of the states, -1 where missing; labels that do not occur do not matter."""
+    """Return the numbers of the states, -1 where missing; labels that do not occur do not matter.
+
+    Numbers are put into their interval where the states are intervals.
+    """
+    if column.form != "labels":
+        numbers = _numbers(column)
+        codes = interval_codes(states, numbers)
+        if codes is not None:
+            return np.where(np.isnan(numbers), -1, codes)
     values, which = np.unique(column.values, return_inverse=True)
     missing = np.zeros(len(column.values), bool) if column.missing is None else column.missing
     occur = np.zeros(len(values), bool)
     occur[which.reshape(-1)[~missing]] = True
-    numbers = np.full(len(values), -1)
+    found = np.full(len(values), -1)
     for i in np.flatnonzero(occur).tolist():
         label = column.labels[int(values[i])] if column.form == "labels" else values[i].item()
-        code = code_of(states, label)
+        code = placed_code(states, label)
         if code is None:
             raise Refused("state", unknown_name("state", str(label), states))
-        numbers[i] = code
-    return np.where(missing, -1, numbers[which.reshape(-1)])
+        found[i] = code
+    return np.where(missing, -1, found[which.reshape(-1)])
 
 
 def _numbers(column: RawColumn) -> Floats:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO
-from f2sl.errors import unknown_name
+from f2sl.errors import shown_list, unknown_name
 from f2sl.reading.binning import BINNINGS, auto_bins, cut
 from f2sl.reading.check import (
     Checked,
@@ -69,6 +69,8 @@ class Reading:
     drop: tuple[str, ...] = ()
     weights: str | None = None
     only_check: bool = False
+    only: frozenset[str] | None = None
+    """The columns to read beside `weights`, unless `names` are given; all if None."""
     one_kind: bool = False
     """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
 
@@ -121,6 +123,12 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     wrong = [f"drop: {unknown_name('column', name, own)}" for name in reading.drop if name not in own]
     without = set(reading.drop)
     places = [i for i, name in enumerate(own) if name not in without]
+    if reading.only is not None and reading.names is None:
+        places = [i for i in places if own[i] in reading.only or own[i] == reading.weights]
+        if not places:
+            wrong.append(
+                f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
+            )
     names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
     known = set(names)
     kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}

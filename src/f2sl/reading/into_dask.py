@@ -60,7 +60,7 @@ def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> D
     """Take a Dask DataFrame, whose partitions become blocks of rows."""
     own = list(column_names(frame.columns))
     asked = Asked.of_names(own, reading)
-    if reading.drop:
+    if len(asked.columns) < len(own):
         left = set(asked.columns)
         frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in left]]
     partitions = list(enumerate(frame.to_delayed()))

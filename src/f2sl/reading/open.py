@@ -193,6 +193,7 @@ def _opened(
     *,
     only_check: bool = False,
     one_kind: bool = False,
+    only: Iterable[str] | None = None,
     names: Any,
     kinds: Any,
     bins: Any,
@@ -223,7 +224,8 @@ def _opened(
     )
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
-    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check, one_kind)
+    wanted = None if only is None else frozenset(only)
+    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check, wanted, one_kind)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
@@ -253,6 +255,7 @@ def open_for(
     kinds: str | Mapping[str, str] = AUTO,
     min_variables: int = 2,
     merges: bool = False,
+    only: Iterable[str] | None = None,
     **reading: Any,
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
@@ -260,7 +263,8 @@ def open_for(
     `takes` are the kinds of columns that the `learner` of that name takes. For one of numbers alone, all
     columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
     Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
-    determine each other one to one are merged unless `aliases` says otherwise.
+    determine each other one to one are merged unless `aliases` says otherwise. Of data that are not open yet,
+    `only` some columns are looked at, whatever the others hold.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
@@ -271,7 +275,9 @@ def open_for(
         refuse_unknown("open_table", (name for name in reading if name not in known), known)
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         one_kind = NUMBER in takes and MIXED not in takes
-        table = _opened(data, one_kind=one_kind, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs})
+        table = _opened(
+            data, one_kind=one_kind, only=only, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs}
+        )
         if merges and reading.get("aliases", AUTO) == AUTO:
             merged = without_aliases(table, SURE_ALIASES)
             table = merged if merged.n_variables >= min_variables else table

@@ -315,7 +315,10 @@ class StructureLearner(Estimator):
         from f2sl.network.fitting import fit_learned
 
         graph = self.graph_
-        table = open_for(("states", "number", "mixed"), "a Bayesian network", data, self.n_jobs, **reading)
+        takes = ("states", "number", "mixed")
+        table = open_for(
+            takes, "a Bayesian network", data, self.n_jobs, min_variables=1, only=graph.nodes, **reading
+        )
         with nullcontext() if table is data else table:
             return fit_learned(graph, table, equivalent_sample_size)
 

@@ -13,7 +13,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from functools import cache
 from importlib import resources
@@ -28,7 +28,7 @@ from f2sl._version import __version__
 from f2sl.errors import FileError, OptionError
 from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
-from f2sl.reading import open_table
+from f2sl.reading.open import open_for
 from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
 from f2sl.view.notebook import facts_of, title_of
 
@@ -300,7 +300,7 @@ def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
 def _nodes(
     drawn: Drawing, number: Mapping[str, int], network: BayesianNetwork | None, data: Any
 ) -> list[dict[str, Any]]:
-    known = _distributions(network, data)
+    known = _distributions(network, data, drawn.nodes)
     nodes = []
     for name in drawn.nodes:
         x, y = drawn.layout.places[name]
@@ -323,12 +323,12 @@ class Distributions(dict[str, Any]):
         return cls({name: _distribution(table, i, rows) for i, name in enumerate(table.names)})
 
 
-def _distributions(network: BayesianNetwork | None, data: Any) -> Distributions:
+def _distributions(network: BayesianNetwork | None, data: Any, names: Iterable[str]) -> Distributions:
     """Describe how each variable is distributed: in the data, or in rows drawn from a network."""
     if isinstance(data, Distributions):
         return data
     if data is not None:
-        table = open_table(data)
+        table = open_for(("states", "number", "mixed"), "a page", data, min_variables=1, only=names)
         with nullcontext() if table is data else table:
             return Distributions.of(table)
     if network is None:
