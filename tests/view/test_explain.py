@@ -312,6 +312,49 @@ def test_all_pairs_have_reasons_with_data_and_without(learner, drawn):
         assert all(by_kind(found)["direction"]["by"] not in ("none", "rules") for found in arrows)
 
 
+def test_the_clean_up_is_told(drawn):
+    seen = 0
+    for codes in drawn:
+        table = make_table(codes)
+        model = f2sl.F2SLh(clean_up=2).fit(table)
+        number = {name: v for v, name in enumerate(table.names)}
+        for (a, b), found in explain_all(model, pairs_of(model), table).items():
+            assert found.edge or {reason.kind for reason in found.reasons} <= {
+                "relevance",
+                "redundancy",
+                "score",
+            }
+            for facts in (r.facts for r in found.of_kind("redundancy") if "given" in r.facts):
+                given = tuple(number[name] for name in facts["given"])
+                assert 1 <= len(given) <= 2
+                assert naive.independence_test(codes, number[a], number[b], given)[2] > 0.01
+                assert ({a, b} - {facts["target"]}).isdisjoint(model.pc_[facts["target"]])
+                seen += 1
+    assert seen > 0
+
+
+@pytest.mark.parametrize("pc", ["fcbf", "fcbf-confirmed", "mrmr", "mmpc", "hiton-pc", "pc-simple", "sll-pc"])
+@pytest.mark.parametrize("orient", ["ci", "score"])
+def test_any_learner_of_neighbours(pc, orient, drawn):
+    table = make_table(drawn[0])
+    model = f2sl.LocalToGlobal(pc=pc, orient=orient).fit(table)
+    for found in explain_all(model, pairs_of(model), table).values():
+        assert found.reasons
+
+
+@pytest.mark.parametrize("learner", [f2sl.ExactSearch, f2sl.SLLc, f2sl.SLLg, f2sl.GGSL])
+def test_the_other_learners_of_states(learner, drawn):
+    table = make_table(drawn[0])
+    model = learner().fit(table)
+    found = explain_all(model, pairs_of(model), table)
+    assert all(one.reasons for one in found.values())
+    if learner is f2sl.ExactSearch:  # its strengths are what the score loses, computed in another way
+        edges = [by_kind(one) for one in found.values() if one.edge]
+        assert [one["score"]["loss_without"] for one in edges] == pytest.approx(
+            [one["strength"]["strength"] for one in edges], abs=1e-6
+        )
+
+
 @pytest.mark.parametrize("kind", ["number", "mixed"])
 def test_numbers_and_both(kind):
     rng = np.random.default_rng(1)
@@ -319,10 +362,11 @@ def test_numbers_and_both(kind):
     data = {"x": x, "y": x + rng.normal(size=500), "z": rng.normal(size=500)}
     if kind == "mixed":
         data["s"] = ["low" if value < 0 else "high" for value in x + rng.normal(size=500)]
-    for learner in ALL:
-        model = learner().fit(data)
-        for pair in pairs_of(model):
-            assert model.explain(*pair, data).reasons
+    table = f2sl.open_table(data)
+    for learner in (*ALL, f2sl.TC) if kind == "number" else ALL:
+        model = learner().fit(table)
+        assert all(found.reasons for found in explain_all(model, pairs_of(model), table).values())
+        assert model.explain("x", "y", data).edge
 
 
 # -- what is refused, the command and the page -----------------------------------------

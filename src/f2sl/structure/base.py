@@ -42,7 +42,7 @@ from f2sl.table.notes import remarks, warn_of_identifiers
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
     from f2sl.search.hill_climbing import Climbed, Families
-    from f2sl.view.explain import Explanation
+    from f2sl.view.explanation import Explanation
     from f2sl.view.notebook import Summary
 
 STRUCTURE = Registry("algorithm", "f2sl.structure.base:StructureLearner")

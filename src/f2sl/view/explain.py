@@ -24,8 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,19 +34,19 @@ from f2sl.constraints import Constraints
 from f2sl.errors import DataError, unknown_name
 from f2sl.graph import DAG, apply_meek_rules
 from f2sl.local.confirmed import ConfirmedFCBF
-from f2sl.local.fcbf import FCBF, allowed_pairs, redundancy_margin, relevance_graph
+from f2sl.local.fcbf import FCBF
 from f2sl.local.mmpc import MMPC
 from f2sl.orient.v_structures import pattern_of
 from f2sl.reading.open import open_for
 from f2sl.skeleton import from_edges
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, TOLERANCE, UNRELIABLE, IndependenceTest
-from f2sl.stats.choose import RELEVANCE_LEVEL, make_score, make_test, related_pairs, significant_pairs
-from f2sl.stats.measures.base import Measure
-from f2sl.stats.registries import MEASURES
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
+from f2sl.stats.choose import make_score, make_test
 from f2sl.storage.protocol import open_engine
 from f2sl.structure.gsbn import GSBN
 from f2sl.structure.pc_stable import PCStable
 from f2sl.table import STATES, Table
+from f2sl.view.explanation import Explanation, Reason, answer_in_words, change_of, listed, p_in_words
+from f2sl.view.selection import Selection
 
 MOST_TESTS = 50_000
 """Subsets of the neighbours that are looked through for the weakest test of one edge."""
@@ -55,40 +54,6 @@ MOST_EXPLAINED = 200
 """Edges of the largest graph of which a page explains each."""
 EQUIVALENT = ("bdeu", "bic", "aic", "bge", "bic-g")
 """Scores that cannot tell equivalent DAGs apart."""
-
-
-@dataclass(frozen=True)
-class Reason:
-    """One reason: its `kind`, the `text`, and the numbers and names in it as `facts`."""
-
-    kind: str
-    text: str
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why `a` and `b` are linked (`edge` is then "a -> b", "b -> a" or "a - b"), or not (None)."""
-
-    a: str
-    b: str
-    edge: str | None
-    reasons: tuple[Reason, ...]
-
-    def of_kind(self, kind: str) -> list[Reason]:
-        """Return the reasons of one kind."""
-        return [reason for reason in self.reasons if reason.kind == kind]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all as plain data, for JSON."""
-        reasons = [{"kind": r.kind, "text": r.text, **r.facts} for r in self.reasons]
-        return {"a": self.a, "b": self.b, "edge": self.edge, "reasons": reasons}
-
-    def __str__(self) -> str:
-        title = self.edge or f"no edge between {self.a} and {self.b}"
-        return "\n".join([title, *(f"  {reason.text}" for reason in self.reasons)])
-
-    __repr__ = __str__
 
 
 def explain(model: Any, a: str, b: str, data: Any = None, **reading: Any) -> Explanation:
@@ -141,20 +106,6 @@ def check_pair(names: Sequence[str], a: str, b: str) -> None:
         raise DataError(f"two variables are needed, and both names are {a!r}")
 
 
-@dataclass(frozen=True)
-class Selected:
-    """FCBF of one target, made again: values of the candidates, strongest first, and who dropped whom."""
-
-    values: dict[int, float]
-    among: dict[tuple[int, int], float]
-    dropped: dict[int, tuple[int, float | None]]
-    survived: dict[int, list[tuple[int, float]]]
-
-    def closeness(self, x: int, y: int) -> float | None:
-        """Return the value of a pair of candidates, None if they count as unrelated."""
-        return self.among.get((min(x, y), max(x, y)))
-
-
 class Explainer:
     """Explains pairs of one fitted learner; variables are numbers in the order of their names."""
 
@@ -171,7 +122,11 @@ class Explainer:
         if model.knowledge:
             self.rules = model.knowledge.constraints(self.names)
             self.bound = model.knowledge._bound(self.names)[0]
-        self.selected = cache(self._selected)
+        self._selection: Selection | None = None
+        if engine is not None and isinstance(self.local, (FCBF, ConfirmedFCBF)):
+            near: Any = self.near
+            how = self.names, self.rules, near, self._largest_p
+            self._selection = Selection(self.local, engine, *how)
 
     def explain(self, a: str, b: str) -> Explanation:
         """Explain one pair."""
@@ -201,8 +156,8 @@ class Explainer:
         if self.rules.requires_link(np.array([u]), np.array([v]))[0]:
             yield Reason("knowledge", "the knowledge requires it")
         if self.engine is not None:
-            if isinstance(self.local, (FCBF, ConfirmedFCBF)):
-                yield from self._by_selection(u, v)
+            if self._selection is not None:
+                yield from self._selection.reasons(u, v, linked=True)
             yield from self._weakest_test(u, v)
             if self._has_score:
                 yield from self._score_of_edge(u, v) if (a, b) in self.arrows else ()
@@ -224,14 +179,16 @@ class Explainer:
             around = [min(both, key=len)]
         else:
             return
-        most = self.model.max_cond_vars
+        most = (self.local or self.model).max_cond_vars
         told = self._largest_p(self._test, low, high, around, most)
         if told is None:
             yield Reason("test", "all tests of it were inconclusive (too few samples)")
             return
         answer, facts, n_tests = told
-        words = "the weakest test it survived" if answer == DEPENDENT else "a test finds them independent"
-        text = f"{words}, of {n_tests:,}: {self._in_words(facts)}"
+        words = "a test finds them independent"
+        if answer == DEPENDENT:
+            words = f"survived {n_tests:,} tests given its neighbours, the weakest"
+        text = f"{words}: {answer_in_words(facts)}"
         yield Reason("test", text, {**facts, "n_tests": n_tests})
 
     def _largest_p(
@@ -272,7 +229,7 @@ class Explainer:
         lost = float(values[0] - values[1]) + self._per_edge
         turned = float(values[1] + values[3] - values[0] - values[2])
         cycle = self._path(u, v, direct=False)
-        text = f"without it the log score is {_by(-lost)}; with it alone reversed, {_by(turned)}"
+        text = f"without it the log score is {change_of(-lost)}; with it alone reversed, {change_of(turned)}"
         text += ", and the graph would have a cycle" if cycle else ""
         yield Reason(
             "score", text, {"loss_without": lost, "change_reversed": turned, "cycle_reversed": cycle}
@@ -332,7 +289,7 @@ class Explainer:
         for names, wanted in ((given, INDEPENDENT), ((*given, c), DEPENDENT)):
             answer, facts = self._ask(*ends, [self.number[name] for name in names])
             if answer == wanted:
-                told.append(f"{_p(facts['p_value'])} given {_names(names)}")
+                told.append(f"{p_in_words(facts['p_value'])} given {listed(names)}")
         return f" ({a} and {d}: {', '.join(told)})" if told else ""
 
     def _by_score(self, a: str, b: str) -> Reason:
@@ -374,16 +331,16 @@ class Explainer:
 
     def _not_in_skeleton(self, u: int, v: int) -> Iterator[Reason]:
         a, b = self.names[u], self.names[v]
-        if self.engine is not None and isinstance(self.local, (FCBF, ConfirmedFCBF)):
-            yield from self._by_selection(u, v)
+        if self._selection is not None:
+            yield from self._selection.reasons(u, v, linked=False)
         given = (getattr(self.model, "separating_sets_", None) or {}).get((a, b))
         named = [x for x, y in ((a, b), (b, a)) if self.near is not None and y in self.near[x]]
         if given is not None:
             facts: dict[str, Any] = {"given": list(given)}
-            text = f"separated given {_names(given)}"
+            text = f"separated given {listed(given)}"
             if self.engine is not None:
                 facts = self._ask(u, v, [self.number[name] for name in given])[1]
-                text = f"separated: {self._in_words(facts)}"
+                text = f"separated: {answer_in_words(facts)}"
             yield Reason("separated", text, facts)
         elif self.engine is not None and isinstance(self.local, MMPC) and not named:
             alone = self._test.answer(np.array([u]), np.array([v]), np.empty((1, 0), np.int64))
@@ -404,7 +361,8 @@ class Explainer:
             before, after = self._score.score([self._family(y), self._family(y, add=x)])
             change, arrow = float(after - before) + self._per_edge, f"{self.names[x]} -> {self.names[y]}"
             facts[arrow] = change
-            told.append(f"with {arrow} it is {_by(change)}" + (" and a cycle" if self._path(y, x) else ""))
+            cycle = ", with a cycle" if self._path(y, x) else ""
+            told.append(f"with {arrow} it is {change_of(change)}{cycle}")
         text = f"left out by the log score: {'; '.join(told)}"
         yield Reason("score", text, {"changes": facts})
 
@@ -422,137 +380,22 @@ class Explainer:
         text = f"{alias} and {owner} determine each other one to one, and {owner} was learned from for both"
         return [Reason("alias", text if other == owner else f"{text}: ask about {owner}", {"owner": owner})]
 
-    # -- feature selection -------------------------------------------------------------
-
-    def _by_selection(self, u: int, v: int) -> Iterator[Reason]:
-        """Give the values by which FCBF took a pair, or did not, from both ends."""
-        value, unit = self._value(u, v), self.local.strength_unit
-        relevant = v in self.selected(u).values
-        if not relevant or self.names[v] in self.graph.adjacent(self.names[u]):
-            limit, facts = self._limit(u, v, relevant)
-            text = f"{'' if relevant else 'not '}relevant: {unit} {value:.4g}{limit}"
-            yield Reason("relevance", text, {"value": value, "relevant": relevant, **facts})
-        if not relevant:
-            return
-        for target, other in ((u, v), (v, u)):
-            yield from self._redundancy(self.selected(target), target, other, value)
-
-    def _redundancy(self, found: Selected, target: int, other: int, value: float) -> Iterator[Reason]:
-        """Say who dropped a candidate of a target, or who came nearest to that."""
-        c, y, unit = self.names[target], self.names[other], self.local.strength_unit
-
-        def three(x: int) -> tuple[str, dict[str, Any]]:
-            closer, stronger = found.closeness(x, other), found.values[x]
-            by = self.names[x]
-            text = f"{unit}({by}, {y}) = {closer:.4g}, {unit}({y}, {c}) = {value:.4g}"
-            text += f", {unit}({by}, {c}) = {stronger:.4g}"
-            values = {"by_and_other": closer, "other_and_target": value, "by_and_target": stronger}
-            return text, {"target": c, "by": by, **values}
-
-        if other in found.dropped:
-            x, p = found.dropped[other]
-            text, facts = three(x)
-            text = f"{c} dropped {y} as redundant beside {self.names[x]}: {text}"
-            if p is not None:
-                text, facts = f"{text}; independent given {self.names[x]}, {_p(p)}", {**facts, "p_value": p}
-            yield Reason("redundancy", text, {**facts, "dropped": True})
-            return
-        if self.near is not None and y not in self.near[c]:
-            kept = self._numbers(
-                [self.names[w] for w in found.values if w not in found.dropped], target, other
-            )
-            told = self._largest_p(self._test, target, other, [kept], getattr(self.local, "clean_up", 0), 1)
-            if told is not None and told[0] == INDEPENDENT:
-                yield Reason(
-                    "redundancy", f"{c} dropped {y} in the clean-up: {self._in_words(told[1])}", told[1]
-                )
-            return
-        doubts = found.survived.get(other, [])
-        if doubts:
-            x, p = max(doubts, key=lambda doubt: doubt[1])
-            text, facts = three(x)
-            text = f"{c} kept {y} beside {self.names[x]}: {text}; dependent given {self.names[x]}, {_p(p)}"
-            yield Reason("redundancy", text, {**facts, "p_value": p, "dropped": False})
-        elif isinstance(self.local, FCBF):
-            earlier = list(found.values)[: list(found.values).index(other)]
-            rivals = [x for x in earlier if x not in found.dropped and found.closeness(x, other) is not None]
-            if rivals:
-                text, facts = three(max(rivals, key=lambda x: found.closeness(x, other) or 0.0))
-                yield Reason(
-                    "redundancy",
-                    f"{c} kept {y}; nearest to replacing it: {text}",
-                    {**facts, "dropped": False},
-                )
-
-    def _selected(self, target: int) -> Selected:
-        """Make the steps of FCBF for one target once more (:mod:`f2sl.local.fcbf`)."""
-        relevant = allowed_pairs(self._search(target=target), self.rules)
-        candidates = np.where(relevant.first == target, relevant.second, relevant.first)
-        inside = allowed_pairs(self._search(variables=np.sort(candidates)), self.rules)
-        order, values = relevance_graph(len(self.names), relevant).of(target)
-        pairs = zip(inside.first.tolist(), inside.second.tolist(), inside.values.tolist(), strict=True)
-        found = Selected(
-            dict(zip(order.tolist(), values.tolist(), strict=True)), {(x, y): s for x, y, s in pairs}, {}, {}
-        )
-        margin = redundancy_margin(self.local.ties)
-        for place, x in enumerate(order.tolist()):
-            if x in found.dropped:
-                continue
-            for y in order[place + 1 :].tolist():
-                closer = found.closeness(x, y)
-                if y in found.dropped or closer is None or not closer > found.values[y] + margin:
-                    continue
-                if isinstance(self.local, FCBF):
-                    found.dropped[y] = x, None
-                    continue
-                asked = self._test.ask(np.array([target]), np.array([y]), np.array([[x]]))
-                p = float(asked.p_value[0])
-                if asked.answer[0] == INDEPENDENT:
-                    found.dropped[y] = x, p
-                elif asked.answer[0] == DEPENDENT:
-                    found.survived.setdefault(y, []).append((x, p))
-        return found
-
-    @cached_property
-    def _search(self) -> Any:
-        if isinstance(self.local, ConfirmedFCBF):
-            return significant_pairs(self.engine, self.local.relevance, measure=self.local.measure)
-        if isinstance(self.local.delta, str):
-            return significant_pairs(self.engine, measure=self.local.measure)
-        return related_pairs(self.engine, self.local.delta, self.local.measure)
-
-    def _value(self, u: int, v: int) -> float:
-        measure = self.local.measure
-        made: Measure = measure if isinstance(measure, Measure) else MEASURES.load(measure)()
-        return float(made.values(self.engine, np.array([min(u, v)]), np.array([max(u, v)]))[0])
-
-    def _limit(self, u: int, v: int, relevant: bool) -> tuple[str, dict[str, Any]]:
-        """Give the threshold of relevance: delta, or the largest p-value that counts as significant."""
-        delta = getattr(self.local, "delta", "auto")
-        if not isinstance(delta, str):
-            return f", {'' if relevant else 'not '}above delta {delta:g}", {"threshold": float(delta)}
-        # Pairs are related by the test for the kind of columns, whatever the learner's own test is.
-        test = make_test(self.engine, RELEVANCE_LEVEL, samples_per_cell=1.0)
-        p = float(test.ask(np.array([u]), np.array([v]), np.empty((1, 0), np.int64)).p_value[0])
-        how = getattr(self.local, "relevance", "fdr")
-        facts = {"p_value": None if np.isnan(p) else p, "correction": how, "level": RELEVANCE_LEVEL}
-        told = "" if np.isnan(p) else f", {_p(p)}"
-        return f"{told}, corrected for all pairs ({how}, level {RELEVANCE_LEVEL:g})", facts
-
     # -- what is asked of the data -----------------------------------------------------
 
     @cached_property
     def _test(self) -> IndependenceTest:
-        if isinstance(self.local, ConfirmedFCBF):
-            return self.local.test(self.engine)
         if isinstance(self.local, MMPC):
             return self.local._test(self.engine)
-        return make_test(self.engine, self.model.alpha, self.model.ci_test)
+        return self._of_model
+
+    @cached_property
+    def _of_model(self) -> IndependenceTest:
+        alpha, ci_test = getattr(self.model, "alpha", 0.01), getattr(self.model, "ci_test", "auto")
+        return make_test(self.engine, alpha, ci_test)
 
     def _ask(self, u: int, v: int, given: Sequence[int]) -> tuple[int, dict[str, Any]]:
         rows = np.array([given], np.int64).reshape(1, len(given))
-        test = make_test(self.engine, self.model.alpha, self.model.ci_test)
-        asked = test.ask(np.array([u]), np.array([v]), rows)
+        asked = self._of_model.ask(np.array([u]), np.array([v]), rows)
         return int(asked.answer[0]), self._facts(asked, u, v, given)
 
     def _facts(self, asked: Any, u: int, v: int, given: Sequence[int]) -> dict[str, Any]:
@@ -572,12 +415,6 @@ class Explainer:
             of_states = self.table.kinds[v] == STATES
             there &= column < self.table.cardinalities[v] if of_states else ~np.isnan(column)
         return int(there.sum()) if gaps else self.table.n_rows
-
-    @staticmethod
-    def _in_words(facts: dict[str, Any]) -> str:
-        statistic = f"statistic {facts['statistic']:.4g}, " if facts["statistic"] is not None else ""
-        numbers = f"{statistic}{_p(facts['p_value'])}, {facts['samples']:,} samples"
-        return f"given {_names(facts['given'])}, {numbers}"
 
     @property
     def _has_score(self) -> bool:
@@ -631,18 +468,3 @@ RULES = {
 
 def _direction(by: str, text: str, **facts: Any) -> Reason:
     return Reason("direction", text, {"by": by, **facts})
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names) or "nothing"
-
-
-def _p(value: float) -> str:
-    return f"p = {value:.3g}" if value > 0.0 else "p < 1e-300"
-
-
-def _by(change: float) -> str:
-    """Say how much a score changes."""
-    if abs(change) < TOLERANCE * 1e4:
-        return "the same"
-    return f"{abs(change):.4g} {'higher' if change > 0 else 'lower'}"
