@@ -180,7 +180,7 @@ def test_weights_and_aliases():
 @pytest.fixture(scope="module")
 def drawn():
     """Random tables with copies, functions and noise."""
-    return [related_codes(seed, 300, 7, most_states=3) for seed in range(12)]
+    return [related_codes(seed, 300, 7, most_states=3) for seed in range(8)]
 
 
 def test_every_reason_of_feature_selection_holds(drawn):

@@ -138,7 +138,7 @@ def learn(
         from f2sl.view.explain import explained_edges
 
         # Tables that are not in memory are closed by now.
-        texts = explained_edges(learner, table) if table.memory is None else {}
+        texts = explained_edges(learner, table) if table.held == "in memory" else {}
         save_page(learner, page, graph=graph, truth=true_graph, data=shares, explanations=texts, title=title)
     if out is not None:
         save_graph(graph, out)
