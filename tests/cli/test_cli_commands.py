@@ -21,6 +21,7 @@ COMMANDS = (
     "mb",
     "compare",
     "show",
+    "why",
     "fit",
     "query",
     "predict",

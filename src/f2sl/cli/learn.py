@@ -135,7 +135,11 @@ def learn(
     comparison = None if true_graph is None else compare(true_graph, graph)
     if page is not None:
         title = Path(reading.data).stem if reading.place else "standard input"
-        save_page(learner, page, graph=graph, truth=true_graph, data=shares, title=title)
+        from f2sl.view.explain import explained_edges
+
+        # Tables that are not in memory are closed by now.
+        texts = explained_edges(learner, table) if table.held == "in memory" else {}
+        save_page(learner, page, graph=graph, truth=true_graph, data=shares, explanations=texts, title=title)
     if out is not None:
         save_graph(graph, out)
     if picture is not None:

@@ -25,6 +25,7 @@ from f2sl.cli import (
     reproduce,
     sample,
     show,
+    why,
 )
 from f2sl.cli.help import GroupedCommand, examples
 from f2sl.errors import OptionError, unknown_name
@@ -65,6 +66,7 @@ _add("mb", one_target.mb, one_target.MB_EXAMPLES, "Find one variable's Markov bl
 _add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")
 _add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
 _add("show", show.show, show.EXAMPLES, "Write a page to explore a graph.")
+_add("why", why.why, why.EXAMPLES, "Explain why two variables are linked, or are not.")
 _add("fit", fit.fit, fit.EXAMPLES, "Estimate the probabilities of a graph from a table.")
 _add("query", query.query, query.EXAMPLES, "Ask a network about variables, given others.")
 _add("predict", predict.predict, predict.EXAMPLES, "Predict a variable for new rows.")

@@ -47,13 +47,15 @@ if TYPE_CHECKING:
     from f2sl.knowledge import Knowledge
 
 
-def apply_meek_rules(pdag: PDAG) -> PDAG:
+def apply_meek_rules(pdag: PDAG, applied: dict[tuple[str, str], int] | None = None) -> PDAG:
     """Orient the edges that follow from the arrows of `pdag` by Meek's rules 1 to 4.
 
     Parameters
     ----------
     pdag
         Any PDAG; for one with a consistent extension the result is the textbook's closure.
+    applied
+        Where to note, by arrow, the number of the rule that made it.
 
     Returns
     -------
@@ -80,7 +82,10 @@ def apply_meek_rules(pdag: PDAG) -> PDAG:
     while waiting.edges:
         a, b = heapq.heappop(waiting.edges)
         for x, y in ((a, b), (b, a)):
-            if marks.follows(x, y) and (guard is None or guard.add(x, y)):
+            rule = marks.follows(x, y)
+            if rule and (guard is None or guard.add(x, y)):
+                if applied is not None:
+                    applied[pdag.nodes[by_name[x]], pdag.nodes[by_name[y]]] = rule
                 marks.orient(x, y)
                 waiting.wake_around(y)  # as p -> a, or as the last arrow of rules 2, 3, 4
                 for p, q in marks.affected(x, y):
@@ -168,20 +173,20 @@ class _Marks:
         self.neighbors = adjacency(n, *both_ways(undirected)).sets()
         self.adjacent = adjacency(n, *both_ways(np.concatenate((directed, undirected)))).sets()
 
-    def follows(self, a: int, b: int) -> bool:
-        """Return whether a rule turns the undirected ``a - b`` into ``a -> b``."""
+    def follows(self, a: int, b: int) -> int:
+        """Return the number of the first rule that turns ``a - b`` into ``a -> b``; 0 if none does."""
         if not self.parents[a] <= self.adjacent[b]:
-            return True  # rule 1
+            return 1
         if not self.children[a].isdisjoint(self.parents[b]):
-            return True  # rule 2
+            return 2
         between = self.neighbors[a] & self.parents[b]  # all c with a - c -> b
         for c in between:
             # c is in `between`, but not adjacent to itself.
             if len(between & self.adjacent[c]) < len(between) - 1:
-                return True  # rule 3
+                return 3
             if not self.neighbors[a] & self.parents[c] <= self.adjacent[b]:
-                return True  # rule 4
-        return False
+                return 4
+        return 0
 
     def orient(self, a: int, b: int) -> None:
         """Make ``a - b`` the arrow ``a -> b``."""

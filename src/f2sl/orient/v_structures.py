@@ -260,31 +260,37 @@ def orient_by_independence(
     against the constraints is left out as a whole. So what the rules find undirected may point either way.
     """
     with stage("orienting edges"):
-        edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
-        guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
-        arrows: list[tuple[int, int]] = []
-        places: list[int] = []
-        loose = np.ones(len(skeleton.edges), np.bool_)
-        forced: list[tuple[int, int]] = []
-        if constraints:
-            forced, triples = _one_way(skeleton, triples, constraints)
-        one_way = set(forced)
-        for u, v in dict.fromkeys([*forced, *directions(triples)]):
-            place = edge_of[min(u, v), max(u, v)]
-            fits = guard.add(u, v)
-            if fits:
-                arrows.append((u, v))
-                places.append(place)
-            if fits or (u, v) in one_way:
-                loose[place] = False
-        pattern = PDAG.from_arrays(
-            names,
-            np.array(arrows, np.int64).reshape(-1, 2),
-            skeleton.edges[loose],
-            weights_directed=skeleton.strengths[places],
-            weights_undirected=skeleton.strengths[loose],
-        )
-        return apply_meek_rules(pattern)
+        return apply_meek_rules(pattern_of(skeleton, names, triples, constraints))
+
+
+def pattern_of(
+    skeleton: Skeleton, names: tuple[str, ...], triples: Integers, constraints: Constraints | None = None
+) -> PDAG:
+    """Orient what constraints and v-structures say, without what follows by Meek's rules."""
+    edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
+    guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
+    arrows: list[tuple[int, int]] = []
+    places: list[int] = []
+    loose = np.ones(len(skeleton.edges), np.bool_)
+    forced: list[tuple[int, int]] = []
+    if constraints:
+        forced, triples = _one_way(skeleton, triples, constraints)
+    one_way = set(forced)
+    for u, v in dict.fromkeys([*forced, *directions(triples)]):
+        place = edge_of[min(u, v), max(u, v)]
+        fits = guard.add(u, v)
+        if fits:
+            arrows.append((u, v))
+            places.append(place)
+        if fits or (u, v) in one_way:
+            loose[place] = False
+    return PDAG.from_arrays(
+        names,
+        np.array(arrows, np.int64).reshape(-1, 2),
+        skeleton.edges[loose],
+        weights_directed=skeleton.strengths[places],
+        weights_undirected=skeleton.strengths[loose],
+    )
 
 
 def _one_way(

@@ -42,6 +42,7 @@ from f2sl.table.notes import remarks, warn_of_identifiers
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
     from f2sl.search.hill_climbing import Climbed, Families
+    from f2sl.view.explanation import Explanation
     from f2sl.view.notebook import Summary
 
 STRUCTURE = Registry("algorithm", "f2sl.structure.base:StructureLearner")
@@ -173,6 +174,37 @@ class StructureLearner(Estimator):
 
         self._check_fitted()
         return show(self, path, **options)
+
+    def explain(self, a: str, b: str, data: Any = None, **reading: Any) -> Explanation:
+        """Explain why two variables are linked, or are not.
+
+        Parameters
+        ----------
+        a, b : str
+            The two variables.
+        data : Table, data frame, dictionary of columns, or path, optional
+            The data that the graph was learned from: tests and scores are computed from it again. Without
+            it, only what the learner has kept is told.
+        **reading
+            Options of :func:`f2sl.open_table`, the same as the graph was learned with.
+
+        Returns
+        -------
+        Explanation
+            Prints as a few lines; `reasons` has the kind, the text and the numbers of each.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> asia = f2sl.load_example("asia")
+        >>> model = f2sl.F2SLc().fit(asia)
+        >>> [reason.kind for reason in model.explain("asia", "smoke", asia).reasons]
+        ['relevance']
+        """
+        from f2sl.view.explain import explain
+
+        self._check_fitted()
+        return explain(self, a, b, data, **reading)
 
     def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
         """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.

@@ -1,0 +1,58 @@
+"""``f2sl why``: the reasons for an edge, or for none."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from f2sl.cli import output
+from f2sl.cli.help import examples
+from f2sl.cli.options import Algorithm, AsJson, Quiet, create_learner, in_terms_of_flags, with_learner_options
+from f2sl.cli.reading import TableOptions, with_reading_options
+
+EXAMPLES = examples(
+    "f2sl why data.csv Smoking Cancer",
+    "f2sl why data.csv Smoking Cancer --algorithm f2sl-s --score bic",
+    "f2sl why data.csv Smoking Cancer --json",
+)
+
+
+@with_learner_options
+@with_reading_options
+def why(
+    *,
+    reading: TableOptions,
+    options: dict[str, Any],
+    algorithm: Algorithm = "f2sl-c",
+    a: Annotated[str, typer.Argument(metavar="A", help="A column.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Explain why two variables are linked in the graph that f2sl learn finds, or why they are not.
+
+    Give the options that the graph was learned with: it is learned again.
+    """
+    with in_terms_of_flags():
+        reading.check()
+        from f2sl.reading.open import open_for
+        from f2sl.structure.base import STRUCTURE
+        from f2sl.view.explain import check_pair, explain_all
+
+        jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
+        learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
+        learner.check_options()
+        merges = learner.merges_aliases
+        with (
+            output.progress(quiet),
+            open_for(
+                learner.takes, algorithm, reading.data, reading.jobs, merges=merges, **reading.options()
+            ) as table,
+        ):
+            check_pair([*table.names, *table.merged], a, b)
+            found = explain_all(learner.read_and_fit(table, {}, algorithm), [(a, b)], table)[a, b]
+    if as_json:
+        output.show_json(found.as_dict())
+    else:
+        print("\n".join(output.printable(line) for line in str(found).split("\n")))

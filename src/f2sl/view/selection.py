@@ -1,0 +1,187 @@
+"""What feature selection decided about a pair, made again: FCBF, and FCBF that tests confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from f2sl.constraints import Constraints
+from f2sl.local.confirmed import ConfirmedFCBF
+from f2sl.local.fcbf import FCBF, allowed_pairs, redundancy_margin, relevance_graph
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT
+from f2sl.stats.choose import RELEVANCE_LEVEL, make_test, related_pairs, significant_pairs
+from f2sl.stats.measures.base import Measure
+from f2sl.stats.registries import MEASURES
+from f2sl.view.explanation import Reason, answer_in_words, p_in_words
+
+
+@dataclass(frozen=True)
+class Selected:
+    """FCBF of one target, made again: values of the candidates, strongest first, and who dropped whom."""
+
+    values: dict[int, float]
+    among: dict[tuple[int, int], float]
+    dropped: dict[int, tuple[int, float | None]]
+    survived: dict[int, list[tuple[int, float]]]
+
+    def closeness(self, x: int, y: int) -> float | None:
+        """Return the value of a pair of candidates, None if they count as unrelated."""
+        return self.among.get((min(x, y), max(x, y)))
+
+
+class Selection:
+    """Explains what a learner of the FCBF family did with pairs of variables, by number.
+
+    Parameters
+    ----------
+    local : FCBF or ConfirmedFCBF
+        The learner, with its options.
+    engine : engine
+        The data.
+    names : sequence of str
+        The variables.
+    rules : Constraints
+        What it was under.
+    near : mapping of str to list of str
+        The sets that it found.
+    weakest : callable
+        Finds the test with the largest p-value, given subsets.
+    """
+
+    def __init__(
+        self,
+        local: Any,
+        engine: Any,
+        names: Sequence[str],
+        rules: Constraints,
+        near: Mapping[str, Sequence[str]],
+        weakest: Callable[..., Any],
+    ) -> None:
+        self.local, self.engine, self.names = local, engine, names
+        self.rules, self.near, self.weakest = rules, near, weakest
+        self.selected = cache(self._selected)
+
+    @cached_property
+    def test(self) -> Any:
+        """Return the test that confirms."""
+        return self.local.test(self.engine)
+
+    def reasons(self, u: int, v: int, linked: bool) -> Iterator[Reason]:
+        """Yield the values by which a pair was taken, or was not, from both ends."""
+        value, unit = self._value(u, v), self.local.strength_unit
+        relevant = v in self.selected(u).values
+        if not relevant or linked:
+            limit, facts = self._limit(u, v, relevant)
+            text = f"{'' if relevant else 'not '}relevant: {unit} {value:.4g}{limit}"
+            yield Reason("relevance", text, {"value": value, "relevant": relevant, **facts})
+        if not relevant:
+            return
+        for target, other in ((u, v), (v, u)):
+            yield from self._redundancy(self.selected(target), target, other, value)
+
+    def _redundancy(self, found: Selected, target: int, other: int, value: float) -> Iterator[Reason]:
+        """Say who dropped a candidate of a target, or who came nearest to that."""
+        c, y, unit = self.names[target], self.names[other], self.local.strength_unit
+
+        def three(x: int) -> tuple[str, dict[str, Any]]:
+            closer, stronger = found.closeness(x, other), found.values[x]
+            by = self.names[x]
+            text = f"{unit}({by}, {y}) = {closer:.4g}, {unit}({y}, {c}) = {value:.4g}"
+            text += f", {unit}({by}, {c}) = {stronger:.4g}"
+            values = {"by_and_other": closer, "other_and_target": value, "by_and_target": stronger}
+            return text, {"target": c, "by": by, **values}
+
+        if other in found.dropped:
+            x, p = found.dropped[other]
+            text, facts = three(x)
+            text = f"{c} dropped {y} as redundant beside {self.names[x]}: {text}"
+            if p is not None:
+                text += f"; independent given {self.names[x]}, {p_in_words(p)}"
+                facts["p_value"] = p
+            yield Reason("redundancy", text, {**facts, "dropped": True})
+            return
+        if isinstance(self.local, ConfirmedFCBF) and y not in self.near[c]:
+            kept = [w for w in found.values if w not in found.dropped and w != other]
+            among = [np.array(kept, np.int64)]
+            told = self.weakest(self.test, target, other, among, self.local.clean_up, 1)
+            if told is not None and told[0] == INDEPENDENT:
+                text = f"{c} dropped {y} in the clean-up: {answer_in_words(told[1])}"
+                yield Reason("redundancy", text, {"target": c, **told[1], "dropped": True})
+            return
+        doubts = found.survived.get(other, [])
+        if doubts:
+            x, p = max(doubts, key=lambda doubt: doubt[1])
+            text, facts = three(x)
+            by = self.names[x]
+            text = f"{c} kept {y} beside {by}: {text}; dependent given {by}, {p_in_words(p)}"
+            yield Reason("redundancy", text, {**facts, "p_value": p, "dropped": False})
+        elif isinstance(self.local, FCBF):
+            earlier = list(found.values)[: list(found.values).index(other)]
+            rivals = [x for x in earlier if x not in found.dropped and found.closeness(x, other) is not None]
+            if rivals:
+                text, facts = three(max(rivals, key=lambda x: found.closeness(x, other) or 0.0))
+                yield Reason(
+                    "redundancy",
+                    f"{c} kept {y}; nearest to replacing it: {text}",
+                    {**facts, "dropped": False},
+                )
+
+    def _selected(self, target: int) -> Selected:
+        """Make the steps of FCBF for one target once more (:mod:`f2sl.local.fcbf`)."""
+        relevant = allowed_pairs(self.search(target=target), self.rules)
+        candidates = np.where(relevant.first == target, relevant.second, relevant.first)
+        inside = allowed_pairs(self.search(variables=np.sort(candidates)), self.rules)
+        order, values = relevance_graph(len(self.names), relevant).of(target)
+        pairs = zip(inside.first.tolist(), inside.second.tolist(), inside.values.tolist(), strict=True)
+        found = Selected(
+            dict(zip(order.tolist(), values.tolist(), strict=True)), {(x, y): s for x, y, s in pairs}, {}, {}
+        )
+        margin = redundancy_margin(self.local.ties)
+        for place, x in enumerate(order.tolist()):
+            if x in found.dropped:
+                continue
+            for y in order[place + 1 :].tolist():
+                closer = found.closeness(x, y)
+                if y in found.dropped or closer is None or not closer > found.values[y] + margin:
+                    continue
+                if isinstance(self.local, FCBF):
+                    found.dropped[y] = x, None
+                    continue
+                asked = self.test.ask(np.array([target]), np.array([y]), np.array([[x]]))
+                p = float(asked.p_value[0])
+                if asked.answer[0] == INDEPENDENT:
+                    found.dropped[y] = x, p
+                elif asked.answer[0] == DEPENDENT:
+                    found.survived.setdefault(y, []).append((x, p))
+        return found
+
+    @cached_property
+    def search(self) -> Any:
+        """Return the search for relevant pairs."""
+        if isinstance(self.local, ConfirmedFCBF):
+            return significant_pairs(self.engine, self.local.relevance, measure=self.local.measure)
+        if isinstance(self.local.delta, str):
+            return significant_pairs(self.engine, measure=self.local.measure)
+        return related_pairs(self.engine, self.local.delta, self.local.measure)
+
+    def _value(self, u: int, v: int) -> float:
+        measure = self.local.measure
+        made: Measure = measure if isinstance(measure, Measure) else MEASURES.load(measure)()
+        return float(made.values(self.engine, np.array([min(u, v)]), np.array([max(u, v)]))[0])
+
+    def _limit(self, u: int, v: int, relevant: bool) -> tuple[str, dict[str, Any]]:
+        """Give the threshold of relevance: delta, or the largest p-value that counts as significant."""
+        delta = getattr(self.local, "delta", "auto")
+        if not isinstance(delta, str):
+            return f", {'' if relevant else 'not '}above delta {delta:g}", {"threshold": float(delta)}
+        # Pairs are related by the test for the kind of columns, whatever the learner's own test is.
+        test = make_test(self.engine, RELEVANCE_LEVEL, samples_per_cell=1.0)
+        p = float(test.ask(np.array([u]), np.array([v]), np.empty((1, 0), np.int64)).p_value[0])
+        how = getattr(self.local, "relevance", "fdr")
+        facts = {"p_value": None if np.isnan(p) else p, "correction": how, "level": RELEVANCE_LEVEL}
+        told = "" if np.isnan(p) else f", {p_in_words(p)}"
+        return f"{told}, corrected for all pairs ({how}, level {RELEVANCE_LEVEL:g})", facts
