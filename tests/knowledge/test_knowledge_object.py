@@ -314,12 +314,22 @@ class TestGraphs:
             collider.to_cpdag(Knowledge(required=[("a", "b")]))
 
 
+def test_an_unknown_option_is_named_with_the_nearest():
+    with pytest.raises(OptionError, match="unknown option 'forbid'; did you mean 'forbidden'"):
+        Knowledge(forbid=[("a", "b")])
+    known = Knowledge(roots=["a"])
+    assert pickle.loads(pickle.dumps(known)) == known == copy.deepcopy(known)
+
+
 def test_what_the_data_speak_against_is_told():
     rows = [(a, b, a | b) for a in (0, 1) for b in (0, 1)] * 100
     table = dict(zip("abc", zip(*rows, strict=True), strict=True))
     table = {name: list(column) for name, column in table.items()}
     model = f2sl.PCStable(knowledge=Knowledge(required=[("a", "b")])).fit(table)
-    assert "the data speak against edges that are required: 'a' -> 'b'" in model.notes_
+    assert (
+        "edges that are required though the two are not significantly dependent as a pair: 'a' -> 'b'"
+        in model.notes_
+    )
     model = f2sl.PCStable(knowledge=Knowledge(leaves=["a"])).fit(table)
     told = "left out, as the knowledge contradicts these v-structures of the data: a -> c <- b"
     assert told in model.notes_ and model.v_structures_ == []

@@ -432,7 +432,7 @@ class TestCheck:
             assert words in told
         with pytest.raises(DataError) as caught:
             open_table(DATA, bins={"nix": 3}, missing="error")
-        assert str(caught.value) == ". ".join(report.problems)
+        assert str(caught.value) == ". Also, ".join(report.problems)
         assert report.to_frame().shape == (4, 6)
         assert repr(report).splitlines()[0].split() == [
             "column",

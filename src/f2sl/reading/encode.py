@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO
-from f2sl.errors import unknown_name
+from f2sl.errors import shown, unknown_name
 from f2sl.reading.binning import BINNINGS, auto_bins, cut
 from f2sl.reading.check import (
     Checked,
@@ -118,7 +118,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
     ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop"])
     """
-    wrong = [f"drop: {unknown_name('column', name, own)}" for name in reading.drop if name not in own]
+    wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
     without = set(reading.drop)
     places = [i for i, name in enumerate(own) if name not in without]
     names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
@@ -135,6 +135,14 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
         if kinds.get(name) == NUMBER:
             wrong.append(f"bins cuts column {name!r} into states, but kinds reads it as numbers")
     return places, names, wrong
+
+
+def _not_there(name: str, own: Sequence[str]) -> str:
+    """Say that there is no column of a name, which may be a list of names."""
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and set(parts) <= set(own):
+        return f"{shown(name)} is not one column; name each by itself: {drop_of(parts)}"
+    return unknown_name("column", name, own)
 
 
 class Encoder:
