@@ -57,9 +57,7 @@ def test_learn_tells_the_same_at_once(untidy, capsys):
 def test_columns_to_drop_are_named_one_by_one(untidy, capsys):
     assert main(["learn", str(untidy), "--drop", "day,sex"]) == 2
     told = capsys.readouterr().err
-    assert (
-        "--drop: 'day,sex' is not one column; name each by itself: --drop day --drop sex. Also, " in told
-    )
+    assert "--drop: 'day,sex' is not one column; name each by itself: --drop day --drop sex. Also, " in told
 
 
 def test_options_of_reading(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """Knowledge on the command line: in a file, and in words."""
 
 import json
+import re
 
 import pytest
 
@@ -23,6 +24,7 @@ def test_what_is_learned_obeys_and_says_so(csv, tmp_path):
         "edges that are required though the two are not significantly dependent as a pair: 'd' -> 'e'"
         in printed
     )
+    assert re.search(r"^d -> e +-$", printed, re.MULTILINE)
     graph = load_graph(tmp_path / "g.json")
     assert set(graph.directed_edges) == {("d", "e"), ("e", "f")} and graph.undirected_edges == [("b", "c")]
     assert graph.knowledge == Knowledge(

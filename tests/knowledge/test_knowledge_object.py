@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import pickle
 from itertools import permutations
 
@@ -319,6 +320,18 @@ def test_an_unknown_option_is_named_with_the_nearest():
         Knowledge(forbid=[("a", "b")])
     known = Knowledge(roots=["a"])
     assert pickle.loads(pickle.dumps(known)) == known == copy.deepcopy(known)
+
+
+def test_what_is_required_has_no_strength_of_its_own():
+    rows = [(a, b, a | b) for a in (0, 1) for b in (0, 1)] * 100
+    table = {name: list(column) for name, column in zip("abc", zip(*rows, strict=True), strict=True)}
+    known = Knowledge(required=[("a", "b")])
+    for learner in (f2sl.F2SLc, f2sl.F2SLh, f2sl.LocalToGlobal):
+        weights = {edge[:2]: edge.weight for edge in learner(knowledge=known).fit(table).graph_.edges}
+        assert weights.pop(("a", "b")) is None
+        assert weights and all(weight > 0 for weight in weights.values())
+    found = f2sl.learn_pc(table, "a", knowledge=known)
+    assert found["c"] > 0 and math.isnan(found["b"])
 
 
 def test_what_the_data_speak_against_is_told():
