@@ -13,7 +13,7 @@ to them is kept for the table's notes, and what is wrong with them for one error
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +34,7 @@ from f2sl.reading.check import (
     size_problem,
     values_told,
 )
-from f2sl.reading.frames import Part, Source, open_source, rows_by_weight
+from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
 from f2sl.reading.kinds import Kinds, few, like_identifier, like_written_numbers
 from f2sl.reading.values import RawColumn, Refused, reals
@@ -69,12 +69,15 @@ class Reading:
     drop: tuple[str, ...] = ()
     weights: str | None = None
     only_check: bool = False
+    na: tuple[str, ...] = ()
     one_kind: bool = False
     """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
 
 
-def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ()) -> MemoryTable:
-    """Read what a user has in memory.
+def encode(
+    data: Any, reading: Reading | None = None, notes: Iterable[str] = (), found: Iterable[str] = ()
+) -> MemoryTable:
+    """Read what a user has in memory; `found` are the missing values found before, as they are written.
 
     Examples
     --------
@@ -87,6 +90,9 @@ def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ())
     """
     reading = reading or Reading()
     source = open_source(data, None if reading.drop else reading.names)
+    na_found = set(found)
+    if reading.na:
+        source = Without(source, reading.na, na_found)
     places, names, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
@@ -99,7 +105,7 @@ def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ())
         names = names[:at] + names[at + 1 :]
     if rows is not None or names != source.names:
         source = Part(source, places, names, rows)
-    encoder = Encoder(source, reading, wrong, notes)
+    encoder = Encoder(source, reading, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
     return encoder.run()
@@ -152,7 +158,12 @@ class Encoder:
     """
 
     def __init__(
-        self, source: Source, reading: Reading, options: Iterable[str] = (), notes: Iterable[str] = ()
+        self,
+        source: Source,
+        reading: Reading,
+        options: Iterable[str] = (),
+        notes: Iterable[str] = (),
+        na_found: Collection[str] = (),
     ) -> None:
         n = len(source.names)
         self.source = source
@@ -165,6 +176,7 @@ class Encoder:
         self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
         self._few_are_numbers = False
         self._given_notes = list(notes)
+        self._na_found = na_found  # may grow while columns are read
         self._remarks: dict[str, list[str]] = defaultdict(list)
         self._action: dict[int, tuple[str, str]] = {}
         self._missing: dict[int, int] = {}
@@ -473,6 +485,9 @@ class Encoder:
         """Say what was assumed, dropped, replaced and cut."""
         n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
         notes = list(self._given_notes)
+        absent = [text for text in self.reading.na if text and text not in self._na_found]
+        if absent:
+            notes.append(f"na={absent}: no such values in the columns read")
         if any(self.gaps):
             notes.append(self._told_gaps())
         if n_dropped:
