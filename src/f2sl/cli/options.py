@@ -150,7 +150,7 @@ Na = Annotated[
     typer.Option(
         "--na",
         metavar="VALUE",
-        help="Cells of a CSV that are missing values, beside the usual. Repeat for more.",
+        help="Values that are missing ones, beside the usual; -999 is also -999.0. Repeat for more.",
         rich_help_panel=READING,
     ),
 ]

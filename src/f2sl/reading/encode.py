@@ -36,11 +36,12 @@ from f2sl.reading.check import (
 )
 from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import Kinds, few, like_identifier, like_written_numbers
+from f2sl.reading.kinds import Kinds, alike_but_for_case, few, like_identifier, like_written_numbers
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
 from f2sl.table.names import NAMELESS, chosen_names, listing
+from f2sl.table.notes import told_constant
 
 MISSING_LABEL = "<missing>"
 
@@ -336,6 +337,9 @@ class Encoder:
                     self._action[i] = made, why
                     self._remarks[made].append(name)
             self._remark_on(name, kind, k is not None, column)
+            if alike := alike_but_for_case(self.states[i]):
+                told = f"labels that differ only in case or in white space: {listing(alike)}"
+                self._remarks[told].append(name)
         except Refused as refused:
             if i == 0 and name in NAMELESS and refused.reason == "many":
                 self._leave_out(i, "no name, and very many values")
@@ -518,7 +522,10 @@ class Encoder:
             columns.append(CheckedColumn(name, kind, told, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
             columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
-        return Report(tuple(columns), tuple(self.problems.told()), self.notes(), self.source.n_rows)
+        # Learners tell this of the tables that they get.
+        constant = told_constant([self.source.names[i] for i in self.kept if len(self.states[i]) == 1])
+        notes = (*self.notes(), *([] if constant is None else [constant]))
+        return Report(tuple(columns), tuple(self.problems.told()), notes, self.source.n_rows)
 
 
 def complete_rows(source: Source) -> Mask | None:
