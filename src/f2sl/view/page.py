@@ -168,8 +168,8 @@ def page_data(
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}
-    confidence = what if confidence is None and hasattr(what, "by_pair") else confidence
-    sure = _by_pair(getattr(confidence, "by_pair", confidence), number)
+    given: Any = getattr(what, "by_pair", None) if confidence is None else confidence
+    sure = _by_pair(getattr(given, "by_pair", given), number)
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
     title = title or title_of(what)
     return {
