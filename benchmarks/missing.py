@@ -96,6 +96,10 @@ makes missing values a state of their column; *complete* has all values.
 Columns of states, of numbers, and both together ([mixed.md](mixed.md)) may have missing values; the networks
 below are of states.
 
+In a file, empty cells, `NA`, `N/A`, `null`, `nan` and `?` are missing values, and in columns of numbers
+`None`, `-` and `.`; in a frame, only what its library calls missing is one, so that `"?"` is a state there.
+`na=` (`--na`) adds values in both, numbers however they are written: `-999` is also -999.0.
+
 Of what decides that a value goes (MAR), some values are gone as well. Where `drop` leaves no row, the graph
 counts as empty. Ties count as best.
 

@@ -1,4 +1,4 @@
-"""f2sl learns the structure of Bayesian networks from discrete data, from the local to the global.
+"""f2sl learns the structure of Bayesian networks from states, numbers or both, from the local to the global.
 
 >>> import f2sl
 >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))

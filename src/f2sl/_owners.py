@@ -20,7 +20,12 @@ REGISTRIES = {
 """By the function that takes their names, where the registries of learners are."""
 
 
-def refuse_unknown(asked: str, names: Iterable[str], known: Iterable[str], own: Any = None) -> None:
+TO_READ = "open the table first, or call f2sl.learn"
+
+
+def refuse_unknown(
+    asked: str, names: Iterable[str], known: Iterable[str], own: Any = None, how: str = TO_READ
+) -> None:
     """Raise one error about options that there are not, if any, which says of each whose it is.
 
     Parameters
@@ -31,11 +36,13 @@ def refuse_unknown(asked: str, names: Iterable[str], known: Iterable[str], own: 
         The options that it does not have, and those it has.
     own : Registry or class, optional
         The registry that `asked` is from, or its class: other learners of the same sort come first.
+    how : str
+        What to do with options of reading.
     """
-    refuse(unknown_option(asked, name, known, own) for name in names)
+    refuse(unknown_option(asked, name, known, own, how) for name in names)
 
 
-def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None) -> str:
+def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None, how: str = TO_READ) -> str:
     """Return which learner or function an unknown option belongs to, or the nearest name.
 
     Examples
@@ -48,7 +55,6 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None)
     "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
     """
     if name in READING_OPTIONS:
-        how = "open the table first, or call f2sl.learn"
         return f"{asked} has no option {name!r}; it belongs to open_table: {how}"
     owners = owners_of(name, own)
     if owners:

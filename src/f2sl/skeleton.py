@@ -22,7 +22,8 @@ class Skeleton:
     """An undirected graph over variables 0 to n - 1.
 
     `edges` has one row (a, b) with a < b for each edge, in ascending order, and `strengths` how
-    strong each link is. The neighbours of v are ``neighbours[start[v]:start[v + 1]]``, ascending.
+    strong each link is, NaN where that is not known. The neighbours of v are
+    ``neighbours[start[v]:start[v + 1]]``, ascending.
     """
 
     n: int
@@ -52,14 +53,14 @@ def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
     order = np.argsort(key, kind="stable")
     unique, start, votes = np.unique(key[order], return_index=True, return_counts=True)
     edges = np.column_stack(np.divmod(unique, n))
-    weakest = np.minimum.reduceat(np.append(sets.strengths[order], np.inf), start)
+    weakest = np.fmin.reduceat(np.append(sets.strengths[order], np.nan), start)  # NaN if no end knows
     have_a_say = 2 if sets.finished is None else sets.finished[edges].sum(axis=1)
     chosen = votes >= (have_a_say if symmetry == "and" else 1)
     return from_edges(n, edges[chosen], weakest[chosen])
 
 
 def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
-    """Take out the links that are forbidden, and put in those that are required; the latter have strength 0.
+    """Take out the links that are forbidden, and put in those that are required, of strength NaN: unknown.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
     required = np.unique(np.sort(constraints.required, axis=1), axis=0)
     new = required[~skeleton.linked(*required.T)]
     edges = np.concatenate([skeleton.edges[kept], new])
-    strengths = np.concatenate([skeleton.strengths[kept], np.zeros(len(new))])
+    strengths = np.concatenate([skeleton.strengths[kept], np.full(len(new), np.nan)])
     order = np.lexsort((edges[:, 1], edges[:, 0]))
     return from_edges(skeleton.n, edges[order], strengths[order])
 

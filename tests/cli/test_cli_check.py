@@ -54,6 +54,23 @@ def test_learn_tells_the_same_at_once(untidy, capsys):
     assert "--missing state" in line and "--drop day" in line and line.count("\n") == 1
 
 
+def test_constant_columns_and_labels_that_differ_in_case(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("sex,land,x\nF,NL,1\nf,NL,2\nM,NL,1\n")
+    assert main(["check", str(path), "--na", "-9", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == [
+        "--na -9: no such values in the columns read",
+        "column 'sex': labels that differ only in case or in white space: 'F' and 'f'",
+        "only one state, so no edges: column 'land'",
+    ]
+
+
+def test_columns_to_drop_are_named_one_by_one(untidy, capsys):
+    assert main(["learn", str(untidy), "--drop", "day,sex"]) == 2
+    told = capsys.readouterr().err
+    assert "--drop: 'day,sex' is not one column; name each by itself: --drop day --drop sex. Also, " in told
+
+
 def test_options_of_reading(tmp_path, capsys):
     path = tmp_path / "t.csv"
     columns = {**small_table(), "n": [i % 40 for i in range(400)], "w": [2] * 400}

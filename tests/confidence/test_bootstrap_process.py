@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 
 import f2sl as package
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, heed_interrupts, learned, small_table, write_csv
+from f2sl.cli.bootstrap import _below
 from marks import posix_only
 from reproduce_tools import descendants_of, is_gone
 
@@ -48,6 +50,12 @@ def test_the_summary_names_links_with_their_confidence(table):
     facts = json.loads(learned("bootstrap", table, *more))
     assert (facts["finished"], facts["complete"], facts["estimated"]) == (8, True, True)
     assert facts["options"]["alpha"] == 0.01
+
+
+def test_links_below_the_threshold_are_told_apart():
+    shares = {("a", "b"): 1.0, ("a", "c"): 0.2, ("b", "c"): 0.4, ("a", "d"): 0.4}
+    found = SimpleNamespace(graph=package.PDAG([*"abcd"], [("b", "a")]), by_pair=shares)
+    assert [(str(edge), edge.weight) for edge in _below(found, 2)] == [("a - d", 0.4), ("b - c", 0.4)]
 
 
 @pytest.mark.parametrize(

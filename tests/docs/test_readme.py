@@ -23,7 +23,12 @@ def test_the_tour_in_python(tmp_path, monkeypatch):
         told = re.match(r"(PDAG|Table)\(.*?\)|\[\(.*\)\]", comment)
         if told:
             assert repr(eval(code, names)) == told[0]
-    assert {path.name for path in tmp_path.iterdir()} == {"graph.json", "alarm.svg", "fitted.bif"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "graph.json",
+        "alarm.svg",
+        "page.html",
+        "fitted.bif",
+    }
 
 
 def test_the_tour_in_the_shell(tmp_path, monkeypatch, capsys):

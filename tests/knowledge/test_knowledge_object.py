@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import pickle
 from itertools import permutations
 
@@ -314,12 +315,34 @@ class TestGraphs:
             collider.to_cpdag(Knowledge(required=[("a", "b")]))
 
 
+def test_an_unknown_option_is_named_with_the_nearest():
+    with pytest.raises(OptionError, match="unknown option 'forbid'; did you mean 'forbidden'"):
+        Knowledge(forbid=[("a", "b")])
+    known = Knowledge(roots=["a"])
+    assert pickle.loads(pickle.dumps(known)) == known == copy.deepcopy(known)
+
+
+def test_what_is_required_has_no_strength_of_its_own():
+    rows = [(a, b, a | b) for a in (0, 1) for b in (0, 1)] * 100
+    table = {name: list(column) for name, column in zip("abc", zip(*rows, strict=True), strict=True)}
+    known = Knowledge(required=[("a", "b")])
+    for learner in (f2sl.F2SLc, f2sl.F2SLh, f2sl.LocalToGlobal):
+        weights = {edge[:2]: edge.weight for edge in learner(knowledge=known).fit(table).graph_.edges}
+        assert weights.pop(("a", "b")) is None
+        assert weights and all(weight > 0 for weight in weights.values())
+    found = f2sl.learn_pc(table, "a", knowledge=known)
+    assert found["c"] > 0 and math.isnan(found["b"])
+
+
 def test_what_the_data_speak_against_is_told():
     rows = [(a, b, a | b) for a in (0, 1) for b in (0, 1)] * 100
     table = dict(zip("abc", zip(*rows, strict=True), strict=True))
     table = {name: list(column) for name, column in table.items()}
     model = f2sl.PCStable(knowledge=Knowledge(required=[("a", "b")])).fit(table)
-    assert "the data speak against edges that are required: 'a' -> 'b'" in model.notes_
+    assert (
+        "edges that are required though the two are not significantly dependent as a pair: 'a' -> 'b'"
+        in model.notes_
+    )
     model = f2sl.PCStable(knowledge=Knowledge(leaves=["a"])).fit(table)
     told = "left out, as the knowledge contradicts these v-structures of the data: a -> c <- b"
     assert told in model.notes_ and model.v_structures_ == []

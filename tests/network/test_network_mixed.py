@@ -213,6 +213,8 @@ class TestFit:
 
     def test_comes_back_to_the_truth(self):
         true = weather()
+        with pytest.raises(f2sl.OptionError, match=r"fit has no option 'bins'.*open_table\(data"):
+            BayesianNetwork.fit(true.graph, true.sample(10, seed=8), bins=3)
         fitted = BayesianNetwork.fit(true.graph, true.sample(100_000, seed=8))
         for found, expected in zip(fitted.equations["heat"], true.equations["heat"], strict=True):
             assert_allclose(found, expected, rtol=0.05, atol=0.1)

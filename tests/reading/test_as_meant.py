@@ -87,6 +87,34 @@ class TestCells:
         assert table.states[2] == ("x", "<missing>")
 
     @engines
+    def test_numbers_are_missing_however_they_are_written(self, tmp_path, engine):
+        # -999 as a whole number, as a real one, and with gaps of other spellings beside it.
+        path = text(tmp_path, "n,m,s,t\n-999,1.5,x,-999.0\n1,-999.0,y,?\n2,2.5,-999.0,5\n3,0.5,y,7\n")
+        table = open_table(path, engine=engine, na=["-999", "0.50", "none such"], kinds={"m": "number"})
+        assert table.states == ((1, 2, 3), (), ("-999.0", "x", "y"), (5, 7))
+        assert [column.gaps for column in table.columns] == [1, 2, 0, 2]
+        assert table.column(1)[~np.isnan(table.column(1))].tolist() == [1.5, 2.5]
+        assert "na=['none such']: no such values in the columns read" in table.notes
+        assert "read as missing values: '-999', '0.50', '?'" in table.notes
+
+    @pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table])
+    def test_frames_have_such_values_as_well(self, make):
+        columns = {"s": ["a", "unknown", "?", " b"], "n": [1, -999, 2, 1], "m": [0.5, 1.5, -999.0, 2.5]}
+        table = open_table(make(columns), na=["unknown", "-999", "b", "0"])
+        assert table.states == (("?", "a"), (1, 2), ())  # "?" is a state where it was not read from text
+        assert [column.gaps for column in table.columns] == [2, 1, 1]
+        assert table.ends[0][2] == 0.5
+        assert "na=['0']: no such values in the columns read" in table.notes
+
+    def test_categories_and_blocks_of_integers(self):
+        declared = pd.Series(pd.Categorical(["lo", "none", "hi", "lo"], ["lo", "none", "hi", "top"]))
+        table = open_table({"c": declared, "d": declared == "lo"}, na=["none", "1"])
+        assert table.states == (("lo", "hi", "top"), (False, True))
+        assert table.column(0).tolist() == [0, 3, 1, 0]
+        table = open_table(np.array([[1, 9], [2, 3], [9, 4]]), na=["9"])
+        assert table.states == ((1, 2), (3, 4)) and [one.gaps for one in table.columns] == [1, 1]
+
+    @engines
     def test_decimal_commas(self, tmp_path, engine):
         path = text(tmp_path, "a;b;c\n1,5;1.234,5;1,2,3\n-2;2,25;x\nNA;0;y\n")
         table = open_table(path, engine=engine, missing="drop")
@@ -432,7 +460,7 @@ class TestCheck:
             assert words in told
         with pytest.raises(DataError) as caught:
             open_table(DATA, bins={"nix": 3}, missing="error")
-        assert str(caught.value) == ". ".join(report.problems)
+        assert str(caught.value) == ". Also, ".join(report.problems)
         assert report.to_frame().shape == (4, 6)
         assert repr(report).splitlines()[0].split() == [
             "column",

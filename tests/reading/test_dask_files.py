@@ -67,6 +67,20 @@ def test_workers_read_files(client, folder):
     assert learned(table) == learned(frame())
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_values_that_are_missing_by_name(client, tmp_path, suffix):
+    made = pd.DataFrame({"a": ["x", "unknown", "y", "x"] * 3, "b": [0.5, -999.0, 1.5, 2.0] * 3})
+    for i in range(3):
+        write(made[4 * i : 4 * (i + 1)], tmp_path / f"{i}.{suffix}")
+    on_cluster = {"engine": "dask", "scheduler": client, "memory": MEMORY, "na": ["unknown", "-999", "8"]}
+    tables = [open_table(data, **on_cluster) for data in (tmp_path, dd.from_pandas(made, npartitions=2))]
+    tables += [open_table(data, na=on_cluster["na"]) for data in (tmp_path, made)]
+    for table in tables:
+        assert table.states[0] == ("x", "y") and [column.gaps for column in table.columns] == [3, 3]
+        assert (table.ends[0][1], table.ends[1][1]) == (0.5, 2.0)
+        assert "na=['8']: no such values in the columns read" in table.notes
+
+
 @pytest.mark.parametrize("n_partitions", [1, 2])
 def test_a_dask_frame(client, n_partitions):
     given = dd.from_pandas(frame(), npartitions=n_partitions)

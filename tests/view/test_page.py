@@ -91,6 +91,14 @@ def test_explanations_and_confidence_go_by_pair_in_either_order():
         page_data(GRAPH, explanations={("a", "x"): "text"})
 
 
+def test_a_bootstrap_is_a_confidence():
+    data = {"a": [0, 1] * 40, "b": [0, 1] * 40, "c": [0, 0, 1, 1] * 20}
+    found = f2sl.bootstrap(data, f2sl.F2SLc(), 5)
+    assert found.of("a", "b") == 1.0  # the two are the same in every replicate
+    content = page_data(f2sl.F2SLc().fit(data), confidence=found)
+    assert content["confidence"]["0,1"] == 1.0 and content["edges"][0]["c"] == 1.0
+
+
 def test_distributions_of_states_numbers_and_gaps():
     data = {"a": ["x", "y", "x", None], "b": [0.5, 1.5, np.nan, 2.5], "c": [1.25, 1.0, 2.75, 7.5]}
     nodes = {node["n"]: node["i"] for node in page_data(GRAPH, data=data)["nodes"]}

@@ -25,7 +25,7 @@ from f2sl.cli.options import (
 )
 from f2sl.cli.output import count, printable
 from f2sl.cli.reading import TableOptions, with_reading_options
-from f2sl.cli.summary import as_lists, strongest_edges
+from f2sl.cli.summary import Edge, as_lists, strongest_edges
 from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -200,8 +200,16 @@ def _facts(
         "picture": None if picture is None else str(picture),
         "comparison": None if comparison is None else comparison.as_dict(),
         "strongest": [vars(edge) for edge in strongest_edges(found.graph)],
+        "below_threshold": [vars(edge) for edge in _below(found)],
         "graph": as_lists(found.graph),
     }
+
+
+def _below(found: Confidence, most: int = 5) -> list[Edge]:
+    """Return the pairs most often linked that are not in the averaged graph, equals by name."""
+    linked = {frozenset(pair) for pair in (*found.graph.directed_edges, *found.graph.undirected_edges)}
+    rest = sorted((-share, pair) for pair, share in found.by_pair.items() if frozenset(pair) not in linked)
+    return [Edge(*pair, False, -share) for share, pair in rest[:most]]
 
 
 def _show(
@@ -237,11 +245,9 @@ def _show(
         (label, printable(path)) for label, path in (("Saved", out), ("Drawn", picture)) if path is not None
     ]
     output.show(output.pairs(lines))
-    edges = strongest_edges(graph)
-    if edges:
-        which = (
-            "Edges" if len(edges) == graph.n_edges else f"The first {len(edges)} of {graph.n_edges:,} edges"
-        )
+    edges, below = strongest_edges(graph), _below(found)
+    which = "Edges" if len(edges) == graph.n_edges else f"The first {len(edges)} of {graph.n_edges:,} edges"
+    for title, some in ((which, edges), ("The strongest below the threshold, not in the graph", below)):
         rows = [
             (
                 str(edge),
@@ -249,7 +255,8 @@ def _show(
                 f"{found.of(edge.source, edge.target, directed=True):.3f}",
                 f"{found.of(edge.target, edge.source, directed=True):.3f}",
             )
-            for edge in edges
+            for edge in some
         ]
-        title = f"\n{which}, by confidence (shares of the replicates)"
-        output.show(output.columns(title, ("edge", "linked", "->", "<-"), rows, right=[1, 2, 3]))
+        if rows:
+            title = f"\n{title}, by confidence (shares of the replicates)"
+            output.show(output.columns(title, ("edge", "linked", "->", "<-"), rows, right=[1, 2, 3]))

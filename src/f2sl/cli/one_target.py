@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -147,7 +148,7 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
             key: {name: part[key] for name, part in parts.items()} for key in (command, "separating_sets")
         }
         return {**of_each, "unfinished": [name for name, one in found.items() if not one.complete]}
-    members = [{"name": name, "strength": strength} for name, strength in found.items()]
+    members = [{"name": name, "strength": None if isnan(s) else s} for name, s in found.items()]
     return {command: members, "separating_sets": found.separating_sets}
 
 
@@ -162,7 +163,7 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
         ]
         output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))
         return
-    rows = [(printable(name), f"{strength:.4f}") for name, strength in found.items()]
+    rows = [(printable(name), "-" if isnan(s) else f"{s:.4f}") for name, s in found.items()]
     title = f"{printable(found.target)}: {count(len(rows), noun)} {how}"
     output.show(output.columns(title, ("name", unit) if rows else (), rows, right=[1]))
 

@@ -150,7 +150,7 @@ Na = Annotated[
     typer.Option(
         "--na",
         metavar="VALUE",
-        help="Cells of a CSV that are missing values, beside the usual. Repeat for more.",
+        help="Values that are missing ones, beside the usual; -999 is also -999.0. Repeat for more.",
         rich_help_panel=READING,
     ),
 ]
@@ -355,11 +355,14 @@ def in_terms_of_flags() -> Iterator[None]:
     try:
         yield
     except OptionError as error:
-        told = re.sub(r"(?:^|(?<=; )|(?<=\. ))\w+", lambda first: FLAGS.get(first[0], first[0]), str(error))
+        # What is known may come from any of several flags.
+        told = re.sub(r"(^|; )knowledge: ", r"\1what is known about edges: ", str(error))
+        told = re.sub(r"(?:^|(?<=; )|(?<=Also, ))\w+", lambda first: FLAGS.get(first[0], first[0]), told)
         told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
         raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
     except (DataError, FileError) as error:
-        raise type(error)(as_flags(str(error))) from None
+        told = re.sub(r"(^|Also, )(drop|kinds|bins|weights): ", r"\1--\2: ", str(error))
+        raise type(error)(as_flags(told)) from None
 
 
 _ASSIGNED = re.compile(rf"\b({'|'.join(READING_OPTIONS)})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)")

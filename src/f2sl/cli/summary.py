@@ -25,12 +25,12 @@ MOST_PRINTED = 20_000
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge with its strength."""
+    """An edge with its strength; None for one that is there as it is required, not for its strength."""
 
     source: str
     target: str
     directed: bool
-    weight: float
+    weight: float | None
 
     def __str__(self) -> str:
         return f"{printable(self.source)} {'->' if self.directed else '-'} {printable(self.target)}"
@@ -38,6 +38,8 @@ class Edge:
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
     """Return the edges with the largest weights, whatever their signs; equals in the order of their names.
+
+    Edges without a weight come last; if none has one, there are none.
 
     Examples
     --------
@@ -48,9 +50,14 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
     """
     import heapq
 
-    weights = graph.weights or {}
-    first = heapq.nsmallest(most, weights.items(), key=lambda item: (-abs(item[1]), item[0]))
-    return [Edge(a, b, graph.has_directed_edge(a, b), weight) for (a, b), weight in first]
+    if graph.weights is None:
+        return []
+    edges = [Edge(a, b, kind == "directed", weight) for a, b, kind, weight in graph.edges]
+
+    def rank(edge: Edge) -> tuple[bool, float, str, str]:
+        return edge.weight is None, -abs(edge.weight or 0.0), edge.source, edge.target
+
+    return heapq.nsmallest(most, edges, key=rank)
 
 
 def as_lists(graph: PDAG) -> dict[str, list[tuple[str, str]]] | None:
@@ -92,7 +99,7 @@ class Learned:
             all_shown = len(edges) == self.graph.n_edges
             which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
             title = f"\n{which}, by strength"
-            rows = [(str(edge), f"{edge.weight:.4f}") for edge in edges]
+            rows = [(str(edge), "-" if edge.weight is None else f"{edge.weight:.4f}") for edge in edges]
             output.show(output.columns(title, ("edge", self.learner.strength_unit), rows, right=[1]))
         if self.comparison is not None:
             output.show(metrics(f"\nCompared with {printable(str(self.truth))}", self.comparison))

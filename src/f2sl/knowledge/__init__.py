@@ -19,7 +19,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 from f2sl.constraints import Constraints
-from f2sl.errors import OptionError, shown, shown_list
+from f2sl.errors import OptionError, shown, shown_list, unknown_name
 from f2sl.knowledge.bound import Bound, arrow, as_regex, is_pattern, unknown_names
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class Knowledge:
     within_tiers: bool | Iterable[bool] = True
     roots: Iterable[str] = ()
     leaves: Iterable[str] = ()
+
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """Refuse options that there are not, before the dataclass does in words of its own."""
+        known = [field.name for field in fields(cls)]
+        _refuse(unknown_name("option", name, known) for name in given if name not in known)
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         problems: list[str] = []
@@ -294,9 +300,10 @@ class Knowledge:
         return {v: places[0] for v, places in tiers.items()}, problems
 
 
-def _refuse(problems: list[str]) -> None:
-    if problems:
-        raise OptionError("; ".join(f"knowledge: {problem}" for problem in dict.fromkeys(problems)))
+def _refuse(problems: Iterable[str]) -> None:
+    told = [f"knowledge: {problem}" for problem in dict.fromkeys(problems)]
+    if told:
+        raise OptionError("; ".join(told))
 
 
 def _names(what: str, given: Any, problems: list[str]) -> list[str]:

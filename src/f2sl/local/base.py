@@ -171,7 +171,7 @@ def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int =
 
 
 def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) -> Neighbourhoods:
-    """Drop the members that constraints forbid, and add those that they require, with strength 0.
+    """Drop the members that constraints forbid, and add those that they require, of strength NaN: unknown.
 
     In blankets a forbidden link does not matter if the two may be spouses.
     """
@@ -190,9 +190,9 @@ def obeying_one(
         kept |= rules.may_be_in_blanket(target)[members]
     must = rules.must_be_in_blanket(target) if blankets else rules.must_be_linked(target)
     new = np.setdiff1d(must, members)
-    strengths = np.where(np.isfinite(found.strengths), found.strengths, 0.0)[kept]
+    strengths = np.where(np.isfinite(found.strengths), found.strengths, np.nan)[kept]
     members = np.concatenate([members[kept], new]).astype(np.int64)
-    return replace(found, members=members, strengths=np.concatenate([strengths, np.zeros(len(new))]))
+    return replace(found, members=members, strengths=np.append(strengths, np.full(len(new), np.nan)))
 
 
 def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str]) -> None:

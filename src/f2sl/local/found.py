@@ -10,6 +10,8 @@ from f2sl.local.base import Neighbourhood, Neighbourhoods
 class FoundSet(dict[str, float]):
     """The set of one variable: its members' names, strongest first, each with the strength of its link.
 
+    Members that knowledge requires, and the algorithm does not find, come last, of strength NaN.
+
     Attributes
     ----------
     target : str

@@ -33,11 +33,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from f2sl._owners import refuse_unknown
 from f2sl.errors import GraphError, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.checks import (
@@ -452,6 +453,7 @@ class BayesianNetwork:
         equivalent_sample_size: float = 1,
         *,
         states: Mapping[str, Sequence[Any]] | BayesianNetwork | None = None,
+        **unknown: Never,
     ) -> Self:
         """Estimate the tables and equations of a graph from data.
 
@@ -480,6 +482,8 @@ class BayesianNetwork:
             The states of variables, in the order wanted, or a network whose states they are to have. Those
             of other variables are the data's, in their order: a CSV file knows none that do not occur in
             it, and its TRUE and FALSE are the booleans ``False, True``.
+        **unknown
+            There are no others: how data are read is told to :func:`f2sl.open_table`.
 
         Raises
         ------
@@ -499,6 +503,8 @@ class BayesianNetwork:
         """
         from f2sl.network.fitting import fit
 
+        options = ("equivalent_sample_size", "states")
+        refuse_unknown(f"{cls.__name__}.fit", unknown, options, how="fit(graph, f2sl.open_table(data, ...))")
         given = states.states if isinstance(states, BayesianNetwork) else states
         fitted = fit(graph, data, equivalent_sample_size, {} if given is None else given, cls._kinds)
         network = cls._of(BayesianNetwork(graph, *fitted[:2], equations=fitted[2]))

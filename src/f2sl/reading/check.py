@@ -97,7 +97,7 @@ class Problems:
         """Raise one error about all that is wrong; do nothing if nothing is."""
         told = self.told()
         if told:
-            raise (OptionError if told == self._options else DataError)(". ".join(told))
+            raise (OptionError if told == self._options else DataError)(". Also, ".join(told))
 
 
 def drop_of(columns: Iterable[str]) -> str:

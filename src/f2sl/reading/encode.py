@@ -13,7 +13,7 @@ to them is kept for the table's notes, and what is wrong with them for one error
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO
-from f2sl.errors import shown_list, unknown_name
+from f2sl.errors import shown, shown_list, unknown_name
 from f2sl.reading.binning import BINNINGS, auto_bins, cut
 from f2sl.reading.check import (
     Checked,
@@ -34,13 +34,14 @@ from f2sl.reading.check import (
     size_problem,
     values_told,
 )
-from f2sl.reading.frames import Part, Source, open_source, rows_by_weight
+from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import Kinds, few, like_identifier, like_written_numbers
+from f2sl.reading.kinds import Kinds, alike_but_for_case, few, like_identifier, like_written_numbers
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
 from f2sl.table.names import NAMELESS, chosen_names, listing
+from f2sl.table.notes import told_constant
 
 MISSING_LABEL = "<missing>"
 
@@ -69,14 +70,17 @@ class Reading:
     drop: tuple[str, ...] = ()
     weights: str | None = None
     only_check: bool = False
+    na: tuple[str, ...] = ()
     only: frozenset[str] | None = None
     """The columns to read beside `weights`, unless `names` are given; all if None."""
     one_kind: bool = False
     """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
 
 
-def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ()) -> MemoryTable:
-    """Read what a user has in memory.
+def encode(
+    data: Any, reading: Reading | None = None, notes: Iterable[str] = (), found: Iterable[str] = ()
+) -> MemoryTable:
+    """Read what a user has in memory; `found` are the missing values found before, as they are written.
 
     Examples
     --------
@@ -89,6 +93,9 @@ def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ())
     """
     reading = reading or Reading()
     source = open_source(data, None if reading.drop else reading.names)
+    na_found = set(found)
+    if reading.na:
+        source = Without(source, reading.na, na_found)
     places, names, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
@@ -101,7 +108,7 @@ def encode(data: Any, reading: Reading | None = None, notes: Iterable[str] = ())
         names = names[:at] + names[at + 1 :]
     if rows is not None or names != source.names:
         source = Part(source, places, names, rows)
-    encoder = Encoder(source, reading, wrong, notes)
+    encoder = Encoder(source, reading, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
     return encoder.run()
@@ -120,7 +127,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
     ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop"])
     """
-    wrong = [f"drop: {unknown_name('column', name, own)}" for name in reading.drop if name not in own]
+    wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
     without = set(reading.drop)
     places = [i for i, name in enumerate(own) if name not in without]
     if reading.only is not None and reading.names is None:
@@ -145,6 +152,14 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     return places, names, wrong
 
 
+def _not_there(name: str, own: Sequence[str]) -> str:
+    """Say that there is no column of a name, which may be a list of names."""
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and set(parts) <= set(own):
+        return f"{shown(name)} is not one column; name each by itself: {drop_of(parts)}"
+    return unknown_name("column", name, own)
+
+
 class Encoder:
     """The work of one call: reads the source column by column and gathers codes, numbers and problems.
 
@@ -152,7 +167,12 @@ class Encoder:
     """
 
     def __init__(
-        self, source: Source, reading: Reading, options: Iterable[str] = (), notes: Iterable[str] = ()
+        self,
+        source: Source,
+        reading: Reading,
+        options: Iterable[str] = (),
+        notes: Iterable[str] = (),
+        na_found: Collection[str] = (),
     ) -> None:
         n = len(source.names)
         self.source = source
@@ -165,6 +185,7 @@ class Encoder:
         self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
         self._few_are_numbers = False
         self._given_notes = list(notes)
+        self._na_found = na_found  # may grow while columns are read
         self._remarks: dict[str, list[str]] = defaultdict(list)
         self._action: dict[int, tuple[str, str]] = {}
         self._missing: dict[int, int] = {}
@@ -324,6 +345,9 @@ class Encoder:
                     self._action[i] = made, why
                     self._remarks[made].append(name)
             self._remark_on(name, kind, k is not None, column)
+            if alike := alike_but_for_case(self.states[i]):
+                told = f"labels that differ only in case or in white space: {listing(alike)}"
+                self._remarks[told].append(name)
         except Refused as refused:
             if i == 0 and name in NAMELESS and refused.reason == "many":
                 self._leave_out(i, "no name, and very many values")
@@ -473,6 +497,9 @@ class Encoder:
         """Say what was assumed, dropped, replaced and cut."""
         n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
         notes = list(self._given_notes)
+        absent = [text for text in self.reading.na if text and text not in self._na_found]
+        if absent:
+            notes.append(f"na={absent}: no such values in the columns read")
         if any(self.gaps):
             notes.append(self._told_gaps())
         if n_dropped:
@@ -503,7 +530,10 @@ class Encoder:
             columns.append(CheckedColumn(name, kind, told, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
             columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
-        return Report(tuple(columns), tuple(self.problems.told()), self.notes(), self.source.n_rows)
+        # Learners tell this of the tables that they get.
+        constant = told_constant([self.source.names[i] for i in self.kept if len(self.states[i]) == 1])
+        notes = (*self.notes(), *([] if constant is None else [constant]))
+        return Report(tuple(columns), tuple(self.problems.told()), notes, self.source.n_rows)
 
 
 def complete_rows(source: Source) -> Mask | None:

@@ -20,7 +20,7 @@ import pyarrow.types as pt
 
 from f2sl.errors import DataError, FileError
 from f2sl.reading.check import Problems
-from f2sl.reading.formats import REMARKS, DataFile, TextOptions, look_at, naming
+from f2sl.reading.formats import GAPS, REMARKS, DataFile, TextOptions, look_at, naming
 from f2sl.table.names import column_names, listing
 
 PathLike = str | os.PathLike[str]
@@ -87,7 +87,8 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[str]]:
             raise DataError(f"{file.place}: the file has a header but no rows")
         tables.append(table.select(agreement.add(file.place, table.schema)))
     whole = tables[0] if len(tables) == 1 else _together(tables)
-    return whole, remarks_of(schemas)
+    metadata = {REMARKS: json.dumps({remark: list(items) for remark, items in _remarked(schemas).items()})}
+    return whole.replace_schema_metadata(metadata), remarks_of(schemas)
 
 
 def schema_of(file: DataFile) -> pa.Schema:
@@ -117,11 +118,21 @@ def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
 
 def remarks_of(schemas: Iterable[pa.Schema]) -> list[str]:
     """Say what formats have remarked on the files, each in the metadata of its schema."""
+    told = _remarked(schemas).items()
+    return [f"{remark}: {listing([repr(item) for item in sorted(items)])}" for remark, items in told]
+
+
+def gaps_of(schemas: Iterable[pa.Schema]) -> set[str]:
+    """Return the cells that formats have read as missing values."""
+    return set(_remarked(schemas).get(GAPS, ()))
+
+
+def _remarked(schemas: Iterable[pa.Schema]) -> dict[str, dict[str, None]]:
     told: dict[str, dict[str, None]] = {}
     for schema in schemas:
         for remark, items in json.loads((schema.metadata or {}).get(REMARKS, b"{}")).items():
             told.setdefault(remark, {}).update(dict.fromkeys(items))
-    return [f"{remark}: {listing([repr(item) for item in sorted(items)])}" for remark, items in told.items()]
+    return told
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:

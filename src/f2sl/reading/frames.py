@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Integers
 from f2sl.errors import DataError
-from f2sl.reading.values import RawColumn, Refused, numpy_column, reals
+from f2sl.reading.values import RawColumn, Refused, numpy_column, reals, without
 from f2sl.table.names import chosen_names, column_names, generated_names
 
 _CATEGORIES = (nw.Categorical, nw.Enum)
@@ -191,6 +191,20 @@ class _Mapping(Source):
         if isinstance(series, nw.Series):
             return series_column(series)
         return object_column(list(values))
+
+
+class Without(Source):
+    """Another source without the values that `na` names; `found` are those that occur in what was read."""
+
+    def __init__(self, source: Source, na: Sequence[str], found: set[str]) -> None:
+        self._source, self._na, self.found = source, na, found
+        self.names, self.n_rows = source.names, source.n_rows
+
+    def column(self, i: int) -> RawColumn:
+        """Return column `i`."""
+        column, found = without(self._source.column(i), self._na)
+        self.found |= found
+        return column
 
 
 class Part(Source):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -22,10 +22,10 @@ from f2sl.errors import DataError
 from f2sl.reading.arrow import arrow_column
 from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
 from f2sl.reading.encode import Reading, chosen_columns, told_weights
-from f2sl.reading.files import Agreement, raw_names, remarks_of, schema_of
+from f2sl.reading.files import Agreement, gaps_of, raw_names, remarks_of, schema_of
 from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import rows_by_weight
-from f2sl.reading.values import RawColumn, Refused, some
+from f2sl.reading.values import RawColumn, Refused, some, without
 from f2sl.storage.stream.table import BlockFile, BlockWriter, StreamTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
 from f2sl.table.table import Block, Ends
@@ -81,6 +81,7 @@ class Prepared:
     n_rows: int
     drop_rows: bool
     weighted: bool
+    na: tuple[str, ...]
 
     @property
     def bytes_of_row(self) -> int:
@@ -91,7 +92,8 @@ class Prepared:
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Give what is to be kept of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
-        for kept, n_kept in _kept(batches, self.drop_rows, len(self.wanted) - 1 if self.weighted else None):
+        weights = len(self.wanted) - 1 if self.weighted else None
+        for kept, n_kept in _kept(batches, self.drop_rows, weights, self.na):
             codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
             numbers = np.empty((len(of_numbers), n_kept))
             for row, i in enumerate(of_states):
@@ -150,6 +152,7 @@ class Asked:
     wrong: list[str]
     weights: int | None
     drop_rows: bool
+    na: tuple[str, ...]
 
     @classmethod
     def of(cls, files: Sequence[DataFile], reading: Reading) -> Asked:
@@ -164,12 +167,13 @@ class Asked:
         """Choose among columns with these names."""
         places, names, wrong = chosen_columns(own, reading)
         weights = names.index(reading.weights) if reading.weights in names else None
-        return cls([own[i] for i in places], names, wrong, weights, reading.missing == "drop")
+        return cls([own[i] for i in places], names, wrong, weights, reading.missing == "drop", reading.na)
 
     @property
     def nothing(self) -> Scan:
         """Begin to look at rows, with none seen."""
-        return Scan([Digest(self.drop_rows) for _ in self.columns], self.drop_rows, self.weights)
+        digests = [Digest(self.drop_rows) for _ in self.columns]
+        return Scan(digests, self.drop_rows, self.weights, self.na)
 
 
 def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -> tuple[Scanned, Scan]:
@@ -198,11 +202,14 @@ class Scan:
     """What is known of the rows seen so far; with `drop_rows`, those that miss something are not kept.
 
     `weights` is the column that says how often each row is meant to be there; `n_read` counts each once.
+    `na_found` are those of `na` that occur.
     """
 
     digests: list[Digest]
     drop_rows: bool
     weights: int | None = None
+    na: tuple[str, ...] = ()
+    na_found: set[str] = field(default_factory=set)
     n_read: int = 0
     n_rows: int = 0
     n_kept: int = 0
@@ -210,6 +217,7 @@ class Scan:
     def join(self, later: Scan) -> None:
         """Add what is known of rows that come after all these."""
         self.n_read += later.n_read
+        self.na_found |= later.na_found
         self.n_rows += later.n_rows
         self.n_kept += later.n_kept
         for digest, other in zip(self.digests, later.digests, strict=True):
@@ -218,7 +226,7 @@ class Scan:
     def add(self, batch: pa.RecordBatch) -> None:
         """Look at some more rows."""
         self.n_read += len(batch)
-        columns = [_column_or_refusal(array) for array in batch.columns]
+        columns = [_column_or_refusal(array, self.na, self.na_found) for array in batch.columns]
         for some_rows, n_rows in _written_out(columns, len(batch), self.weights):
             self._add(some_rows, n_rows, batch.schema.types)
 
@@ -237,11 +245,14 @@ class Scan:
                 digest.refused = refused
 
 
-def _column_or_refusal(array: Any) -> RawColumn | Refused:
+def _column_or_refusal(array: Any, na: Sequence[str], na_found: set[str]) -> RawColumn | Refused:
+    """Read a column without the values that `na` names; add those that occur to `na_found`."""
     try:
-        return arrow_column(array)
+        column, found = without(arrow_column(array), na)
     except Refused as refused:
         return refused
+    na_found |= found
+    return column
 
 
 Columns = list[RawColumn | Refused]
@@ -275,11 +286,11 @@ def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
 
 
 def _kept(
-    batches: Iterable[pa.RecordBatch], drop_rows: bool, weights: int | None
+    batches: Iterable[pa.RecordBatch], drop_rows: bool, weights: int | None, na: Sequence[str]
 ) -> Iterator[tuple[list[RawColumn], int]]:
     """Give the columns of each batch, with the rows that are kept, and their number."""
     for batch in batches:
-        read = [_column_or_refusal(array) for array in batch.columns]
+        read = [_column_or_refusal(array, na, set()) for array in batch.columns]
         for columns, n_rows in _written_out(read, len(batch), weights):
             keep = _complete(columns) if drop_rows else None
             if keep is not None:
@@ -312,7 +323,8 @@ def prepare(
     source = DigestSource(
         tuple(asked.names[i] for i in places), scan.n_rows, [scan.digests[i] for i in places]
     )
-    encoder = DigestEncoder(source, reading, asked.wrong, notes)
+    na_found = scan.na_found | gaps_of(schema for _, schema in schemas)
+    encoder = DigestEncoder(source, reading, asked.wrong, notes, na_found)
     if at is not None and (refused := scan.digests[at].refused) is not None:
         encoder.problems.add("weights", asked.names[at], refused.detail)
 
@@ -325,7 +337,7 @@ def prepare(
         others = (i for i in range(len(places)) if i not in set(kept) and source.n_missing(i))
         wanted += [places[i] for i in others]
     wanted += [] if at is None else [at]
-    how = scan.n_kept, scan.drop_rows, at is not None
+    how = scan.n_kept, scan.drop_rows, at is not None, reading.na
     return Prepared(columns, wanted, coders, ends, notes_of_all, *how)
 
 
@@ -360,7 +372,7 @@ def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
 
 def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterator[RawColumn]:
     """Give one column of each batch, with the rows that are kept."""
-    return (columns[i] for columns, _ in _kept(batches, asked.drop_rows, asked.weights))
+    return (columns[i] for columns, _ in _kept(batches, asked.drop_rows, asked.weights, asked.na))
 
 
 def _stamp(file: DataFile) -> tuple[int, int]:

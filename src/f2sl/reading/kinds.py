@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from f2sl._constants import AUTO
@@ -48,6 +48,21 @@ def like_written_numbers(labels: Sequence[object], n_rows: int) -> bool:
     return not few(len(labels), n_rows) and all(
         isinstance(label, str) and _WRITTEN_NUMBER.fullmatch(label.strip()) for label in labels
     )
+
+
+def alike_but_for_case(labels: Iterable[object]) -> list[str]:
+    """List the labels that are the same but for case and white space, each group by itself.
+
+    Examples
+    --------
+    >>> alike_but_for_case(["F", "M", "f", "other"])
+    ["'F' and 'f'"]
+    """
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        if isinstance(label, str):
+            groups.setdefault(" ".join(label.split()).casefold(), []).append(repr(label))
+    return [" and ".join(group) for group in groups.values() if len(group) > 1]
 
 
 def few(n_distinct: int, n_rows: int) -> bool:

@@ -99,8 +99,11 @@ def open_table(
     comment : str, optional
         How lines of a text begin that are to be skipped.
     na : sequence of str
-        Cells of a text that are missing values, beside empty ones, ``NA``, ``N/A``, ``null``, ``nan``, ``?``
-        and, in columns of numbers, ``None``, ``-`` and ``.``; a note names those found.
+        Values that are missing ones, in files and in frames; numbers are compared as numbers, so that
+        ``"-999"`` is also -999.0. A note names those that do not occur. Cells of a text are missing, too, if
+        they are empty, ``NA``, ``N/A``, ``null``, ``nan``, ``?`` and, in columns of numbers, ``None``, ``-``
+        or ``.``; a note names those found. In a frame, only what its library calls missing is: ``"?"`` is a
+        state there.
     engine : {"auto", "memory", "stream", "dask"}
         Where to hold the table: in memory, on disk in blocks, or in a Dask cluster. By default in memory,
         unless it comes from files and would take more than `memory`; a note says so.
@@ -225,7 +228,9 @@ def _opened(
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
     wanted = None if only is None else frozenset(only)
-    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, only_check, wanted, one_kind)
+    reading = Reading(
+        names, kinds, cuts, binning, missing, drop, weights, only_check, how.na, wanted, one_kind
+    )
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
@@ -292,7 +297,7 @@ def open_for(
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
     """Read files into memory, or into blocks on disk."""
-    from f2sl.reading.files import read_files
+    from f2sl.reading.files import gaps_of, read_files
     from f2sl.reading.formats import naming
     from f2sl.reading.into_stream import read_streamed
 
@@ -307,7 +312,7 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
         told = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
         return table.with_notes(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
     content, notes = read_files(files)
-    return encode(content, reading, notes)
+    return encode(content, reading, notes, gaps_of([content.schema]))
 
 
 def _on_cluster(

@@ -7,6 +7,7 @@ with a keyword for the reason; the reasons of all columns are then told in one m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -152,6 +153,74 @@ def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawCo
             raise Refused("complex")
         case _:
             raise Refused("type", str(values.dtype))
+
+
+def number_of(text: str) -> int | float | None:
+    """Return the number that a text is, an integer where it is whole; None if it is none.
+
+    Examples
+    --------
+    >>> number_of("-999.0"), number_of("0.5"), number_of("unknown")
+    (-999, 0.5, None)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if not number.is_integer():
+        return None if np.isnan(number) else number
+    try:
+        return int(text)  # exact, however large
+    except ValueError:
+        return int(number)
+
+
+def without(column: RawColumn, na: Iterable[str]) -> tuple[RawColumn, set[str]]:
+    """Make values that `na` names missing; return also which of these occur.
+
+    Numbers are compared as numbers, labels as text without white space at their ends.
+
+    Examples
+    --------
+    >>> column, found = without(numpy_column(np.array([1.5, -999.0])), ["-999", "unknown"])
+    >>> column.missing.tolist(), found
+    ([False, True], {'-999'})
+    """
+    found = set()
+    gaps = np.zeros(len(column.values), np.bool_)
+    left = list(column.labels)
+    for text in na:
+        number = number_of(text)
+        if column.form == "labels":
+            named = [label for label in left if _is_named(label, text, number)]
+            here = np.isin(column.values, [column.labels.index(label) for label in named])
+            left = [label for label in left if label not in named]
+        elif number is None:
+            continue
+        else:
+            here = column.values == (number if column.form == "integers" else float(number))
+        if column.missing is not None:
+            here &= ~column.missing
+        if here.any():
+            found.add(text)
+            gaps |= here
+    if not found and len(left) == len(column.labels):
+        return column, found
+    missing = some(gaps if column.missing is None else gaps | column.missing)
+    if column.form == "reals":
+        return reals(column.values, missing), found
+    values = column.values
+    if column.form == "labels":
+        place = {label: i for i, label in enumerate(left)}
+        ranks = np.array([place.get(label, 0) for label in column.labels])
+        values = ranks[values]
+    return replace(column, values=values, missing=missing, labels=tuple(left)), found
+
+
+def _is_named(label: object, text: str, number: int | float | None) -> bool:
+    if isinstance(label, str):
+        return label.strip() == text.strip()
+    return number is not None and not isinstance(label, (bool, np.bool_)) and label == number
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,9 @@ class StructureLearner(Estimator):
     tells_all_directions: ClassVar[bool] = False
     """Whether a DAG that it learns is one of its equivalence class for a reason in the data."""
 
+    _unsupported_as: ClassVar[str] = "the two are not significantly dependent as a pair"
+    """What `_unsupported` finds, in words."""
+
     knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")
     verbose: bool = option("verbose")
@@ -362,11 +365,11 @@ class StructureLearner(Estimator):
         return cast(AbstractContextManager[Any], engine)
 
     def _tell_of_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
-        """Add a note on the required edges that the data speak against."""
+        """Add a note on the required edges that the data do not support."""
         if len(self._constraints.required):
             told = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
             if told:
-                self.notes_.append(f"the data speak against edges that are required: {listing(told)}")
+                self.notes_.append(f"edges that are required though {self._unsupported_as}: {listing(told)}")
 
     def _unsupported(self, engine: Any) -> list[tuple[int, int]]:
         """List the required arcs whose ends a test finds independent, given nothing."""

@@ -33,6 +33,7 @@ class ByWeights(StructureLearner):
 
     strength_unit = "weight"
     tells_all_directions = True
+    _unsupported_as = "their weights are below the threshold"
 
     threshold: float = option("threshold")
     standardize: bool = option("standardize")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,13 +39,21 @@ def constant_columns(table: Table) -> str | None:
     >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
     "only one state, so no edges: column 'a'"
     """
-    return _listed("only one state, so no edges: ", table, table.cardinalities == 1)
+    return told_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
+
+
+def told_constant(names: Sequence[str]) -> str | None:
+    """Say that columns have one state only, if there are any."""
+    return _listed("only one state, so no edges: ", names)
 
 
 def identifier_columns(table: Table) -> str | None:
     """Say which columns, if any, have nearly as many states as there are rows: they hide what others tell."""
     like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
-    return _listed("nearly as many states as rows, like an identifier (better left out): ", table, like)
+    return _listed(
+        "nearly as many states as rows, like an identifier (better left out): ",
+        [table.names[i] for i in np.flatnonzero(like)],
+    )
 
 
 def alias_groups(table: Table) -> list[list[int]]:
@@ -140,8 +149,7 @@ def remarks(table: Table) -> list[str]:
     return [text for text in told if text is not None]
 
 
-def _listed(what: str, table: Table, chosen: np.ndarray) -> str | None:
-    names = [repr(table.names[i]) for i in np.flatnonzero(chosen)]
+def _listed(what: str, names: Sequence[str]) -> str | None:
     if not names:
         return None
-    return f"{what}column{'s' if len(names) > 1 else ''} {listing(names)}"
+    return f"{what}column{'s' if len(names) > 1 else ''} {listing(list(map(repr, names)))}"

@@ -33,6 +33,7 @@ from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, la
 from f2sl.view.notebook import facts_of, title_of
 
 if TYPE_CHECKING:
+    from f2sl.confidence import Confidence
     from f2sl.network import BayesianNetwork
     from f2sl.table import Table
 
@@ -60,7 +61,7 @@ def show(
     graph: PDAG | None = None,
     truth: Any = None,
     data: Any = None,
-    confidence: Mapping[tuple[str, str], float] | None = None,
+    confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
     title: str | None = None,
 ) -> Path:
@@ -79,9 +80,9 @@ def show(
         What to compare with: edges are then shown as agreed, reversed, missing or extra.
     data : table, data frame, dict of columns or path, optional
         The data: the page then shows how each variable is distributed.
-    confidence : mapping of pairs of names to float, optional
-        How sure each edge is, from 0 to 1; by default that of a :class:`f2sl.Confidence`. The slider is about
-        it then, and starts at 0.5.
+    confidence : Confidence, or mapping of pairs of names to float, optional
+        How sure each edge is, from 0 to 1, as :func:`f2sl.bootstrap` tells; by default that of `what`, if it
+        is a :class:`f2sl.Confidence`. The slider is about it then, and starts at 0.5.
     explanations : mapping of pairs of names to object, optional
         Texts on why a pair is linked or not, shown with the pair.
     title : str, optional
@@ -158,7 +159,7 @@ def page_data(
     graph: PDAG | None = None,
     truth: Any = None,
     data: Any = None,
-    confidence: Mapping[tuple[str, str], float] | None = None,
+    confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
@@ -167,7 +168,8 @@ def page_data(
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}
-    sure = _by_pair(getattr(what, "by_pair", None) if confidence is None else confidence, number)
+    given: Any = getattr(what, "by_pair", None) if confidence is None else confidence
+    sure = _by_pair(getattr(given, "by_pair", given), number)
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
     title = title or title_of(what)
     return {

@@ -25,6 +25,7 @@ from f2sl._extensions import load_extensions
 from f2sl.errors import DataError, FileError, OptionError
 from f2sl.reading.formats.arrow import Arrow
 from f2sl.reading.formats.base import (
+    GAPS,
     REMARKS,
     SAMPLE_BYTES,
     Batches,
@@ -45,6 +46,7 @@ from f2sl.reading.values import TextOptions
 
 __all__ = [
     "FORMATS",
+    "GAPS",
     "REMARKS",
     "Batches",
     "DataFile",

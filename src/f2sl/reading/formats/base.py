@@ -27,6 +27,9 @@ REMARKS = b"f2sl remarks"
 """Under this key of a schema's metadata a format keeps what a user should know about how it was read: a JSON
 object of lists, each by what is to be said of its items."""
 
+GAPS = "read as missing values"
+"""The remark that names the cells of which this is true."""
+
 ZIP = b"PK\x03\x04"
 _PACKED = {
     b"\x1f\x8b": "gzip",

@@ -38,6 +38,7 @@ from f2sl._constants import MISSING_SPELLINGS
 from f2sl.errors import DataError, FileError
 from f2sl.reading.formats.base import (
     BYTES_OF_CELL,
+    GAPS,
     REMARKS,
     SAMPLE_BYTES,
     Batches,
@@ -46,14 +47,13 @@ from f2sl.reading.formats.base import (
     TableFormat,
     first_line,
 )
-from f2sl.reading.values import TextOptions
+from f2sl.reading.values import TextOptions, number_of
 from f2sl.table.column import MAX_STATES
 from f2sl.table.names import generated_names
 
 MISSING_NUMBERS = ("None", "-", ".")
 """Cells that are missing values in columns of numbers; elsewhere they are labels."""
 
-GAPS = "read as missing values"
 LABELS = "read as labels; na= makes them missing values"
 COMMAS = "read with decimal commas"
 Seen = defaultdict[str, set[str]]
@@ -265,8 +265,7 @@ def _own_names(file: DataFile) -> list[str]:
 
 def _converting(file: DataFile, **options: Any) -> Any:
     """Say to PyArrow which cells are missing whatever stands beside them."""
-    empty = ["", *file.layout.how.na]
-    return arrow_csv.ConvertOptions(null_values=empty, strings_can_be_null=True, **options)
+    return arrow_csv.ConvertOptions(null_values=[""], strings_can_be_null=True, **options)
 
 
 def _open_text(file: DataFile) -> Any:
@@ -405,7 +404,7 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
     if meaning.plain:
         if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
             seen[GAPS].add("nan")
-        return values
+        return _without_numbers(values, how, seen)
     trimmed = pc.utf8_trim_whitespace(values)
     gaps = _is_gap(trimmed, how, meaning.gaps)
     seen[GAPS].update(pc.unique(trimmed.filter(gaps)).to_pylist())
@@ -418,7 +417,21 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
     text = pc.if_else(gaps, _NO_TEXT, trimmed)
     if meaning.comma:
         text = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
-    return text.cast(meaning.type)
+    return _without_numbers(text.cast(meaning.type), how, seen)
+
+
+def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
+    """Make the numbers missing that users say are, however these are written."""
+    is_integer = pt.is_integer(values.type)
+    for text in how.na if is_integer or pt.is_floating(values.type) else ():
+        number = number_of(text)
+        if number is None or (is_integer and not (isinstance(number, int) and -(2**63) <= number < 2**63)):
+            continue
+        here = pc.equal(values, pa.scalar(number if is_integer else float(number), values.type))
+        if pc.any(here).as_py():
+            seen[GAPS].add(text)
+            values = pc.if_else(here, pa.nulls(1, values.type)[0], values)
+    return values
 
 
 def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
