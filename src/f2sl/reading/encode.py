@@ -197,8 +197,7 @@ class Encoder:
         keep = complete_rows(self.source) if self.reading.missing == "drop" else None
         enough = self.begin(self.source.n_rows if keep is None else int(keep.sum()))
         self.codes: npt.NDArray[Any] = np.empty((n, self.n_kept), dtype=np.uint8)
-        self.numbers = np.empty((0, self.n_kept))
-        self._n_numbers = 0
+        self._forget_numbers()
         if enough:
             self.encode_columns(self._encode_blocks() if keep is None else range(n), keep)
         self.finish()
@@ -260,6 +259,10 @@ class Encoder:
             self.codes = self.codes.astype(wanted)
         self.codes[i : i + len(codes)] = codes
 
+    def _forget_numbers(self) -> None:
+        """Begin with no column of numbers."""
+        self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
+
     def store_numbers(self, i: int, numbers: Floats) -> None:
         """Keep the numbers of a column; they come in the order of the columns."""
         if not len(self.numbers):  # pages that nothing is written to take no memory
@@ -307,7 +310,8 @@ class Encoder:
         if one_kind and NUMBER in self.kinds and STATES in self.kinds:
             states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == STATES)
             if all(type(state) is int for labels in states for state in labels):
-                self._few_are_numbers, self._n_numbers = True, 0
+                self._few_are_numbers = True
+                self._forget_numbers()
                 self._remarks.clear()
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
