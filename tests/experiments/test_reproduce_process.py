@@ -87,7 +87,7 @@ def test_a_server_that_is_killed_is_told_and_takes_its_units_with_it(bench):
         "f2sl: error: the process that units run from was ended by SIGKILL; what was finished is kept, and "
         "the same command goes on\n"
     )
-    assert all(map(is_gone, started))
+    bench.until(lambda: all(map(is_gone, started)))
     assert is_intact(bench.out)
 
 

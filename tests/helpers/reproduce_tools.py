@@ -163,9 +163,9 @@ def descendants_of(pid):
 def is_gone(pid):
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
+    except (ProcessLookupError, FileNotFoundError):
         return True
-    return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
 
 
 def interrupt(process):
