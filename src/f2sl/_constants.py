@@ -15,4 +15,4 @@ STAND_IN = "gene-like"
 """The network that the defaults of `random_network` give; it stands in for the F2SL paper's Gene."""
 
 REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
-"""What must be said of networks wherever they go, by their names; files keep those."""
+"""Remarks that go with some networks wherever they go, by name; files keep those."""

@@ -192,7 +192,7 @@ class Option:
 
     @property
     def purpose(self) -> str:
-        """What it is for: a heading of the help."""
+        """Purpose of the option: a heading of the help."""
         return next(heading for heading, names in PURPOSES.items() if self.name in names)
 
     @property

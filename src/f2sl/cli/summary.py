@@ -243,7 +243,7 @@ class Learned:
 
 
 def reliability(tests: int, unreliable: int) -> str:
-    """Tell how many tests were made, and how many of them were inconclusive."""
+    """Return how many tests were made, and how many of them were inconclusive, in words."""
     told = count(tests, "independence test")
     if not unreliable:
         return told

@@ -1,4 +1,4 @@
-"""How sure a learned graph is: learn again and again from resampled rows, and count.
+"""Confidence of a learned graph: learn again and again from resampled rows, and count.
 
 The *confidence* of a link is the share of the replicates that have it, that of a direction the share that has
 the link and points it that way. :func:`bootstrap` makes a :class:`Confidence`, with the averaged graph.

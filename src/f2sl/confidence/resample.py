@@ -18,11 +18,11 @@ from f2sl.table import NUMBER, STATES
 BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
 METHODS = (BOOTSTRAP, SUBSAMPLE)
 FORWARD, BACKWARD, UNDIRECTED = range(3)
-"""How a pair with its smaller number first is linked; see `Replicate`."""
+"""Marks of a link between a pair, its smaller number first; see `Replicate`."""
 
 
 class Replicate(NamedTuple):
-    """What one replicate has shown.
+    """Links found in one replicate.
 
     Each link is a number, ``(a * n + b) * 3 + mark`` for variables a < b of n and one of the three marks.
     `complete` is False if a time limit ended the learning early.
@@ -35,7 +35,7 @@ class Replicate(NamedTuple):
 
 @dataclass(frozen=True)
 class Resampling:
-    """Which rows each replicate has, by its number and a seed, and how it learns from them.
+    """Rows of each replicate, by its number and a seed, and the learner that learns from them.
 
     Parameters
     ----------

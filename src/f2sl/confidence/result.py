@@ -38,7 +38,7 @@ class Tally:
         self._waiting: dict[int, Replicate] = {}
 
     def has(self, number: int) -> bool:
-        """Tell whether a replicate is counted, or waits for its other half."""
+        """Return whether a replicate is counted, or waits for its other half."""
         return number in self.done or number in self._waiting
 
     def add(self, replicate: Replicate) -> None:
@@ -60,7 +60,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confidence:
-    """How often each pair of variables was linked in the replicates, and which way.
+    """Shares of the replicates that link each pair of variables, and which way.
 
     Attributes
     ----------

@@ -544,7 +544,7 @@ class PDAG:
         return iter(self._nodes)
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is a node of this name."""
+        """Return whether there is a node of this name."""
         return isinstance(name, str) and name in self._index
 
     @cached_property

@@ -206,7 +206,7 @@ class Knowledge:
         return Constraints.of(len(names), forbidden, bound.required, out, into)
 
     def _about_merged(self, merged: Mapping[str, str]) -> list[str]:
-        """Say which names and patterns mean columns that were merged with others."""
+        """Return which names and patterns mean columns that were merged with others."""
         words = {word for group in self._words() for word in group}
         patterns = [re.compile(as_regex(word), re.DOTALL) for word in words if is_pattern(word)]
         return [

@@ -34,7 +34,7 @@ from f2sl.table import NUMBER
 
 
 class Format(NamedTuple):
-    """How to write a network, piece by piece, and how to read one from a file's bytes."""
+    """A format: writes a network piece by piece, and reads one from a file's bytes."""
 
     name: str
     write: Callable[[BayesianNetwork], Iterable[str]]

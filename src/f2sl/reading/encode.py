@@ -153,7 +153,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
 
 
 def _not_there(name: str, own: Sequence[str]) -> str:
-    """Say that there is no column of a name, which may be a list of names."""
+    """Return the message that there is no column of a name, which may be a list of names."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) > 1 and set(parts) <= set(own):
         return f"{shown(name)} is not one column; name each by itself: {drop_of(parts)}"

@@ -38,7 +38,7 @@ _WRITTEN_NUMBER = re.compile(r"[^\w\s]?\s?[+-]?\d[\d.,:/' -]*\s?[^\W\d]{0,3}[%°
 
 
 def like_written_numbers(labels: Sequence[object], n_rows: int) -> bool:
-    """Tell whether labels are many, and all look like numbers or dates written with signs or units.
+    """Return whether labels are many, and all look like numbers or dates written with signs or units.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def constant_columns(table: Table) -> str | None:
 
 
 def told_constant(names: Sequence[str]) -> str | None:
-    """Say that columns have one state only, if there are any."""
+    """Return the note that columns have one state only, if there are any."""
     return _listed("only one state, so no edges: ", names)
 
 

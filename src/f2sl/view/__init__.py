@@ -1,1 +1,1 @@
-"""What a result looks like: pictures, the page to explore it, and how notebooks show it."""
+"""Show results: pictures, the page to explore them, and the display in notebooks."""

@@ -1,4 +1,4 @@
-"""What there is to draw: nodes with labels, edges with what is known of them, and where they are put.
+"""Prepare a drawing: nodes with labels, edges with what is known of them, and their places.
 
 With a graph to compare with, each edge has a *status*:
 
@@ -30,7 +30,7 @@ STATUS_NAMES = {
     "missing": "missing",
     "extra": "extra",
 }
-"""What each status is called in legends."""
+"""Names of each status in legends."""
 LONGEST_LABEL = 26
 """Characters of a name that a picture shows; wide ones (Chinese, Japanese, Korean) count double."""
 HEIGHT = 30.0

@@ -222,7 +222,7 @@ class Explainer:
         return int(answers.answer[0]), self._facts(answers, u, v, given), len(seen)
 
     def _score_of_edge(self, u: int, v: int) -> Iterator[Reason]:
-        """Say what the score loses without u -> v, and with v -> u instead."""
+        """Return what the score loses without u -> v, and with v -> u instead."""
         with_it, without = self._family(v), self._family(v, drop=u)
         other, other_with = self._family(u), self._family(u, add=v)
         values = self._score.score([with_it, without, other, other_with])
@@ -352,7 +352,7 @@ class Explainer:
             yield Reason("symmetry", text, {"named_by": named[0]})
 
     def _left_out(self, u: int, v: int) -> Iterator[Reason]:
-        """Say what the score would gain by either arrow."""
+        """Return what the score would gain by either arrow."""
         if self.engine is None:
             yield Reason("score", "left out by the score")
             return

@@ -1,4 +1,4 @@
-"""What an explanation is, and how its numbers are written."""
+"""Explanations, and the text of their numbers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def answer_in_words(facts: Mapping[str, Any]) -> str:
 
 
 def change_of(change: float) -> str:
-    """Say how much a score changes."""
+    """Return in words how much a score changes."""
     if abs(change) < SAME:
         return "the same"
     return f"{abs(change):.4g} {'higher' if change > 0 else 'lower'}"

@@ -1,4 +1,4 @@
-"""What notebooks and `summary()` show: a small picture, and what there is to say in a few lines.
+"""Display in notebooks and `summary()`: a small picture, and a few lines.
 
 The HTML has no scripts, and loads nothing.
 """
@@ -27,7 +27,7 @@ Facts = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Summary:
-    """What was learned, in a few lines: as text, and in a notebook as a table."""
+    """Summary of what was learned: as text, and in a notebook as a table."""
 
     title: str
     facts: Facts
@@ -66,7 +66,7 @@ def named(edge: Edge) -> str:
 
 
 def title_of(what: Any) -> str:
-    """Say in a few words what an object is."""
+    """Return in a few words what an object is."""
     if getattr(what, "name", ""):
         return str(what.name)
     return f"Learned by {type(what).__name__}" if hasattr(what, "graph_") else type(what).__name__

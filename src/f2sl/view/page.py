@@ -221,7 +221,7 @@ def _unit(what: Any) -> str | None:
 
 
 def _directions(what: Any) -> str:
-    """Say what directed the edges for which nothing more is known."""
+    """Return what directed the edges for which nothing more is known."""
     if hasattr(what, "v_structures_"):
         return "follows from v-structures by Meek's rules, or from the knowledge"
     if getattr(what, "score_", None) is not None:
@@ -317,7 +317,7 @@ def _nodes(
 
 
 class Distributions(dict[str, Any]):
-    """How each variable is distributed, by name: what the page keeps of a table, which may be closed then."""
+    """Distribution of each variable, by name: kept by the page of a table, which may be closed then."""
 
     @classmethod
     def of(cls, table: Table, rows: str = "rows") -> Distributions:

@@ -1,4 +1,4 @@
-"""What feature selection decided about a pair, made again: FCBF, and FCBF that tests confirm."""
+"""Repeat what feature selection decided about a pair: FCBF, and FCBF that tests confirm."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Selection:
             yield from self._redundancy(self.selected(target), target, other, value)
 
     def _redundancy(self, found: Selected, target: int, other: int, value: float) -> Iterator[Reason]:
-        """Say who dropped a candidate of a target, or who came nearest to that."""
+        """Return who dropped a candidate of a target, or who came nearest to that."""
         c, y, unit = self.names[target], self.names[other], self.local.strength_unit
 
         def three(x: int) -> tuple[str, dict[str, Any]]:

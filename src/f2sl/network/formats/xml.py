@@ -1,4 +1,4 @@
-"""What the formats in XML share: elements that know their lines, from files that cannot do harm.
+"""Parse XML for network formats: elements that know their lines, from files that cannot do harm.
 
 Entities are refused, since they are a known way of making small files huge and of reading other files, and so
 is deep nesting. A document type declaration is skipped; nothing outside of the file is ever read.

@@ -435,7 +435,7 @@ def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
 
 
 def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
-    """Say what was read as missing values and what was not, and which columns have decimal commas."""
+    """Return what was read as missing values and what was not, and which columns have decimal commas."""
     commas = [name for name, meaning in zip(names, meanings, strict=True) if meaning.comma]
     found = {**{remark: sorted(items - {""}) for remark, items in seen.items()}, COMMAS: commas}
     return {remark: items for remark, items in found.items() if items}
