@@ -242,13 +242,15 @@ def keep_whole(
 
 
 @kernel
-def _first_columns(top: int, left: int, height: int, width: int) -> Array:
-    """Return the first column that each row of a tile is paired with."""
+def _tile(order: Array, tile: Array) -> tuple[Array, Array, Array]:
+    """Return the row and the column variables of a tile, and the first column of each row."""
+    top, left = tile[0], tile[2]
+    rows, columns = order[top : tile[1]], order[left : tile[3]]
     # On the diagonal of the triangle a row is paired only with the places after its own.
-    skip = np.empty(height, np.int64)
-    for i in range(height):
-        skip[i] = min(max(top + i + 1 - left, 0), width)
-    return skip
+    skip = np.empty(len(rows), np.int64)
+    for i in range(len(rows)):
+        skip[i] = min(max(top + i + 1 - left, 0), len(columns))
+    return rows, columns, skip
 
 
 @kernel
@@ -299,8 +301,7 @@ def search_tiles(
     count_room, packed_room, sum_room = room
     found = int64(0)
     for t in range(begin, len(tiles)):
-        top, left = tiles[t, 0], tiles[t, 2]
-        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
+        rows, columns, skip = _tile(order, tiles[t])
         height, width = len(rows), len(columns)
         if found + height * width > len(kept[2]):
             return t, found
@@ -308,7 +309,6 @@ def search_tiles(
         inner_rows, inner_columns = k_row - 1, k_column - 1
         row_margins = np.empty((height, k_row), np.int64)
         column_margins = np.empty((k_column, width), np.int64)
-        skip = _first_columns(top, left, height, width)
         for i in range(height):
             for a in range(k_row):
                 row_margins[i, a] = margins[margin_start[rows[i]] + a]
@@ -343,13 +343,11 @@ def search_whole_tiles(
     count_room, packed_room, sum_room = room
     found = int64(0)
     for t in range(begin, len(tiles)):
-        top, left = tiles[t, 0], tiles[t, 2]
-        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
+        rows, columns, skip = _tile(order, tiles[t])
         height, width = len(rows), len(columns)
         if found + height * width > len(kept[2]):
             return t, found
         k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
-        skip = _first_columns(top, left, height, width)
         counts = count_room[: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
         packed_shape = (k_column, WORDS_PER_BLOCK, width)
         packed = packed_room[: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
@@ -381,13 +379,11 @@ def search_tiles_by_codes(
     table, cells, sum_room = room
     found = int64(0)
     for t in range(begin, len(tiles)):
-        top, left = tiles[t, 0], tiles[t, 2]
-        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
+        rows, columns, skip = _tile(order, tiles[t])
         height, width = len(rows), len(columns)
         if found + height * width > len(kept[2]):
             return t, found
         sums = sum_room[: height * width].reshape((height, width))
-        skip = _first_columns(top, left, height, width)
         for i in range(height):
             x, k_x = codes[rows[i]], cardinalities[rows[i]]
             for j in range(skip[i], width):
@@ -419,13 +415,11 @@ def search_whole_tiles_by_codes(
     table, margins, sum_room = room
     found = int64(0)
     for t in range(begin, len(tiles)):
-        top, left = tiles[t, 0], tiles[t, 2]
-        rows, columns = order[top : tiles[t, 1]], order[left : tiles[t, 3]]
+        rows, columns, skip = _tile(order, tiles[t])
         height, width = len(rows), len(columns)
         if found + height * width > len(kept[2]):
             return t, found
         sums = sum_room[: 4 * height * width].reshape((4, height, width))
-        skip = _first_columns(top, left, height, width)
         for i in range(height):
             x, k_x = codes[rows[i]], cardinalities[rows[i]]
             for j in range(skip[i], width):
