@@ -43,7 +43,7 @@ class Registry:
 
     Parameters
     ----------
-    kind : str
+    noun : str
         What messages call an entry.
     base : str, optional
         Where the class is, ``"module:Class"``, that all entries are derived from. Its `requires` names the
@@ -57,8 +57,8 @@ class Registry:
     'Counter'
     """
 
-    def __init__(self, kind: str, base: str = "") -> None:
-        self.kind = kind
+    def __init__(self, noun: str, base: str = "") -> None:
+        self.noun = noun
         self._base = base
         self._entries: dict[str, Entry] = {}
 
@@ -74,7 +74,7 @@ class Registry:
         if not isinstance(place, str):
             self._check(name, place)
         elif not all(place.partition(":")):
-            raise OptionError(f'{self.kind} {name!r}: a place is written "module:Class", not {place!r}')
+            raise OptionError(f'{self.noun} {name!r}: a place is written "module:Class", not {place!r}')
         self._entries[name] = Entry(name, place, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
@@ -103,11 +103,11 @@ class Registry:
     def load(self, name: str) -> Any:
         """Import and return the entry of that name; an unknown one is an error that lists the known."""
         if not isinstance(name, str) or name not in self:
-            raise OptionError(unknown_name(self.kind, name, self._entries))
+            raise OptionError(unknown_name(self.noun, name, self._entries))
         try:
             loaded = self._entries[name].load()
         except AttributeError as error:
-            raise OptionError(f"{self.kind} {name!r}: {error}") from None
+            raise OptionError(f"{self.noun} {name!r}: {error}") from None
         self._check(name, loaded)
         return loaded
 
@@ -116,7 +116,7 @@ class Registry:
         if self._base:
             told = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
             if told:
-                raise OptionError(f"{self.kind} {name!r}: {told}")
+                raise OptionError(f"{self.noun} {name!r}: {told}")
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
         """Make a learner of that name, which refuses options that it does not take."""

@@ -40,8 +40,8 @@ def not_fitted(learner: object) -> NotFittedError:
     theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
     if theirs is None:
         return NotFittedError(message)
-    kind: type[NotFittedError] = type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__})
-    return kind(message)
+    both: type[NotFittedError] = type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__})
+    return both(message)
 
 
 class FileError(F2SLError, OSError):
@@ -108,7 +108,7 @@ def shown_list(names: Iterable[object]) -> str:
     return first if len(listed) <= 30 else f"{first}, ... ({len(listed)} in all)"
 
 
-def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+def unknown_name(noun: str, name: object, known: Iterable[str]) -> str:
     """Return the message that `name` is not one of `known`, with the nearest of them.
 
     Examples
@@ -119,7 +119,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     names = list(known)
     near = nearest(str(name), names)
     hint = "." if near is None else f"; did you mean {shown(near)}?"
-    return f"unknown {kind} {shown(name)}{hint} Known: {shown_list(names)}"
+    return f"unknown {noun} {shown(name)}{hint} Known: {shown_list(names)}"
 
 
 def nearest(name: str, names: list[str]) -> str | None:

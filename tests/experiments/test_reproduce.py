@@ -41,7 +41,7 @@ def known(states):
 @pytest.mark.parametrize("name", settings.LEARNERS)
 def test_options_of_the_paper_are_options_of_the_learner(name):
     learner = settings.LEARNERS[name]
-    registry = LOCAL if learner.kind == settings.PC else STRUCTURE
+    registry = LOCAL if learner.role == settings.PC else STRUCTURE
     if learner.needs:
         pytest.importorskip(learner.needs)
     for setting in settings.settings_of(name):

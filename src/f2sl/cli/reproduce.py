@@ -196,11 +196,9 @@ def _show(summary: Summary) -> None:
 
 def _tell_of_other_sizes(summary: Summary) -> None:
     """Print which results appear in no table or figure."""
-    from f2sl.experiments.settings import SIZES
-
-    others = sorted({outcome.unit.rows for outcome in summary.outcomes} - {*SIZES})
+    reported, others = summary.sizes
     if others:
-        shown, hidden = (" and ".join(f"{rows:,}" for rows in sizes) for sizes in (SIZES, others))
+        shown, hidden = (" and ".join(f"{rows:,}" for rows in sizes) for sizes in (reported, others))
         print(f"the report shows {shown} rows only; results with {hidden} are in {summary.path.name} alone")
 
 

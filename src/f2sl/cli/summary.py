@@ -52,7 +52,7 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
 
     if graph.weights is None:
         return []
-    edges = [Edge(a, b, kind == "directed", weight) for a, b, kind, weight in graph.edges]
+    edges = [Edge(a, b, edge_type == "directed", weight) for a, b, edge_type, weight in graph.edges]
 
     def rank(edge: Edge) -> tuple[bool, float, str, str]:
         return edge.weight is None, -abs(edge.weight or 0.0), edge.source, edge.target
@@ -214,9 +214,9 @@ class Learned:
         return {name: value for name, value in options.items() if name != "verbose"}
 
     def _graph(self) -> str:
-        kinds = ", ".join(f"{number:,} {kind}" for kind, number in self._edge_counts().items())
+        counts = ", ".join(f"{number:,} {edge_type}" for edge_type, number in self._edge_counts().items())
         alone = isolated(self.graph)
-        told = f"{count(self.graph.n_edges, 'edge')}: {kinds}"
+        told = f"{count(self.graph.n_edges, 'edge')}: {counts}"
         return f"{told}; {count(alone, 'variable')} without edges" if alone else told
 
     def _consistent(self) -> bool:

@@ -220,8 +220,8 @@ def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int
 
 def _described(value: Any) -> str:
     """Describe an object of a user's, whose own words may name a place in memory."""
-    kind: Any = type(value)
-    return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(value)
+    cls: Any = type(value)
+    return f"{cls.__module__}.{cls.__qualname__}" if cls.__repr__ is object.__repr__ else repr(value)
 
 
 def _stored(

@@ -99,6 +99,6 @@ def _agreement(tables: list[Table]) -> tuple[int, int]:
         for row in table.rows
         if SOURCES["paper"] in row.heads and SETTINGS["paper"] in row.heads
         for column, entry in zip(table.columns, row.entries, strict=True)
-        if column.kind == "figure" and entry.difference is not None
+        if column.form == "figure" and entry.difference is not None
     ]
     return stars.count(False), len(stars)

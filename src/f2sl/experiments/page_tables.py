@@ -31,8 +31,8 @@ def table_html(table: Table) -> str:
     caption = f"Table {table.number}. {escape(table.title)}"
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     links = ", ".join(
-        f'<a href="tables/{table.stem}.{kind}">{label}</a>'
-        for kind, label in (("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX"))
+        f'<a href="tables/{table.stem}.{suffix}">{label}</a>'
+        for suffix, label in (("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX"))
     )
     return (
         f'<section aria-labelledby="{name}"><h3 id="{name}">{caption}</h3>'
@@ -43,10 +43,10 @@ def table_html(table: Table) -> str:
 
 
 def _head(label: str, look: str = "", under: str = "") -> str:
-    kind = f' class="{look}"' if look else ""
+    attribute = f' class="{look}"' if look else ""
     below = f"<small>{escape(under)}</small>" if under else ""
     button = f'<button type="button">{escape(label)}</button>'
-    return f'<th scope="col" aria-sort="none"{kind}>{button}{below}</th>'
+    return f'<th scope="col" aria-sort="none"{attribute}>{button}{below}</th>'
 
 
 def _group(table: Table, block: tuple[Row, ...], width: int) -> str:
@@ -114,6 +114,6 @@ def picture_html(picture: Picture) -> str:
     title = escape(picture.title)
     drawing = drawing.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
     links = ", ".join(
-        f'<a href="figures/{picture.name}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png")
+        f'<a href="figures/{picture.name}.{suffix}">{suffix.upper()}</a>' for suffix in ("svg", "png")
     )
     return f"<figure>{drawing}<figcaption>The same as {links}</figcaption></figure>"

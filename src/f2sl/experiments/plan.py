@@ -97,15 +97,15 @@ Unit(network='pigs', rows=500, data_set=2, learner='gsbn', setting='paper')]
 
 
 def _known(
-    kind: str, names: Iterable[str] | None, known: Mapping[str, object], usual: tuple[str, ...]
+    noun: str, names: Iterable[str] | None, known: Mapping[str, object], usual: tuple[str, ...]
 ) -> tuple[str, ...]:
     if names is None:
         return usual
     listed = tuple(names)
     for name in listed:
         if name not in known:
-            raise OptionError(unknown_name(kind, name, known))
-    return _once(f"{kind}s", listed)
+            raise OptionError(unknown_name(noun, name, known))
+    return _once(f"{noun}s", listed)
 
 
 def _once(what: str, values: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -20,7 +20,7 @@ from f2sl.experiments.harness.machine import describe, total_memory
 from f2sl.experiments.harness.progress import Watch
 from f2sl.experiments.harness.schedule import Known, Schedule
 from f2sl.experiments.plan import likeness_of, place_of, select
-from f2sl.experiments.settings import TIME_LIMIT, seed_of
+from f2sl.experiments.settings import SIZES, TIME_LIMIT, seed_of
 from f2sl.experiments.sources import SAMPLED, data_folder, source_name
 from f2sl.experiments.store import Outcome, Store, Unit
 
@@ -51,6 +51,11 @@ class Summary:
     new: int
     sources: dict[str, str]
     left_out: tuple[str, ...]
+
+    @property
+    def sizes(self) -> tuple[list[int], list[int]]:
+        """Numbers of rows: those that tables and figures show, and others among these results."""
+        return [*SIZES], sorted({outcome.unit.rows for outcome in self.outcomes} - {*SIZES})
 
     @property
     def states(self) -> Counter[str]:

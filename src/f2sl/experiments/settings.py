@@ -56,7 +56,7 @@ class Learner:
     """A learner of the paper's comparison: its options there, and why these."""
 
     title: str
-    kind: str
+    role: str
     options: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
     defaults_differ: bool = False

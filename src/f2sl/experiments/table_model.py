@@ -23,14 +23,14 @@ class Column:
         Its name in a CSV file.
     better : {"lower", "higher", ""}
         Which entries of a block are the best; "" if the paper marks none.
-    kind : {"figure", "count", "seconds", "ratio"}
+    form : {"figure", "count", "seconds", "ratio"}
         How numbers are written, and compared with the paper's.
     """
 
     label: str
     key: str
     better: str = ""
-    kind: str = "figure"
+    form: str = "figure"
     under: str = ""
 
     @property
@@ -43,20 +43,20 @@ class Column:
 
         Examples
         --------
-        >>> Column("", "").written(1234.5), Column("", "", kind="seconds").written(0.01234)
+        >>> Column("", "").written(1234.5), Column("", "", form="seconds").written(0.01234)
         ('1,234.50', '0.0123')
         """
         return f"{value:,.{self.decimals(value)}f}"
 
     def printed(self, value: float) -> str:
         """Write a number of the paper's: counts whole, others with the two decimals that it has."""
-        return f"{value:,.{0 if self.kind == 'count' else 2}f}"
+        return f"{value:,.{0 if self.form == 'count' else 2}f}"
 
     def decimals(self, value: float) -> int:
         """Return the decimals that a number is written with."""
-        if self.kind == "count":
+        if self.form == "count":
             return 0
-        return decimals(value) if self.kind == "seconds" else 2
+        return decimals(value) if self.form == "seconds" else 2
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ _FACTS = {
 
 def networks_table(cells: Cells) -> Table:
     """Make table 1: how large the networks are, a row for each source of data."""
-    columns = tuple(Column(label, key, kind="count") for key, (label, _) in _FACTS.items())
+    columns = tuple(Column(label, key, form="count") for key, (label, _) in _FACTS.items())
     blocks = []
     for network, label in NETWORKS.items():
         known: list[NetworkFacts | None] = [

@@ -49,7 +49,7 @@ def compared_with_paper(column: Column, entry: Entry) -> str:
     """Write how far ours is from the paper's: the difference, or of seconds how many times ours they are."""
     if entry.figure is None or entry.paper is None or entry.difference is None:
         return ""
-    if column.kind == "seconds":
+    if column.form == "seconds":
         ratio = entry.paper.mean / entry.figure.mean if entry.figure.mean else 0.0
         return f"{column.written(ratio)}×" if ratio else ""
     text = column.written(abs(entry.difference))

@@ -187,7 +187,7 @@ def _entry(cell: Cell | None, measure: str, column: Column, printed: dict[str, F
         state="done",
         figure=ours,
         remark=f"{failed} of {cell.tried} data sets failed" if failed else "",
-        star=theirs is not None and column.kind == "figure" and not theirs.agrees(ours.mean, LAST_DIGIT),
+        star=theirs is not None and column.form == "figure" and not theirs.agrees(ours.mean, LAST_DIGIT),
     )
 
 
@@ -262,7 +262,7 @@ def _normalised(
         Column(
             f"{NETWORKS[task.network]} {size(task.rows)}",
             "_".join(filter(None, (task.network, str(task.rows), task.source))),
-            kind="ratio",
+            form="ratio",
             under=data(task.network, task.source),
         )
         for task in tasks
@@ -305,7 +305,7 @@ def _normalised(
 
 
 def _ratio(cell: Cell | None, base: Cell | None, measure: str, printed: dict[str, Figure] | None) -> Entry:
-    entry = _entry(cell, measure, Column("", "", kind="ratio"), printed)
+    entry = _entry(cell, measure, Column("", "", form="ratio"), printed)
     if entry.figure is None:
         return entry
     below = base.figures.get(measure) if base is not None else None

@@ -68,12 +68,12 @@ def measure(
     searching, not of reading.
     """
     warnings.simplefilter("ignore", F2SLWarning)
-    kind = LEARNERS[unit.learner].kind
-    registry = LOCAL if kind == PC else STRUCTURE
+    role = LEARNERS[unit.learner].role
+    registry = LOCAL if role == PC else STRUCTURE
     learner = registry.create(unit.learner, options_of(unit.learner, unit.setting))
     learner.check_options()
     ordered = table.in_name_order()
-    work = _of_sets if kind == PC else _of_structure
+    work = _of_sets if role == PC else _of_structure
     begin()
     found = work(learner, ordered, truth, threads)
     if found.seconds < SHORT:

@@ -35,7 +35,7 @@ def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def numbered_edges(edges: Iterable[tuple[str, str]], index: Mapping[str, int], kind: str) -> IntArray:
+def numbered_edges(edges: Iterable[tuple[str, str]], index: Mapping[str, int], which: str) -> IntArray:
     """Turn edges between names into rows of node numbers."""
     rows = []
     for edge in edges:
@@ -43,24 +43,24 @@ def numbered_edges(edges: Iterable[tuple[str, str]], index: Mapping[str, int], k
             raise GraphError(f"{edge!r} is not an edge; an edge is a pair of names")
         for name in edge:
             if not isinstance(name, str) or name not in index:
-                raise GraphError(f"{kind} edge {tuple(edge)!r}: {unknown_name('node', name, index)}")
+                raise GraphError(f"{which} edge {tuple(edge)!r}: {unknown_name('node', name, index)}")
         rows.append((index[edge[0]], index[edge[1]]))
     return np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 
-def edge_rows(edges: ArrayLike | None, n: int, kind: str) -> IntArray:
+def edge_rows(edges: ArrayLike | None, n: int, which: str) -> IntArray:
     """Return `edges` as an ``(m, 2)`` array of valid node numbers."""
     given: np.ndarray[Any, Any] = np.asarray(() if edges is None else edges)
     if given.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if given.ndim != 2 or given.shape[1] != 2:
-        raise GraphError(f"{kind} edges must be an array of shape (m, 2), not {given.shape}")
+        raise GraphError(f"{which} edges must be an array of shape (m, 2), not {given.shape}")
     if given.dtype.kind not in "iu":
-        raise GraphError(f"{kind} edges must be integers, the numbers of the nodes, not {given.dtype}")
+        raise GraphError(f"{which} edges must be integers, the numbers of the nodes, not {given.dtype}")
     outside = ((given < 0) | (given >= n)).any(axis=1)
     if outside.any():
         row = int(outside.argmax())
-        raise GraphError(f"{kind} edge {row} is {tuple(given[row].tolist())}, but there are {n} nodes")
+        raise GraphError(f"{which} edge {row} is {tuple(given[row].tolist())}, but there are {n} nodes")
     return given.astype(np.int64)
 
 
@@ -91,15 +91,15 @@ def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArra
     raise GraphError(f"edge between {a!r} and {b!r} is both directed and undirected")
 
 
-def edge_weights(weights: ArrayLike | None, m: int, kind: str) -> FloatArray | None:
+def edge_weights(weights: ArrayLike | None, m: int, which: str) -> FloatArray | None:
     """Return one weight for each edge, NaN where it has none; None if none has."""
     if weights is None:
         return None
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (m,):
-        raise GraphError(f"weights of the {kind} edges must have shape ({m},), not {given.shape}")
+        raise GraphError(f"weights of the {which} edges must have shape ({m},), not {given.shape}")
     if np.isinf(given).any():
-        raise GraphError(f"the weight of {kind} edge {int(np.isinf(given).argmax())} is infinite")
+        raise GraphError(f"the weight of {which} edge {int(np.isinf(given).argmax())} is infinite")
     return None if np.isnan(given).all() else given + 0.0  # a copy, with -0.0 made 0.0
 
 

@@ -19,7 +19,7 @@ Graph = TypeVar("Graph", bound=PDAG)
 
 
 def from_arcs(
-    kind: type[Graph], nodes: Sequence[str], arcs: IntArray, weights: FloatArray | None = None
+    graph_type: type[Graph], nodes: Sequence[str], arcs: IntArray, weights: FloatArray | None = None
 ) -> Graph:
     """Make a graph from arcs, joining those that have a counterpart into undirected edges.
 
@@ -30,16 +30,16 @@ def from_arcs(
     """
     n = len(nodes)
     if not len(arcs):
-        return kind.from_arrays(nodes)
+        return graph_type.from_arrays(nodes)
     keys, turned = arcs[:, 0] * n + arcs[:, 1], arcs[:, 1] * n + arcs[:, 0]
     if len(np.unique(keys)) < len(keys):
-        return kind.from_arrays(nodes, arcs)  # which says what is given twice
+        return graph_type.from_arrays(nodes, arcs)  # which says what is given twice
     paired = np.isin(keys, turned) & (keys != turned)
     there, back = (
         side.nonzero()[0] for side in (paired & (arcs[:, 0] < arcs[:, 1]), paired & (arcs[:, 0] > arcs[:, 1]))
     )
     if weights is None:
-        return kind.from_arrays(nodes, arcs[~paired], arcs[there])
+        return graph_type.from_arrays(nodes, arcs[~paired], arcs[there])
     there, back = there[np.argsort(keys[there])], back[np.argsort(turned[back])]
     one, other = weights[there], weights[back]
     differ = (one != other) & ~np.isnan(one) & ~np.isnan(other)
@@ -47,11 +47,11 @@ def from_arcs(
         i, j = arcs[there[int(differ.argmax())]].tolist()
         raise GraphError(f"the two arcs between {nodes[i]!r} and {nodes[j]!r} have different weights")
     both = np.where(np.isnan(one), other, one)
-    return kind.from_arrays(nodes, arcs[~paired], arcs[there], weights[~paired], both)
+    return graph_type.from_arrays(nodes, arcs[~paired], arcs[there], weights[~paired], both)
 
 
-def from_adjacency(kind: type[Graph], matrix: Any, nodes: Sequence[str] | None = None) -> Graph:
-    """Make a graph of type `kind`; see :meth:`PDAG.from_adjacency`."""
+def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | None = None) -> Graph:
+    """Make a graph of type `graph_type`; see :meth:`PDAG.from_adjacency`."""
     if nodes is None and hasattr(matrix, "columns"):
         nodes = list(matrix.columns)
     if hasattr(matrix, "tocoo"):
@@ -79,7 +79,7 @@ def from_adjacency(kind: type[Graph], matrix: Any, nodes: Sequence[str] | None =
     if len(nodes) != shape[0]:
         raise GraphError(f"there are {len(nodes)} names for a matrix of {shape[0]} rows")
     arcs = np.stack((rows, columns), axis=1).astype(np.int64)[values != 0]
-    return from_arcs(kind, nodes, arcs)
+    return from_arcs(graph_type, nodes, arcs)
 
 
 def to_adjacency(graph: PDAG, sparse: bool) -> Any:
@@ -124,8 +124,8 @@ def to_networkx(graph: PDAG) -> Any:
     return made
 
 
-def from_networkx(kind: type[Graph], graph: Any) -> Graph:
-    """Make a graph of type `kind`; see :meth:`PDAG.from_networkx`.
+def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
+    """Make a graph of type `graph_type`; see :meth:`PDAG.from_networkx`.
 
     Examples
     --------
@@ -144,8 +144,8 @@ def from_networkx(kind: type[Graph], graph: Any) -> Graph:
     except (TypeError, ValueError):
         raise GraphError("an edge attribute 'weight' of the networkx graph is not a number") from None
     if graph.is_directed():
-        return from_arcs(kind, nodes, arcs, weights)
-    return kind.from_arrays(nodes, None, arcs, None, weights)
+        return from_arcs(graph_type, nodes, arcs, weights)
+    return graph_type.from_arrays(nodes, None, arcs, None, weights)
 
 
 def _number(weight: Any) -> float:

@@ -98,8 +98,8 @@ def _greedy_order(nodes: list[int], arrows: list[tuple[int, int]]) -> list[int]:
     into = {node: len(parents[node]) for node in nodes}
 
     def urgency(node: int) -> tuple[int, int, int]:
-        kind = 0 if not out[node] else 1 if not into[node] else 2
-        return kind, into[node] - out[node], node
+        rank = 0 if not out[node] else 1 if not into[node] else 2
+        return rank, into[node] - out[node], node
 
     heap = [urgency(node) for node in nodes]
     heapq.heapify(heap)

@@ -253,8 +253,8 @@ class PDAG:
         EdgeRecord(source='a', target='b', type='directed', weight=0.5)
         """
         weights = self.weights or {}
-        kinds = (("directed", self.directed_edges), ("undirected", self.undirected_edges))
-        return [EdgeRecord(a, b, kind, weights.get((a, b))) for kind, edges in kinds for a, b in edges]
+        edge_types = (("directed", self.directed_edges), ("undirected", self.undirected_edges))
+        return [EdgeRecord(a, b, label, weights.get((a, b))) for label, edges in edge_types for a, b in edges]
 
     @property
     def weights(self) -> dict[tuple[str, str], float] | None:
@@ -575,11 +575,11 @@ class PDAG:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is built when first asked for."""
-        kind = type(self)
+        cls = type(self)
         return {
             key: value
             for key, value in self.__dict__.items()
-            if not isinstance(getattr(kind, key, None), cached_property)
+            if not isinstance(getattr(cls, key, None), cached_property)
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

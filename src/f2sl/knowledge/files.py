@@ -47,11 +47,11 @@ KEYS = ("required", "forbidden", "forbidden_links", "tiers", "within_tiers", "ro
 SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
-def load(path: str | PathLike[str], kind: type[Made]) -> Made:
+def load(path: str | PathLike[str], cls: type[Made]) -> Made:
     """Read a file of either format, and make a `Knowledge`, or a class derived from it."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        return kind(**(from_tetrad(text) if text.lstrip().startswith("/knowledge") else from_toml(text)))
+        return cls(**(from_tetrad(text) if text.lstrip().startswith("/knowledge") else from_toml(text)))
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:  # also text that is no UTF-8, TOML that is none, and contradictions

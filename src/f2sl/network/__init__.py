@@ -5,12 +5,11 @@
                      these are made of
 ``gaussian``         the class for numbers alone
 ``sampling``         rows, the same from the same seed on every machine; ``normal`` their deviates
-``fitting``          tables and equations from data
-``likelihood``       how probable data are; ``counts`` what data have of a variable and its parents
+``fitting``          tables and equations from data, and how probable data are; ``counts`` what data have of
+                     a variable and its parents
 ``files``            the formats of network files, of which ``formats`` has one each
 ``inference``        queries and most probable explanations; ``predicting`` those of each row of a table
-``labelled``         one variable's parameters as a data frame
-``convert``          networks as those of pgmpy and pyAgrum
+``convert``          networks as those of pgmpy and pyAgrum, one variable's parameters as a data frame
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
 ``random``           networks drawn at random, by the choices of ``draws``; ``random_tables`` and
                      ``random_equations`` what their edges mean

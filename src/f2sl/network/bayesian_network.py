@@ -299,7 +299,7 @@ class BayesianNetwork:
         float
             The sum over the rows; minus infinity if one of them is impossible.
         """
-        from f2sl.network.likelihood import log_likelihood
+        from f2sl.network.fitting import log_likelihood
 
         return log_likelihood(self, data)
 
@@ -324,7 +324,7 @@ class BayesianNetwork:
         >>> f2sl.load_network("asia").table("lung").loc["yes"].to_dict()
         {'yes': 0.1, 'no': 0.9}
         """
-        from f2sl.network.labelled import table
+        from f2sl.network.convert import table
 
         return table(self, name)
 

@@ -69,25 +69,25 @@ def check_size(node: str, shape: Sequence[int]) -> None:
         )
 
 
-def check_nodes(kind: str, given: Any, graph: DAG) -> None:
+def check_nodes(what: str, given: Any, graph: DAG) -> None:
     """Make sure that `given` has something for nodes of the graph, and for nothing else."""
     if not isinstance(given, Mapping):
-        raise DataError(f"{kind}: must be a mapping from the names of variables, not {shown(given)}")
+        raise DataError(f"{what}: must be a mapping from the names of variables, not {shown(given)}")
     known = set(graph.nodes)
     for node in given:
         if node not in known:
-            raise DataError(f"{kind}: {shown(node)} is no node of the graph")
+            raise DataError(f"{what}: {shown(node)} is no node of the graph")
 
 
-def check_covers(kind: str, given: Any, graph: DAG, numbers: Mapping[str, Any] | None = None) -> None:
+def check_covers(what: str, given: Any, graph: DAG, numbers: Mapping[str, Any] | None = None) -> None:
     """Make sure that `given` has something for each node of the graph but `numbers`, and for nothing else."""
-    check_nodes(kind, given, graph)
+    check_nodes(what, given, graph)
     for node in graph.nodes:
         is_number = numbers is not None and node in numbers
         if is_number and node in given:
-            raise DataError(f"{kind}: {shown(node)} has an equation, so that it is a number")
+            raise DataError(f"{what}: {shown(node)} has an equation, so that it is a number")
         if not is_number and node not in given:
-            raise DataError(f"{kind}: variable {shown(node)} is missing")
+            raise DataError(f"{what}: variable {shown(node)} is missing")
 
 
 def check_edges(graph: DAG, numbers: Container[str]) -> None:
@@ -183,8 +183,8 @@ def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: i
     return Equation(*arrays)
 
 
-def _in_order(kind: str, node: str, given: object) -> tuple[Any, ...]:
+def _in_order(what: str, node: str, given: object) -> tuple[Any, ...]:
     """Return the items of something that has an order; a string has one, but nobody means its letters."""
     if isinstance(given, str | bytes | Set | Mapping) or not isinstance(given, Iterable):
-        raise DataError(f"the {kind} of {shown(node)} must be a sequence, not {shown(given)}")
+        raise DataError(f"the {what} of {shown(node)} must be a sequence, not {shown(given)}")
     return tuple(given)

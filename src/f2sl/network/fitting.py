@@ -1,4 +1,4 @@
-"""Estimating the probabilities of a network whose structure is known."""
+"""Parameters of a known structure estimated from a table, and how probable a table is under a network."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) ->
     aliases = {alias for column in table.columns for alias in column.aliases}
     nodes = [name for name in graph.nodes if name not in aliases]
     edges = [(a, b) for a, b in graph.directed_edges if a not in aliases and b not in aliases]
-    kind = GaussianNetwork if table.kind == NUMBER else BayesianNetwork
-    return kind.fit(DAG(nodes, edges), table, equivalent_sample_size)
+    network_class = GaussianNetwork if table.kind == NUMBER else BayesianNetwork
+    return network_class.fit(DAG(nodes, edges), table, equivalent_sample_size)
 
 
 def _pair(edge: Sequence[str]) -> tuple[str, ...]:
@@ -152,3 +152,31 @@ def _equation(values: Floats, row: Integers, q: int, ess: float) -> Equation:
     enough = (own_rows[:-1] > len(values)) | (ess > 0)
     source[met[enough]] = np.flatnonzero(enough)
     return Equation(intercepts[source], coefficients[source], variances[source])
+
+
+def log_likelihood(network: BayesianNetwork, data: Any) -> float:
+    """Return the natural logarithm of the probability of all rows; see ``BayesianNetwork.log_likelihood``."""
+    names, kinds = network.variables, network.kinds
+    wanted = kinds[0] if len(set(kinds)) == 1 else dict(zip(names, kinds, strict=True))
+    total = 0.0
+    with table_of(data, wanted) as table, np.errstate(divide="ignore"):
+        families = Families(table, names, network.states)
+        for child, parents in network._families:
+            if kinds[child] == NUMBER:
+                total += _log_density(families, child, parents, network.equations[names[child]])
+                continue
+            found = families.count([*parents, child]).ravel()
+            met = found > 0
+            total += float(found[met] @ np.log(network._distributions(names[child]).ravel()[met]))
+    return total
+
+
+def _log_density(families: Families, child: int, parents: list[int], equation: Equation) -> float:
+    of_states, of_numbers = families.split(parents)
+    row = families.configurations(of_states)
+    intercepts, coefficients, variances = equation.by_configuration()
+    noise = families.values(child) - intercepts[row]
+    for k, parent in enumerate(of_numbers):
+        noise = noise - coefficients[row, k] * families.values(parent)
+    spread = variances[row]
+    return float(-0.5 * (noise * noise / spread + np.log(2 * np.pi * spread)).sum())

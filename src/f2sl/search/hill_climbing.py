@@ -239,7 +239,7 @@ class _State:
         self.adding[arcs] = np.where(barred, -np.inf, self.gain[arcs] + self.prior)
 
     def best_move(self, forbidden: Container[int]) -> tuple[int, int] | None:
-        """Return kind and arc of the best legal step to a graph that is not `forbidden`, or None.
+        """Return action and arc of the best legal step to a graph that is not `forbidden`, or None.
 
         Whether a step closes a cycle is checked only when it is the best one left, which takes a search
         through the graph; steps that fail are set to minus infinity, and the next best is tried.
@@ -247,7 +247,7 @@ class _State:
         if not len(self.gain):
             return None
         there = np.flatnonzero(self.present)
-        # By kind. The first is the array itself: what is struck out of it because of a cycle stays so, while
+        # By action; the first is the array itself: what is struck out because of a cycle stays so, while
         # steps that were only forbidden are restored in the end.
         worth = [
             self.adding,
@@ -261,35 +261,35 @@ class _State:
             floor = max(tops) - self.tolerance
             if floor == -np.inf:
                 break
-            # Of all steps within the tolerance of the best: the first kind, then the first arc.
-            kind = next(kind for kind, top in enumerate(tops) if top >= floor)
-            place = int(np.argmax(worth[kind] >= floor))
-            arc = place if kind == ADD else int(there[place])
-            if self._signature_after(kind, arc) in forbidden:
-                if kind == ADD:
+            # Of all steps within the tolerance of the best: the first action, then the first arc.
+            action = next(action for action, top in enumerate(tops) if top >= floor)
+            place = int(np.argmax(worth[action] >= floor))
+            arc = place if action == ADD else int(there[place])
+            if self._signature_after(action, arc) in forbidden:
+                if action == ADD:
                     passed_over.append(arc)
-            elif self._legal(kind, arc):
-                move = kind, arc
+            elif self._legal(action, arc):
+                move = action, arc
                 break
-            elif kind == ADD:
+            elif action == ADD:
                 self.closing[arc] = True
-            worth[kind][place] = -np.inf
+            worth[action][place] = -np.inf
         if passed_over:
             self._weigh(np.array(passed_over))
         return move
 
-    def _signature_after(self, kind: int, arc: int) -> int:
+    def _signature_after(self, action: int, arc: int) -> int:
         """Return the graph after a step as one integer: bit i stands for arc i."""
         signature = self.signature ^ (1 << arc)
-        return signature ^ (1 << int(self.opposite[arc])) if kind == REVERSE else signature
+        return signature ^ (1 << int(self.opposite[arc])) if action == REVERSE else signature
 
-    def _legal(self, kind: int, arc: int) -> bool:
+    def _legal(self, action: int, arc: int) -> bool:
         """Return whether a step leaves the graph without directed cycles."""
         # Reversing u -> v closes a cycle if another path leads from u to v.
         u, v = self.arcs[arc].tolist()
-        if kind == ADD:
+        if action == ADD:
             return not self._leads(v, u, None)
-        return kind == DELETE or not self._leads(u, v, v)
+        return action == DELETE or not self._leads(u, v, v)
 
     def _leads(self, start: int, end: int, not_straight_to: int | None) -> bool:
         """Return whether a directed path leads from `start` to `end`; its first step may be restricted."""
@@ -307,14 +307,14 @@ class _State:
                     todo.append(child)
         return False
 
-    def make(self, kind: int, arc: int) -> None:
+    def make(self, action: int, arc: int) -> None:
         """Make a step and update everything that depends on the graph."""
         u, v = self.arcs[arc].tolist()
         back = int(self.opposite[arc])
-        self.signature = self._signature_after(kind, arc)
+        self.signature = self._signature_after(action, arc)
         # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
         self.score += float(self.gain[arc])
-        if kind == ADD:
+        if action == ADD:
             self.score += self.prior
             self._link(u, v, arc)
             self.adding[back] = -np.inf
@@ -324,13 +324,13 @@ class _State:
             self.present[arc] = False
             self.parents[v].discard(u)
             self.children[u].discard(v)
-            if kind == REVERSE:
+            if action == REVERSE:
                 self.score += float(self.gain[back])
                 self._link(v, u, back)
             else:
                 self.score -= self.prior
-        self._measure((v, u) if kind == REVERSE else (v,))
-        if kind != ADD:
+        self._measure((v, u) if action == REVERSE else (v,))
+        if action != ADD:
             self._weigh(slice(None))
 
     def _link(self, u: int, v: int, arc: int) -> None:

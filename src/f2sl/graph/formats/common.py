@@ -80,7 +80,7 @@ def lines(graph: PDAG) -> Iterator[tuple[str, str, str]]:
 class Draft:
     """A graph while it is read: nodes are numbered as they are first met."""
 
-    kind: str = ""
+    graph_class: str = ""
     number: dict[str, int] = field(default_factory=dict)
     arcs: list[tuple[int, int]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
@@ -101,14 +101,14 @@ class Draft:
         """Return the graph, as a DAG if it is called one or, not called anything, can be one."""
         arcs = np.array(self.arcs, dtype=np.int64).reshape(-1, 2)
         graph = from_arcs(PDAG, list(self.number), arcs, np.array(self.weights, dtype=np.float64))
-        return as_kind(graph, self.kind)
+        return as_class(graph, self.graph_class)
 
 
-def as_kind(graph: PDAG, kind: str) -> PDAG:
-    """Return `graph` as the DAG or PDAG it was stored as; `kind` may be empty."""
-    if kind not in ("", "DAG", "PDAG"):
-        raise FormatError(f"a graph of the kind {kind!r} is not known; known are DAG and PDAG")
-    if kind == "PDAG" or (not kind and not _can_be_dag(graph)):
+def as_class(graph: PDAG, graph_class: str) -> PDAG:
+    """Return `graph` as the DAG or PDAG it was stored as; `graph_class` may be empty."""
+    if graph_class not in ("", "DAG", "PDAG"):
+        raise FormatError(f"a graph of the graph_class {graph_class!r} is not known; known are DAG and PDAG")
+    if graph_class == "PDAG" or (not graph_class and not _can_be_dag(graph)):
         return graph
     return DAG.from_arrays(
         graph.nodes,

@@ -24,7 +24,7 @@ from f2sl.graph.formats.common import (
     Draft,
     FormatError,
     arrows,
-    as_kind,
+    as_class,
     decoded,
     lines,
     parsed_weight,
@@ -53,9 +53,9 @@ def write(graph: PDAG) -> Iterator[str]:
     yield "source,target,type,weight\n"
     if not in_order:
         yield from (f"{_quoted(name)},,node,\n" for name in graph.nodes)
-    for kind, edges in (("directed", arrows(graph)), ("undirected", lines(graph))):
+    for edge_type, edges in (("directed", arrows(graph)), ("undirected", lines(graph))):
         for a, b, weight in edges:
-            yield f"{_quoted(a)},{_quoted(b)},{kind},{weight}\n"
+            yield f"{_quoted(a)},{_quoted(b)},{edge_type},{weight}\n"
     if in_order:
         yield from (f"{_quoted(name)},,node,\n" for name in alone)
 
@@ -106,20 +106,20 @@ def _edge_list(rows: Iterator[Row], titles: list[str], source: int, target: int)
     for line, row in rows:
         if len(row) != len(titles):
             raise FormatError(f"there are {len(row)} fields where the header has {len(titles)}", line)
-        kind = (row[type_at].strip().lower() if type_at is not None else "") or "directed"
+        edge_type = (row[type_at].strip().lower() if type_at is not None else "") or "directed"
         weight = parsed_weight(row[weight_at], line) if weight_at is not None else NO_WEIGHT
         if not row[source]:
             raise FormatError("the source is empty", line)
         a = draft.node(row[source])
-        if kind == "node":
+        if edge_type == "node":
             if row[target]:
                 raise FormatError(f"a row of type 'node' has the target {row[target]!r}", line)
-        elif kind not in ("directed", "undirected"):
-            raise FormatError(f"the type {kind!r} is not one of directed, undirected, node", line)
+        elif edge_type not in ("directed", "undirected"):
+            raise FormatError(f"the type {edge_type!r} is not one of directed, undirected, node", line)
         elif not row[target]:
-            raise FormatError(f"the target of the {kind} edge from {row[source]!r} is empty", line)
+            raise FormatError(f"the target of the {edge_type} edge from {row[source]!r} is empty", line)
         else:
-            draft.arc(a, draft.node(row[target]), weight, both=kind == "undirected")
+            draft.arc(a, draft.node(row[target]), weight, both=edge_type == "undirected")
     return draft.finish()
 
 
@@ -148,4 +148,4 @@ def _matrix(rows: Iterator[Row], header: list[str]) -> PDAG:
         count += 1
     if count < len(names):
         raise FormatError(f"there are {count} rows for the {len(names)} names of the header")
-    return as_kind(from_adjacency(PDAG, matrix, names), "")
+    return as_class(from_adjacency(PDAG, matrix, names), "")

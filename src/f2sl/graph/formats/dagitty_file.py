@@ -47,10 +47,10 @@ def read(content: bytes) -> PDAG:
     >>> read(b"dag { x.1 [exposure, pos=\"0,1\"]; x.1 <- z -> y }").directed_edges
     [('z', 'x.1'), ('z', 'y')]
     """
-    kind, statements = parse_dagitty(decoded(content))
-    if kind not in ("dag", "pdag"):
-        raise FormatError(f"the file holds a {kind}; of DAGitty's graphs, dag and pdag are read")
-    draft = Draft(kind=kind.upper())
+    graph_class, statements = parse_dagitty(decoded(content))
+    if graph_class not in ("dag", "pdag"):
+        raise FormatError(f"the file holds a {graph_class}; of DAGitty's graphs, dag and pdag are read")
+    draft = Draft(graph_class=graph_class.upper())
     for statement in statements:
         if isinstance(statement, str):
             draft.node(statement)

@@ -69,7 +69,7 @@ def read(content: bytes) -> PDAG:
         else:
             key, value = statement
             if key == "f2sl_kind":
-                draft.kind = value
+                draft.graph_class = value
     return draft.finish()
 
 

@@ -34,9 +34,9 @@ _ARROWS = ("->", "--", "<-", "<->")
 
 
 class Token(NamedTuple):
-    """A piece of the text; `kind` is op, word, id, or end."""
+    """A piece of the text; `tag` is op, word, id, or end."""
 
-    kind: str
+    tag: str
     text: str
     line: int
 
@@ -83,22 +83,22 @@ def parse_dagitty(text: str) -> tuple[str, list[Statement]]:
 
 
 def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Token]:
-    at, start, line, kind = 0, 0, 1, ""
-    while kind != "end" and (match := pattern.match(text, at)):
-        kind, before = match.lastgroup or "", start
-        start, at = match.start(kind), match.end()
+    at, start, line, tag = 0, 0, 1, ""
+    while tag != "end" and (match := pattern.match(text, at)):
+        tag, before = match.lastgroup or "", start
+        start, at = match.start(tag), match.end()
         line += text.count("\n", before, start)
-        content = match[kind]
-        if kind == "html":
+        content = match[tag]
+        if tag == "html":
             at = _html_end(text, start, line)
             yield Token("id", text[start + 1 : at - 1], line)
-        elif kind == "string":
+        elif tag == "string":
             yield Token("id", _ESCAPE.sub(_unescaped, content) if "\\" in content else content, line)
-        elif kind == "wrong":
+        elif tag == "wrong":
             problem = "a string is not closed" if content == '"' else f"{content!r} is out of place"
             raise FormatError(problem, line)
         else:
-            yield Token("id" if kind == "number" else kind, content, line)
+            yield Token("id" if tag == "number" else tag, content, line)
 
 
 def _html_end(text: str, at: int, line: int) -> int:
@@ -136,7 +136,7 @@ class _Parser:
     # -- tokens ----------------------------------------------------------------------
 
     def fail(self, wanted: str) -> FormatError:
-        shown = repr(self.token.text[:40]) if self.token.kind != "end" else "the end of the file"
+        shown = repr(self.token.text[:40]) if self.token.tag != "end" else "the end of the file"
         return FormatError(f"{wanted} is wanted, not {shown}", self.token.line)
 
     def take(self) -> Token:
@@ -144,7 +144,7 @@ class _Parser:
         return token
 
     def accept(self, *operators: str) -> bool:
-        if self.token.kind == "op" and self.token.text in operators:
+        if self.token.tag == "op" and self.token.text in operators:
             self.take()
             return True
         return False
@@ -155,16 +155,16 @@ class _Parser:
 
     def keyword(self, *words: str) -> str:
         """Take the token if it is one of the keywords, which have no case."""
-        if self.token.kind == "word" and self.token.text.lower() in words:
+        if self.token.tag == "word" and self.token.text.lower() in words:
             return self.take().text.lower()
         return ""
 
     def ident(self) -> str:
-        if self.token.kind not in ("word", "id"):
+        if self.token.tag not in ("word", "id"):
             raise self.fail("a name")
         text = self.take().text
         while self.accept("+"):
-            if self.token.kind != "id":
+            if self.token.tag != "id":
                 raise self.fail("a string")
             text += self.take().text
         return text
@@ -176,10 +176,10 @@ class _Parser:
         self.head = self.keyword(*self.heads)
         if not self.head:
             raise self.fail(" or ".join(map(repr, self.heads)))
-        if self.token.kind in ("word", "id"):
+        if self.token.tag in ("word", "id"):
             self.ident()
         self.braces({})
-        if self.token.kind != "end":
+        if self.token.tag != "end":
             raise self.fail("the end of the file, after one graph,")
         return self.statements
 
@@ -198,11 +198,11 @@ class _Parser:
         return list(met)
 
     def statement(self, defaults: dict[str, str]) -> list[str]:
-        if kind := self.keyword("graph", "node", "edge"):
+        if tag := self.keyword("graph", "node", "edge"):
             attributes = self.attributes()
-            if kind == "edge":
+            if tag == "edge":
                 defaults.update(attributes)
-            elif kind == "graph":
+            elif tag == "graph":
                 self.statements.extend(attributes.items())
             return []
         line = self.token.line
@@ -214,7 +214,7 @@ class _Parser:
         if not in_braces:
             self.statements.append(ends[0])
         chain, operators = [ends], []
-        while self.token.kind == "op" and self.token.text in _ARROWS:
+        while self.token.tag == "op" and self.token.text in _ARROWS:
             if self.token.text == "<->":
                 raise FormatError("an edge with two heads, '<->', is not read", line)
             operators.append(self.take().text)
@@ -230,14 +230,14 @@ class _Parser:
         return [name for names in chain for name in names]
 
     def starts_braces(self) -> bool:
-        word = self.token.kind == "word" and self.token.text.lower() == "subgraph"
-        return word or (self.token.kind == "op" and self.token.text == "{")
+        word = self.token.tag == "word" and self.token.text.lower() == "subgraph"
+        return word or (self.token.tag == "op" and self.token.text == "{")
 
     def end_of_edge(self, defaults: dict[str, str]) -> list[str]:
         """Read a name, with or without a port, or a subgraph, which stands for all in it."""
-        if self.keyword("subgraph") and self.token.kind in ("word", "id"):
+        if self.keyword("subgraph") and self.token.tag in ("word", "id"):
             self.ident()
-        if self.token.kind == "op" and self.token.text == "{":
+        if self.token.tag == "op" and self.token.text == "{":
             return self.braces(defaults)
         name = self.ident()
         while self.accept(":"):

@@ -89,7 +89,7 @@ def read(content: bytes) -> PDAG:
     body, _ = graphs[0]
     top = {key: value for key, value, _ in body if not isinstance(value, list)}
     directed = str(top.get("directed", "0")) == "1"
-    draft = Draft(kind=top.get("f2sl_kind", ""))
+    draft = Draft(graph_class=top.get("f2sl_kind", ""))
     node_of_id: dict[str, int] = {}
     for key, value, line in body:
         if key == "node" and isinstance(value, list):
@@ -118,18 +118,18 @@ def _parsed(text: str) -> list[Pair]:
     stack: list[list[Pair]] = [[]]
     opened: list[tuple[str, int]] = []
     key = ""
-    for kind, token, line in _tokens(text):
-        if kind == "close":
+    for tag, token, line in _tokens(text):
+        if tag == "close":
             if key or not opened:
                 raise FormatError("']' where it does not belong", line)
             name, start = opened.pop()
             pairs = stack.pop()
             stack[-1].append((name, pairs, start))
         elif not key:
-            if kind != "word":
+            if tag != "word":
                 raise FormatError(f"{token[:40]!r} where a key should be", line)
             key = token
-        elif kind == "open":
+        elif tag == "open":
             opened.append((key, line))
             stack.append([])
             key = ""
@@ -142,15 +142,15 @@ def _parsed(text: str) -> list[Pair]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield kind, text and line of each token; strings are given as what they stand for."""
+    """Yield tag, text and line of each token; strings are given as what they stand for."""
     at, line = 0, 1
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        start, end = match.span(kind)
+        tag = match.lastgroup or ""
+        start, end = match.span(tag)
         line += text.count("\n", at, start)
         at = start
-        if kind == "unclosed":
+        if tag == "unclosed":
             raise FormatError("a string is not closed", line)
-        if kind != "end":
+        if tag != "end":
             token = text[start:end]
-            yield kind, _unescaped(token) if kind == "string" and "&" in token else token, line
+            yield tag, _unescaped(token) if tag == "string" and "&" in token else token, line

@@ -150,7 +150,7 @@ class _Reader:
             if self.edge and self.data_key == self.weight_key:
                 self.edge_weight = self.text
             elif self.data_key == "f2sl_kind":
-                self.draft.kind = self.text.strip()
+                self.draft.graph_class = self.text.strip()
             self.data_key = None
         elif tag == "edge" and self.edge:
             source, target, directed, line = self.edge
@@ -166,7 +166,7 @@ class _Reader:
         if key not in attributes:
             self.fail(f"an element has no {key!r}")
         text = attributes[key]
-        if not self.draft.kind or not text.startswith('"'):
+        if not self.draft.graph_class or not text.startswith('"'):
             return text
         try:
             return str(json.loads(text))

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl.errors import GraphError, OptionError
-from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_kind, decoded, lines, parsed_weight
+from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
     :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null}
     <BLANKLINE>
     """
-    kind = type(graph).__name__
-    yield f'{{"format":"{form}","version":{VERSION},"kind":"{kind}","nodes":['
+    graph_class = type(graph).__name__
+    yield f'{{"format":"{form}","version":{VERSION},"kind":"{graph_class}","nodes":['
     yield from _joined(_text(name) for name in graph.nodes)
     yield '],"directed":['
     yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.directed_edges)
@@ -85,11 +85,11 @@ def read(content: bytes) -> PDAG:
     if given["format"] == NETWORK:
         families = families_of(given)
         edges = [(parent, name) for name, parents in families for parent in parents]
-        return as_kind(PDAG([name for name, _ in families], edges), "DAG")
+        return as_class(PDAG([name for name, _ in families], edges), "DAG")
     nodes = _list_of(given, "nodes")
     directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
     weights = _weights(given.get("weights"), directed, undirected)
-    graph = as_kind(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
+    graph = as_class(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
     graph.knowledge = knowledge_of(given)
     return graph
 

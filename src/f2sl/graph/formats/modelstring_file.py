@@ -54,7 +54,7 @@ def read(content: bytes) -> PDAG:
             )
         listed.append((node[1].strip(), [p.strip() for p in node[2].split(":")] if node[2] else []))
         at = node.end()
-    draft = Draft(kind="DAG")
+    draft = Draft(graph_class="DAG")
     for name, _ in listed:
         if not name or name in draft.number:
             raise FormatError(

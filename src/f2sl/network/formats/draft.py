@@ -187,8 +187,8 @@ class Draft:
         met: set[str] = set()
         for position, (name, place) in enumerate(block.names):
             if name not in self.variables:
-                kind = "parent" if position else "variable"
-                self.fail(f"probability of {shown(child)}: {unknown_name(kind, name, self.variables)}", place)
+                role = "parent" if position else "variable"
+                self.fail(f"probability of {shown(child)}: {unknown_name(role, name, self.variables)}", place)
             if name in met:
                 problem = "is its own parent" if name == child else f"has the parent {shown(name)} twice"
                 self.fail(f"variable {shown(child)} {problem}", place)

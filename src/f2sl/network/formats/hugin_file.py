@@ -157,39 +157,39 @@ class _Reader:
         if self.next() not in ("net", "class"):
             self.fail("'net'")
         while self.next():
-            line, kind = self.line(), self.word("'net', 'node' or 'potential'")
-            if kind in ("net", "class"):
-                if kind == "class" or self.next() != "{":
+            line, block = self.line(), self.word("'net', 'node' or 'potential'")
+            if block in ("net", "class"):
+                if block == "class" or self.next() != "{":
                     self.word("the name of the class")
                 title = self.attributes().get("name", [])
                 self.draft.name = unquoted(title[0][0]) if title else ""
-            elif kind == "node":
+            elif block == "node":
                 self.read_node("discrete", line)
-            elif kind == "potential":
+            elif block == "potential":
                 potentials.append((line, self.read_names(), self.attributes().get("data")))
             elif self.next() == "node":
                 self.at += 1
-                self.read_node(kind, line)
+                self.read_node(block, line)
             else:
                 self.at -= 1
                 self.fail("'net', 'node' or 'potential'")
         for line, names, data in potentials:
             self.add_potential(line, names, data)
 
-    def read_node(self, kind: str, line: int) -> None:
+    def read_node(self, block: str, line: int) -> None:
         node = self.word("the name of a node")
         attributes = self.attributes()
         own = attributes.get("f2sl_name")
         name = unquoted(own[0][0]) if own else node
         self.names[node] = name
-        if kind == "continuous":
+        if block == "continuous":
             self.draft.add_number(name, line)
-        elif kind == "discrete":
+        elif block == "discrete":
             states = attributes.get("states", [])
             listed = [(unquoted(text), where) for text, where in states if text not in ("(", ")", ",")]
             self.draft.add_variable(name, listed, line)
         else:
-            problem = f"{shown(name)} is a {kind} node; of nodes, discrete and continuous ones are read"
+            problem = f"{shown(name)} is a {block} node; of nodes, discrete and continuous ones are read"
             raise FormatError(problem, line)
 
     def read_names(self) -> list[tuple[str, int]]:

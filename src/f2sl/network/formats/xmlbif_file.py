@@ -67,11 +67,11 @@ def read(content: bytes) -> BayesianNetwork:
     title = networks[0].first("name")
     draft.name = "" if title is None else name_of(title.text)
     for variable in networks[0].all("variable"):
-        kind = variable.attributes.get("TYPE", "nature")
+        role = variable.attributes.get("TYPE", "nature")
         name = _name(variable, "name")
-        if kind != "nature":
+        if role != "nature":
             draft.fail(
-                f"variable {name!r} is of the type {kind!r}; a network has 'nature' alone", variable.line
+                f"variable {name!r} is of the type {role!r}; a network has 'nature' alone", variable.line
             )
         states = [(name_of(outcome.text), outcome.line) for outcome in variable.all("outcome", "value")]
         draft.add_variable(name, states, variable.line)
