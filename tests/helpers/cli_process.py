@@ -1,11 +1,16 @@
-"""The installed command in a process of its own, and a small table whose graph can be told by hand."""
+"""The command in a process of its own, and a small table whose graph can be told by hand."""
 
+import atexit
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -20,8 +25,59 @@ MODULE = (sys.executable, "-m", "f2sl")
 SECONDS = 120
 
 
-def f2sl(*arguments, command=(SCRIPT,), folder=None, **environment):
-    """Run a command to its end."""
+@cache
+def _warm():
+    """Start the process that runs commands for :func:`f2sl`; return the path of its socket."""
+    folder = tempfile.TemporaryDirectory(prefix="f2sl-")
+    path = Path(folder.name, "commands")
+    server = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("warm_cli.py")), str(path)],
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+    def end():
+        server.stdin.close()
+        server.wait()
+        server.stdout.close()
+        folder.cleanup()
+
+    atexit.register(end)
+    assert server.stdout.readline() == b"ready\n"
+    return str(path)
+
+
+def f2sl(*arguments, folder=None, **how):
+    """Run a command to its end, in a process of its own.
+
+    It is forked from one that has imported f2sl already, unless `how` (see :func:`installed`) asks for more.
+    """
+    if how:
+        return installed(*arguments, folder=folder, **how)
+    asked = {"arguments": [str(argument) for argument in arguments], "folder": str(folder or Path.cwd())}
+    with (
+        socket.socket(socket.AF_UNIX) as connection,
+        tempfile.TemporaryFile("w+") as out,
+        tempfile.TemporaryFile("w+") as errors,
+    ):
+        connection.settimeout(SECONDS)
+        connection.connect(_warm())
+        socket.send_fds(connection, [json.dumps(asked).encode()], [out.fileno(), errors.fileno()])
+        with connection.makefile() as told:
+            process = int(told.readline())
+            try:
+                code = int(told.readline())
+            except TimeoutError:
+                os.kill(process, signal.SIGKILL)
+                raise
+        out.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(["f2sl", *asked["arguments"]], code, out.read(), errors.read())
+
+
+def installed(*arguments, command=(SCRIPT,), folder=None, **environment):
+    """Run the installed command to its end, from nothing."""
     return subprocess.run(
         [*command, *map(str, arguments)],
         cwd=folder,

@@ -1,0 +1,78 @@
+"""A process that has imported all of f2sl and forks a process for each command that it is asked to run.
+
+Started by :mod:`cli_process`. Each command has a process of its own, with its own folder, output and exit code;
+only importing, which takes far longer than most commands, is done once.
+"""
+
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import sys
+
+OPTIONAL = ("f2sl.__main__", "f2sl.search.deep", "f2sl.storage.dask")
+"""What takes long to import and what few commands use."""
+
+
+def import_all():
+    import f2sl
+
+    for found in pkgutil.walk_packages(f2sl.__path__, "f2sl.", onerror=lambda name: None):
+        if not found.name.startswith(OPTIONAL):
+            try:
+                importlib.import_module(found.name)
+            except ImportError:  # an extra that is not installed
+                continue
+
+
+def serve(listener):
+    """Fork for each request; return its arguments in the process that is to run them."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes in between
+    while True:
+        ready, _, _ = select.select([listener, sys.stdin], [], [])
+        if sys.stdin in ready:  # closed: the tests have ended
+            os._exit(0)
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            return started(connection)
+        connection.close()
+
+
+def started(connection):
+    """Start what is asked for, and tell how it ended; return only in the process started."""
+    request, streams, _, _ = socket.recv_fds(connection, 1 << 20, 2)
+    process = os.fork()
+    if process:
+        connection.sendall(f"{process}\n".encode())
+        _, status = os.waitpid(process, 0)
+        connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        os._exit(0)
+    connection.close()
+    asked = json.loads(request)
+    for number, stream in enumerate([os.open(os.devnull, os.O_RDONLY), *streams]):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(asked["folder"])
+    return asked["arguments"]
+
+
+def main():
+    import_all()
+    from f2sl.cli.app import main as command
+
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(sys.argv[1])
+    listener.listen(16)
+    print("ready", flush=True)
+    arguments = serve(listener)
+    listener.close()
+    sys.argv = ["f2sl", *arguments]
+    sys.exit(command())
+
+
+if __name__ == "__main__":
+    main()
