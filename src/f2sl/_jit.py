@@ -16,12 +16,14 @@ own to Numba; ``int64(0)`` is not.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba import config, types
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -33,6 +35,28 @@ int64 = cast(Callable[[int], int], np.int64)
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """No kernel divides by zero, or is called from C: code for either would take its time to compile."""
+
+
+def _register_without_scipy() -> None:
+    """Let Numba register what it can compile, without SciPy's linear algebra, which takes 0.1 s to load.
+
+    Numba imports it there to find out whether it is installed: here it is. What a user compiles with
+    ``np.dot`` or ``np.linalg`` still imports it, by the same function, when it is compiled.
+    """
+    from numba.np import linalg
+
+    imports_scipy = getattr(linalg, "ensure_blas", None)
+    if imports_scipy is None or "numba.np.arraymath" in sys.modules:  # another way in, or too late
+        return
+    linalg.ensure_blas = lambda: None
+    try:
+        cpu_target.target_context.refresh()
+    finally:
+        linalg.ensure_blas = sys.modules["numba.np.arraymath"].ensure_blas = imports_scipy
+
+
+if not getattr(config, "DISABLE_JIT", 0):
+    _register_without_scipy()
 
 
 def kernel(function: Function) -> Function:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
+
+_CONVERSIONS: dict[Any, Callable[[Any], Any]] = {str: str, list[str]: list, Path: Path, int: int, float: float}
 
 
 def examples(*lines: str) -> str:
@@ -19,7 +23,41 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-class GroupedCommand(TyperCommand):
+class PlainParameters:
+    """Convert parameters of a command that need no validation without Typer's validators.
+
+    Newer versions of Typer have those of Pydantic, which take as long to load as NumPy. What cannot be
+    converted here goes Typer's way, to its message.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, that for the help included."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            # Older versions of Typer have no such descriptions, and no need of them.
+            if hasattr(parameter, "type_descriptor") and "process_value" not in vars(parameter):
+                parameter.process_value = _processing(parameter)
+        return parameters
+
+
+def _processing(parameter: Any) -> Callable[[Any, Any], Any]:
+    usual, kind = parameter.process_value, parameter.type_descriptor.annotation
+    convert = parameter.type_descriptor.parameter_info.parser or _CONVERSIONS.get(kind)
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if value is None and not parameter.required:
+            return None if parameter.callback is None else parameter.callback(ctx, parameter, None)
+        if convert is None or parameter.callback is not None or not isinstance(value, str | list | tuple):
+            return usual(ctx, value)
+        try:
+            return convert(value)
+        except (TypeError, ValueError):
+            return usual(ctx, value)
+
+    return process_value
+
+
+class GroupedCommand(PlainParameters, TyperCommand):
     """A command whose help lists its options under the headings they were given."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 
 from f2sl._version import __version__
-from f2sl.cli import (
-    algorithms,
-    bootstrap,
-    check,
-    compare,
-    example,
-    fit,
-    learn,
-    networks,
-    one_target,
-    predict,
-    query,
-    report,
-    reproduce,
-    sample,
-    show,
-    why,
-)
-from f2sl.cli.help import GroupedCommand, examples
+from f2sl.cli.help import GroupedCommand, PlainParameters, examples
 from f2sl.errors import OptionError, unknown_name
 
 # Click, or the copy of it within newer versions of Typer, raises this one for whatever it cannot parse.
 UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
+COMMANDS = {
+    "learn": "Learn a graph from a table.",
+    "bootstrap": "Tell how sure a learned graph is.",
+    "pc": "Find one variable's parents and children.",
+    "mb": "Find one variable's Markov blanket.",
+    "check": "Show how a table is read, and what is wrong with it.",
+    "compare": "Compare a learned graph with the true one.",
+    "show": "Write a page to explore a graph.",
+    "why": "Explain why two variables are linked, or are not.",
+    "fit": "Estimate the probabilities of a graph from a table.",
+    "query": "Ask a network about variables, given others.",
+    "predict": "Predict a variable for new rows.",
+    "algorithms": "List the algorithms and their options.",
+    "example": "Write a bundled example to a file.",
+    "networks": "List the bundled networks.",
+    "sample": "Draw a table from a network.",
+    "reproduce": "Run the experiments of the F2SL paper.",
+    "report": "Show the results of these experiments.",
+}
+"""The commands in the order of the help, each a function of that name in a file of that name."""
 
-class _Commands(TyperGroup):
-    """The commands in the order they are added; one that is not known is told with the nearest."""
+_FILES = {"pc": "one_target", "mb": "one_target"}
+"""Files that hold more than one command."""
+
+
+class _Commands(PlainParameters, TyperGroup):
+    """Import a command when it is asked for; tell one that is not known with the nearest."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        file = import_module(f"f2sl.cli.{_FILES.get(cmd_name, cmd_name)}")
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        add = alone.command(
+            cmd_name, cls=GroupedCommand, epilog=getattr(file, f"{cmd_name.upper()}_EXAMPLES", None) or file.EXAMPLES, short_help=COMMANDS[cmd_name]
+        )
+        add(getattr(file, cmd_name))
+        return typer.main.get_command(alone)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             raise OptionError(unknown_name("command", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 
@@ -53,29 +70,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-
-def _add(name: str, command: Callable[..., None], epilog: str, summary: str) -> None:
-    app.command(name, cls=GroupedCommand, epilog=epilog, short_help=summary)(command)
-
-
-_add("learn", learn.learn, learn.EXAMPLES, "Learn a graph from a table.")
-_add("bootstrap", bootstrap.bootstrap, bootstrap.EXAMPLES, "Tell how sure a learned graph is.")
-_add("pc", one_target.pc, one_target.PC_EXAMPLES, "Find one variable's parents and children.")
-_add("mb", one_target.mb, one_target.MB_EXAMPLES, "Find one variable's Markov blanket.")
-_add("check", check.check, check.EXAMPLES, "Show how a table is read, and what is wrong with it.")
-_add("compare", compare.compare, compare.EXAMPLES, "Compare a learned graph with the true one.")
-_add("show", show.show, show.EXAMPLES, "Write a page to explore a graph.")
-_add("why", why.why, why.EXAMPLES, "Explain why two variables are linked, or are not.")
-_add("fit", fit.fit, fit.EXAMPLES, "Estimate the probabilities of a graph from a table.")
-_add("query", query.query, query.EXAMPLES, "Ask a network about variables, given others.")
-_add("predict", predict.predict, predict.EXAMPLES, "Predict a variable for new rows.")
-_add("algorithms", algorithms.algorithms, algorithms.EXAMPLES, "List the algorithms and their options.")
-_add("example", example.example, example.EXAMPLES, "Write a bundled example to a file.")
-_add("networks", networks.networks, networks.EXAMPLES, "List the bundled networks.")
-_add("sample", sample.sample, sample.EXAMPLES, "Draw a table from a network.")
-_add("reproduce", reproduce.reproduce, reproduce.EXAMPLES, "Run the experiments of the F2SL paper.")
-_add("report", report.report, report.EXAMPLES, "Show the results of these experiments.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,9 +9,8 @@ array, which is many times faster than a column at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -20,7 +19,8 @@ from f2sl.errors import DataError
 from f2sl.reading.values import RawColumn, Refused, numpy_column, reals, without
 from f2sl.table.names import chosen_names, column_names, generated_names
 
-_CATEGORIES = (nw.Categorical, nw.Enum)
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 class Source:
@@ -73,6 +73,8 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
 
 
 def _other_source(data: Any, names: Sequence[str] | None) -> Source:
+    import narwhals as nw
+
     try:
         frame = nw.from_native(data, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:
@@ -178,6 +180,8 @@ class _Mapping(Source):
                 )
 
     def column(self, i: int) -> RawColumn:
+        import narwhals as nw
+
         from f2sl.reading.arrow import arrow_column, object_column
 
         values = self._columns[i]
@@ -262,10 +266,12 @@ def rows_by_weight(weights: RawColumn) -> Integers:
 
 def series_column(series: nw.Series[Any]) -> RawColumn:
     """Make a column of a data frame's column."""
+    import narwhals as nw
+
     from f2sl.reading.arrow import arrow_column
 
     dtype = series.dtype
-    if isinstance(dtype, _CATEGORIES):
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
         if series.implementation.is_pandas_like():
             return _categories(series.to_native())
         if series.implementation.is_polars() and isinstance(dtype, nw.Categorical):
