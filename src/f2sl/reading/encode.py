@@ -13,7 +13,7 @@ to them is kept for the table's notes, and what is wrong with them for one error
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,6 @@ from f2sl._constants import AUTO
 from f2sl.errors import shown, shown_list, unknown_name
 from f2sl.reading.binning import BINNINGS, auto_bins, cut
 from f2sl.reading.check import (
-    Checked,
     CheckedColumn,
     Problems,
     Report,
@@ -69,7 +68,8 @@ class Reading:
     missing: str = AVAILABLE
     drop: tuple[str, ...] = ()
     weights: str | None = None
-    only_check: bool = False
+    tell: Callable[[Report], None] | None = None
+    """Gets the report on all columns, if one is wanted."""
     na: tuple[str, ...] = ()
     only: frozenset[str] | None = None
     """The columns to read beside `weights`, unless `names` are given; all if None."""
@@ -223,7 +223,7 @@ class Encoder:
         return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
 
     def finish(self) -> None:
-        """Raise one error about all that is wrong, or the report if that is all that is wanted."""
+        """Raise one error about all that is wrong, after the report if one is wanted."""
         n_rows, numeric = self.source.n_rows, NUMBER in (*self.kinds, self._asked_of_all)
         names = [self.source.names[i] for i in self.kept]
         problem = None
@@ -238,12 +238,12 @@ class Encoder:
             problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
         elif not self.problems.told() or n_rows < 1 + numeric:
             problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
-        if self.reading.only_check:
+        if self.reading.tell:
             problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
         if problem:
             self.problems.say(problem)
-        if self.reading.only_check:
-            raise Checked(self.report())
+        if self.reading.tell:
+            self.reading.tell(self.report())
         self.problems.raise_any()
 
     def _empty(self) -> set[str]:

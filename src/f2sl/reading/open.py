@@ -6,6 +6,7 @@ import codecs
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Never
 
 from f2sl._constants import AUTO
@@ -15,14 +16,14 @@ from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
-from f2sl.reading.check import Checked, Report, check_learnable
+from f2sl.reading.check import Report, check_learnable
 from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
 from f2sl.reading.kinds import check_kinds
 from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
-from f2sl.table.notes import SURE_ALIASES, without_aliases
+from f2sl.table.notes import SURE_ALIASES, remarks, without_aliases
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
@@ -184,17 +185,20 @@ def check(data: Any, **options: Any) -> Report:
     refuse_unknown("check", (name for name in options if name not in _defaults()), _defaults())
     if isinstance(data, Table):
         raise OptionError("check takes data; a table that is already open has been checked")
+    reports: list[Report] = []
     try:
-        _opened(data, only_check=True, **{**_defaults(), **options})
-    except Checked as checked:
-        return checked.report
-    raise AssertionError("nothing was checked")
+        with _opened(data, tell=reports.append, **{**_defaults(), **options}) as table:
+            return replace(reports[0], notes=(*table.notes, *remarks(table)))
+    except (DataError, OptionError):
+        if not reports:
+            raise
+        return reports[0]
 
 
 def _opened(
     data: Any,
     *,
-    only_check: bool = False,
+    tell: Callable[[Report], None] | None = None,
     one_kind: bool = False,
     only: Iterable[str] | None = None,
     names: Any,
@@ -228,16 +232,12 @@ def _opened(
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
     wanted = None if only is None else frozenset(only)
-    reading = Reading(
-        names, kinds, cuts, binning, missing, drop, weights, only_check, how.na, wanted, one_kind
-    )
+    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, tell, how.na, wanted, one_kind)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
 
         files = data_files(data, how)
-    if only_check and files is not None and not on_dask:
-        engine = "stream"  # nothing is written before what would be raised
     table: Table
     if engine == "dask" or on_dask:
         cluster = Cluster.connect(scheduler, n_workers, allowed)
