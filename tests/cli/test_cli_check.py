@@ -74,8 +74,8 @@ def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
     notes = json.loads(capsys.readouterr().out)["notes"]
     assert notes[-2:] == [
         "nearly as many states as rows, like an identifier (better left out): column 'code'",
-        "columns that determine each other one to one, and hide each other's links (--merge-aliases keeps one "
-        "of each group): 'survived' and 'alive'",
+        "columns that determine each other one to one, and hide each other's links (--merge-aliases keeps "
+        "one of each group): 'survived' and 'alive'",
     ]
     assert main(["learn", str(path), "--json", "--engine", engine, "--algorithm", "f2sl-c"]) == 0
     learned = json.loads(capsys.readouterr().out)["notes"]

@@ -329,7 +329,7 @@ def test_time_limits_are_told():
     tally = Tally(paired=False)
     for number, complete in ((0, True), (1, False), (1, False)):
         tally.add(Replicate(number, np.array([5]), complete))
-    found = Confidence.of_tally(tally, ("a", "b"), None, 2, {}, None, ["read"])
+    found = Confidence.of_tally(tally, ("a", "b"), None, 2, {}, None, {}, ["read"])
     assert found.notes == ("read", "the time limit ended 1 of 2 replicates early")
     assert found.counts.tolist() == [[0, 0, 2]]
 

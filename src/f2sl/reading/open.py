@@ -22,7 +22,7 @@ from f2sl.reading.kinds import check_kinds
 from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
-from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
+from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER, ReadAs
 from f2sl.table.notes import SURE_ALIASES, remarks, without_aliases
 from f2sl.table.table import Table
 
@@ -199,6 +199,7 @@ def _opened(
     data: Any,
     *,
     tell: Callable[[Report], None] | None = None,
+    learned: ReadAs | None = None,
     one_kind: bool = False,
     only: Iterable[str] | None = None,
     names: Any,
@@ -232,7 +233,8 @@ def _opened(
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
     wanted = None if only is None else frozenset(only)
-    reading = Reading(names, kinds, cuts, binning, missing, drop, weights, tell, how.na, wanted, one_kind)
+    how_read = weights, tell, how.na, wanted, learned or {}, one_kind
+    reading = Reading(names, kinds, cuts, binning, missing, drop, *how_read)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
@@ -261,6 +263,7 @@ def open_for(
     min_variables: int = 2,
     merges: bool = False,
     only: Iterable[str] | None = None,
+    learned: ReadAs | None = None,
     **reading: Any,
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
@@ -269,7 +272,8 @@ def open_for(
     columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
     Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
     determine each other one to one are merged unless `aliases` says otherwise. Of data that are not open yet,
-    `only` some columns are looked at, whatever the others hold.
+    `only` some columns are looked at, whatever the others hold, and those of which options say nothing are
+    read as they were when a graph was `learned`.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
@@ -281,7 +285,11 @@ def open_for(
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         one_kind = NUMBER in takes and MIXED not in takes
         table = _opened(
-            data, one_kind=one_kind, only=only, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs}
+            data,
+            one_kind=one_kind,
+            only=only,
+            learned=learned,
+            **{**known, **reading, "kinds": asked, "n_jobs": n_jobs},
         )
         if merges and reading.get("aliases", AUTO) == AUTO:
             merged = without_aliases(table, SURE_ALIASES)
