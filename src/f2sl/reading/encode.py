@@ -25,6 +25,7 @@ from f2sl._constants import AUTO
 from f2sl.errors import shown, shown_list, unknown_name
 from f2sl.reading.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.reading.check import (
+    REASONS,
     CheckedColumn,
     Problems,
     Report,
@@ -35,7 +36,14 @@ from f2sl.reading.check import (
 )
 from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import Kinds, alike_but_for_case, few, like_identifier, like_written_numbers
+from f2sl.reading.kinds import (
+    Kinds,
+    alike_but_for_case,
+    are_dates,
+    few,
+    like_identifier,
+    like_written_numbers,
+)
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, ReadAs, code_type
@@ -379,7 +387,7 @@ class Encoder:
             cut_time = refused.reason == "time" and name in self._bins
             self.problems.add("cut time" if cut_time else refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
-            self._action[i] = REFUSED, refused.reason
+            self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
 
     def _leave_out(self, i: int, why: str) -> None:
         self.kinds[i] = LEFT_OUT
@@ -414,6 +422,8 @@ class Encoder:
         said = "as learned" if name in self._learned else "as asked"
         asked = self._asked.get(name, self._asked_of_all)
         if column.form == "labels":
+            if asked == AUTO and not column.declared and are_dates(column.labels):
+                raise Refused("time", f"such as {column.labels[0]!r}")
             if name in bins and name not in self._learned:
                 raise Refused("cut labels")
             if asked == NUMBER:

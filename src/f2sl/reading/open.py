@@ -177,7 +177,7 @@ def check(data: Any, **options: Any) -> Report:
     column  kind    values             missing  action   why
     rain    states  2 states: no, yes  1        states   labels
     mm      number  0 to 12.5          0        numbers  real numbers
-    day                                0        refused  time
+    day                                0        refused  dates and times cannot be used as states or numbers
     note: 1 value is missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
     note: column 'mm': read as numbers
     problem: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
