@@ -48,6 +48,17 @@ def test_all_columns_and_all_problems(untidy, capsys):
     assert [column["action"] for column in report["columns"]] == ["left out", "numbers", "states", "left out"]
 
 
+def test_options_of_columns_that_are_left_out_have_no_effect(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a,empty,b\n" + "0,,x\n1,,y\n" * 9)
+    assert main(["check", str(path), "--bins", "empty=3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["notes"][0]
+    assert told == "column 'empty': left out: no values, so that --bins empty=3 has no effect"
+    assert main(["learn", str(path), "--number", "empty", "--drop", "empty"]) == 2
+    told = capsys.readouterr().err
+    assert told == "f2sl: error: --number empty: column 'empty' is left out by --drop empty\n"
+
+
 def test_learn_tells_the_same_at_once(untidy, capsys):
     assert main(["learn", str(untidy), "--missing", "error"]) == 2
     line = capsys.readouterr().err

@@ -182,7 +182,7 @@ def problems(
         yield from check(checked_threshold, "threshold", threshold)
     yield from check(resolve_jobs, n_jobs)
     if resume and out is None:
-        yield "resume goes on in the file of the result, and none is named (out)"
+        yield "resume goes on in the file of the result; name it with out="
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:

@@ -135,7 +135,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     Examples
     --------
     >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
-    ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop"])
+    ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop=['id']"])
     """
     wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
     without = set(reading.drop)
@@ -149,16 +149,20 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
     known = set(names)
     kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
-    weights = [] if reading.weights is None else [reading.weights]
-    for option, columns in (("kinds", kinds), ("bins", reading.bins), ("weights", weights)):
-        for name in columns:
-            if name in without:
-                wrong.append(f"{option}: column {name!r} is left out by drop")
-            elif name not in known and name != ALL:
-                wrong.append(f"{option}: {unknown_name('column', name, names)}")
+    # On the command line each kind is an option of its own, so that a kind is told with its column.
+    asked = [(f"kinds={ {name: kind} }", name) for name, kind in kinds.items()]
+    asked += [("bins", name) for name in reading.bins if name != ALL]
+    asked += [] if reading.weights is None else [("weights", reading.weights)]
+    for option, name in asked:
+        if name in without:
+            wrong.append(f"{option}: column {name!r} is left out by {drop_of([name])}")
+        elif name not in known:
+            wrong.append(f"{option}: {unknown_name('column', name, names)}")
     for name in sorted(reading.bins):
         if kinds.get(name) == NUMBER:
-            wrong.append(f"bins cuts column {name!r} into states, but kinds reads it as numbers")
+            wrong.append(
+                f"bins cuts column {name!r} into states, but kinds={ {name: NUMBER} } reads it as numbers"
+            )
     return places, names, wrong
 
 
@@ -392,7 +396,11 @@ class Encoder:
     def _leave_out(self, i: int, why: str) -> None:
         self.kinds[i] = LEFT_OUT
         self._action[i] = LEFT_OUT, why
-        self._remarks[f"left out: {why}"].append(self.source.names[i])
+        name, kinds = self.source.names[i], self.reading.kinds
+        for option, given in (("bins", self.reading.bins), ("kinds", kinds)):
+            if isinstance(given, Mapping) and name in given:
+                why = f"{why}, so that {option}={ {name: given[name]} } has no effect"
+        self._remarks[f"left out: {why}"].append(name)
 
     def read_column(self, i: int) -> RawColumn:
         """Read a column as it comes."""
