@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 AUTO = "auto"
 """The value of options that stands for what fits the data."""
 
@@ -10,6 +12,10 @@ MISSING_SPELLINGS = (
     *("NaN", "nan", "-NaN", "-nan", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
 )
 """Cells of a text that are missing values."""
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+INTERVAL = re.compile(rf"\[({_NUMBER}), {_NUMBER}[)\]]")
+"""How intervals are written that numbers are cut into."""
 
 STAND_IN = "gene-like"
 """The network that the defaults of `random_network` give; it stands in for the F2SL paper's Gene."""

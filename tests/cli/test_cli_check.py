@@ -48,6 +48,17 @@ def test_all_columns_and_all_problems(untidy, capsys):
     assert [column["action"] for column in report["columns"]] == ["left out", "numbers", "states", "left out"]
 
 
+def test_options_of_columns_that_are_left_out_have_no_effect(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("a,empty,b\n" + "0,,x\n1,,y\n" * 9)
+    assert main(["check", str(path), "--bins", "empty=3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["notes"][0]
+    assert told == "column 'empty': left out: no values, so that --bins empty=3 has no effect"
+    assert main(["learn", str(path), "--number", "empty", "--drop", "empty"]) == 2
+    told = capsys.readouterr().err
+    assert told == "f2sl: error: --number empty: column 'empty' is left out by --drop empty\n"
+
+
 def test_learn_tells_the_same_at_once(untidy, capsys):
     assert main(["learn", str(untidy), "--missing", "error"]) == 2
     line = capsys.readouterr().err
@@ -63,6 +74,23 @@ def test_constant_columns_and_labels_that_differ_in_case(tmp_path, capsys):
         "column 'sex': labels that differ only in case or in white space: 'F' and 'f'",
         "only one state, so no edges: column 'land'",
     ]
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
+    path = tmp_path / "t.csv"
+    rows = [f"{i % 2},{'ny'[i % 2]},k{i},{i * i % 7 * 0.5}" for i in range(60)]
+    path.write_text("survived,alive,code,x\n" + "\n".join(rows) + "\n")
+    assert main(["check", str(path), "--json", "--engine", engine]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert notes[-2:] == [
+        "nearly as many states as rows, like an identifier (better left out): column 'code'",
+        "columns that determine each other one to one, and hide each other's links (--merge-aliases keeps "
+        "one of each group): 'survived' and 'alive'",
+    ]
+    assert main(["learn", str(path), "--json", "--engine", engine, "--algorithm", "f2sl-c"]) == 0
+    learned = json.loads(capsys.readouterr().out)["notes"]
+    assert learned[: len(notes)] == notes
 
 
 def test_columns_to_drop_are_named_one_by_one(untidy, capsys):

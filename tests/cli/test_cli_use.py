@@ -3,10 +3,11 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 import f2sl
-from cli_process import learned, small_table
+from cli_process import learned, small_table, write_csv
 from f2sl.cli.app import main
 
 # small_table: c is "a or b", a and b are fair coins, and f is e but in one of five rows.
@@ -191,6 +192,56 @@ def test_models_give_networks():
     binned = {"x": [0.1, 0.2, 0.8, 0.9] * 50, "y": ["a", "a", "b", "b"] * 50}
     model = f2sl.learn(binned, bins=2)
     assert model.network(binned, bins=2).states["x"] == ("[0.1, 0.8)", "[0.8, 0.9]")
+
+
+CUT = ("[0.1, 0.8)", "[0.8, 0.9]")
+
+
+def learned_with_bins():
+    """Data, and a model learned with bins of a column, twice in different units, and with states."""
+    x = np.array([0.1, 0.2, 0.8, 0.9] * 50)
+    data = {"x": x, "unit": 100 * x, "n": np.arange(200) // 4, "y": ["a", "a", "b", "b"] * 50}
+    kinds = {"n": "states"}
+    return data, f2sl.learn(data, "f2sl-h", bins={"x": 2, "unit": 2}, kinds=kinds)
+
+
+def test_networks_are_fitted_with_the_kinds_and_bins_that_were_learned_with(tmp_path):
+    data, model = learned_with_bins()
+    assert "merged" in " ".join(model.notes_)
+    net = model.network(data)
+    assert net.states["x"] == CUT and net.states["unit"] == ("[10, 80)", "[80, 90]")
+    assert len(net.states["n"]) == 50
+    # Other numbers go into the same intervals, those outside into the first and the last.
+    others = {"x": [-5.0, 0.79, 0.8, 7.0], "unit": [10, 11, 12, 90.5], "n": [0, 1, 2, 3], "y": [*"aabb"]}
+    alone = f2sl.DAG(["x"])
+    alone.read_as = model.graph_.to_dag().read_as
+    for column, share in (([-5.0, 0.79, 0.8, 7.0], 0.5), ([0.1, 0.3, 0.5, 7.0], 0.75)):
+        fitted = f2sl.BayesianNetwork.fit(alone, {"x": column}, 0)
+        assert fitted.states["x"] == CUT and fitted.tables["x"].tolist() == [share, 1 - share]
+    assert model.network(others).states["x"] == CUT
+    # Options say otherwise: of a column for this one, of all for all.
+    assert model.network(data, bins={"x": 4}).states["x"] != CUT
+    assert model.network(data, bins={"x": 4}).states["unit"] == net.states["unit"]
+    assert len(model.network(data, bins=2).states["n"]) == 2
+    # Labels of the intervals, as samples of the network have them, are states.
+    assert model.network(net.sample(50, seed=1)).kinds == net.kinds
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_files_of_graphs_know_how_columns_were_read(tmp_path, engine, capsys):
+    data, model = learned_with_bins()
+    path, graph, net = (tmp_path / name for name in ("t.csv", "graph.json", "net.json"))
+    write_csv(path, data)
+    options = ["--bins", "x=2", "--bins", "unit=2", "--states", "n", "--engine", engine]
+    assert main(["learn", str(path), *options, "--out", str(graph)]) == 0
+    assert f2sl.load_graph(graph).read_as == model.graph_.read_as
+    assert main(["fit", str(graph), str(path), "--engine", engine, "--out", str(net)]) == 0
+    fitted = f2sl.load_network(net)
+    assert fitted.states["x"] == CUT and len(fitted.states["n"]) == 50
+    assert "columns 'x', 'unit': cut into 2 bins as learned" in capsys.readouterr().out
+    graph.write_text(graph.read_text().replace("[0.8, 0.9]", "[0.8; 0.9]"))
+    assert main(["fit", str(graph), str(path), "--out", str(net)]) == 2
+    assert '"read_as" is not an object' in capsys.readouterr().err
 
 
 def test_models_of_numbers_and_of_both_give_networks_of_these():

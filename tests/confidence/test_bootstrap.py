@@ -316,10 +316,11 @@ def test_replicates_of_another_run_are_refused(tmp_path):
     before = out.read_bytes()
     for data, learner, seed, told in (
         (ASIA, "f2sl-c", 1, "seed was 0, and is 1 now"),
-        (ASIA.iloc[:400], "f2sl-c", 0, "rows was 500, and is 400 now; the table has other columns or values"),
-        (ASIA, "pc-stable", 0, "learner was F2SLc, and is PCStable now; options was"),
+        (ASIA[:400], "f2sl-c", 0, "the table had 500 rows, and has 400 now; the table has other .* values"),
+        (ASIA, "pc-stable", 0, "the learner was F2SLc, and is PCStable now"),
+        (ASIA, f2sl.F2SLc(alpha=0.05), 0, "alpha was 0.01, and is 0.05 now"),
     ):
-        with pytest.raises(OptionError, match=f"^resume: .*c.json is of another run: {told}"):
+        with pytest.raises(OptionError, match=f"^resume: .*c.json is of another run; {told}$"):
             f2sl.bootstrap(data, learner, 4, seed, n_jobs=1, out=out, resume=True)
     assert out.read_bytes() == before
     assert list(tmp_path.iterdir()) == [out]
@@ -329,7 +330,7 @@ def test_time_limits_are_told():
     tally = Tally(paired=False)
     for number, complete in ((0, True), (1, False), (1, False)):
         tally.add(Replicate(number, np.array([5]), complete))
-    found = Confidence.of_tally(tally, ("a", "b"), None, 2, {}, None, ["read"])
+    found = Confidence.of_tally(tally, ("a", "b"), None, 2, {}, None, {}, ["read"])
     assert found.notes == ("read", "the time limit ended 1 of 2 replicates early")
     assert found.counts.tolist() == [[0, 0, 2]]
 
@@ -365,7 +366,7 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
             "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
             "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
             "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
-            "left out), not 0; resume goes on in the file of the result, and none is named (out)",
+            "left out), not 0; resume goes on in the file of the result; name it with out=",
         ),
         ({"replicates": 5, "method": "subsample"}, "replicates must be even with the method 'subsample'"),
         ({"replicates": True}, "replicates must be a whole number"),

@@ -192,7 +192,7 @@ class TestBins:
         assert auto.cardinalities.tolist() == [3, 3, 4]  # the fourth root of 100 is 3.2
 
     def test_of_what_is_no_number(self):
-        with pytest.raises(OptionError, match="bins: column 'a' is left out by drop"):
+        with pytest.raises(OptionError, match=r"bins: column 'a' is left out by drop=\['a'\]"):
             open_table({"a": [1], "b": [2]}, drop=["a"], bins={"a": 3})
         days = pd.to_datetime(["2020-01-01", "2020-01-02"])
         with pytest.raises(
@@ -258,7 +258,7 @@ TITANIC = {
 class TestWrittenNumbers:
     @engines
     @pytest.mark.parametrize(
-        "written", ["{}.5%", "${}.20", '"{},000"', "{} cm", "{:02}.01.2020", "-{}°", "1:{:02}"]
+        "written", ["{}.5%", "${}.20", '"{},000"', "{} cm", "{}/2020", "-{}°", "1:{:02}"]
     )
     def test_they_are_noticed(self, tmp_path, engine, written):
         lines = [f"{written.format(n)},{n % 2}" for n in range(13)]
@@ -270,6 +270,31 @@ class TestWrittenNumbers:
             names = [label.format(n) for n in range(13)]
             assert not any("look like" in note for note in open_table({"a": names, "b": names}).notes)
         assert not open_table({"a": [f"{n}%" for n in range(12)], "b": [0, 1] * 6}).notes  # few
+
+
+class TestDates:
+    WRITTEN = ("{:02}/12/2020", "{}.1.2021", "12/{}/2020 4:05 PM", "{}/3/99", "2020-01-{:02}T08:30:01.5Z")
+
+    @engines
+    @pytest.mark.parametrize("written", [*WRITTEN, "2020-01-{:02}", "2020-01-{:02} 08:30"])
+    def test_they_are_refused_with_the_remedy(self, tmp_path, engine, written):
+        lines = [f"{written.format(n) if n != 4 else '?'},{n % 2},{n % 3}" for n in range(1, 29)]
+        path = text(tmp_path, "\n".join(["day,b,c", *lines]))
+        with pytest.raises(DataError, match=r"'day' \(.*dates and times cannot.*drop=\['day'\]"):
+            open_table(path, engine=engine)
+        assert open_table(path, engine=engine, drop=["day"]).names == ("b", "c")
+
+    @pytest.mark.parametrize("written", WRITTEN)
+    def test_strings_of_frames_as_well_unless_they_are_asked_for_or_declared(self, written):
+        days = [written.format(n) for n in (1, 2, 3)]
+        with pytest.raises(DataError, match=r"dates and times cannot be cut.*drop=\['day'\]"):
+            open_table({"day": days, "b": [0, 1, 1]}, bins={"day": 3})
+        assert open_table({"day": days, "b": [0, 1, 1]}, kinds={"day": "states"}).states[0] == tuple(days)
+        assert open_table(pd.DataFrame({"day": pd.Categorical(days)})).kinds[0] == "states"
+
+    @pytest.mark.parametrize("label", ["1.2.3", "13/13/2020", "1.2/2021", "2020-01", "10.1.1.1", "32/1/2020"])
+    def test_other_labels_stay_labels(self, label):
+        assert open_table({"a": [label, "1/2/2020"], "b": [0, 1]}).kinds[0] == "states"
 
 
 class TestAliases:

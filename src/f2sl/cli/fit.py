@@ -44,8 +44,8 @@ def fit(
 ) -> None:
     """Estimate the probabilities of a graph from a table, and save the network.
 
-    Read the table with the options that the graph was learned with. Columns that the graph does not have are
-    not looked at.
+    A graph in f2sl's own JSON knows how columns were read when it was learned, and into which intervals
+    numbers were cut; options say otherwise. Columns that the graph does not have are not looked at.
     """
     with in_terms_of_flags():
         if out is None:
@@ -67,6 +67,7 @@ def fit(
             reading.data,
             reading.jobs,
             only=known.nodes,
+            learned=known.read_as,
             min_variables=1,
             **reading.options(),
         )

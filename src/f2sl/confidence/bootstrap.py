@@ -26,6 +26,7 @@ from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import STRUCTURE, StructureLearner
 from f2sl.table import Table
+from f2sl.table.column import read_as
 from f2sl.table.notes import remarks, warn_of_identifiers
 
 HERE = object()
@@ -114,8 +115,7 @@ def bootstrap(
         if known:
             known.constraints(held.names)  # what does not fit the table is better told before any work
         asked = _asked(chosen, held, method, seed)
-        aliases = [alias for column in held.columns for alias in column.aliases]
-        resampling = Resampling(chosen, (*held.names, *aliases), method, seed)
+        resampling = Resampling(chosen, (*held.names, *held.merged), method, seed)
         tally, journal = Tally(method == SUBSAMPLE), None
         if out is not None:
             tally, journal = _stored(Path(out), asked, resume, tally, own)
@@ -123,9 +123,9 @@ def bootstrap(
 
         def result() -> Confidence:
             notes = (*held.notes, *remarks(held))
-            return Confidence.of_tally(
-                tally, resampling.nodes, threshold, max(replicates, len(tally.done)), asked, known, notes
-            )
+            n = max(replicates, len(tally.done))
+            facts = known, read_as(held.columns), notes
+            return Confidence.of_tally(tally, resampling.nodes, threshold, n, asked, *facts)
 
         left = [number for number in range(replicates) if not tally.has(number)]
         try:
@@ -182,7 +182,7 @@ def problems(
         yield from check(checked_threshold, "threshold", threshold)
     yield from check(resolve_jobs, n_jobs)
     if resume and out is None:
-        yield "resume goes on in the file of the result, and none is named (out)"
+        yield "resume goes on in the file of the result; name it with out="
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:

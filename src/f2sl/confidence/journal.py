@@ -110,15 +110,25 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
     >>> check_same(Path("c.json"), {"seed": 1, "method": "bootstrap"}, {"seed": 2, "method": "bootstrap"})
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: resume: c.json is of another run: seed was 1, and is 2 now
+    f2sl.errors.OptionError: resume: c.json is of another run; seed was 1, and is 2 now
     """
-    before = before if isinstance(before, dict) else {}
-    other = [
-        f"the {what} has other columns or values"
-        if what == "table"
-        else f"{what} was {before.get(what)}, and is {value} now"
-        for what, value in asked.items()
-        if before.get(what) != value
-    ]
+    other = list(_differences(before if isinstance(before, dict) else {}, asked))
     if other:
-        raise OptionError(f"resume: {path} is of another run: {'; '.join(other)}")
+        raise OptionError(f"resume: {path} is of another run; {'; '.join(other)}")
+
+
+def _differences(before: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is not as it was before."""
+    known = {"f2sl": "the version of f2sl", "learner": "the learner"}
+    for what, now in asked.items():
+        was = before.get(what)
+        if was == now:
+            continue
+        if what == "table":
+            yield "the table has other columns or values"
+        elif what == "rows":
+            yield f"the table had {was} rows, and has {now} now"
+        elif what != "options":
+            yield f"{known.get(what, what)} was {was}, and is {now} now"
+        elif before.get("learner") == asked["learner"] and isinstance(was, dict):
+            yield from _differences(was, now)

@@ -20,6 +20,7 @@ from f2sl.errors import FileError, OptionError
 from f2sl.graph import PDAG, FormatError, save_graph, write_atomically
 from f2sl.graph.formats import json_file
 from f2sl.knowledge import Knowledge
+from f2sl.table.column import ReadAs
 
 FORMAT = json_file.CONFIDENCE
 
@@ -81,6 +82,8 @@ class Confidence:
         Algorithm, options, method, seed, rows, and a digest of the table.
     knowledge : Knowledge or None
         What was known about the edges.
+    read_as : mapping or None
+        The kind of each column, or the intervals that it was cut into.
     notes : tuple of str
         What a user should know about the data and the replicates.
     replicates : int
@@ -104,6 +107,7 @@ class Confidence:
     estimated: bool
     asked: Mapping[str, Any]
     knowledge: Knowledge | None = None
+    read_as: ReadAs | None = None
     notes: tuple[str, ...] = ()
     replicates: int = 0
     done: frozenset[int] = field(default=frozenset())
@@ -118,6 +122,7 @@ class Confidence:
         replicates: int,
         asked: Mapping[str, Any],
         knowledge: Knowledge | None,
+        read_as: ReadAs,
         notes: Iterable[str],
     ) -> Confidence:
         """Make the result of what was counted; without a `threshold` it is estimated."""
@@ -142,6 +147,7 @@ class Confidence:
             threshold is None,
             asked,
             knowledge,
+            read_as,
             tuple(told),
             replicates,
             frozenset(tally.done),
@@ -182,7 +188,7 @@ class Confidence:
         """
         parts = self.nodes, self.pairs, self.counts, self.n_replicates, self.threshold, self._rules
         graph = averaged_graph(*parts)
-        graph.knowledge = self.knowledge
+        graph.knowledge, graph.read_as = self.knowledge, self.read_as
         return graph
 
     @cached_property
@@ -305,15 +311,17 @@ class Confidence:
         try:
             given = json_file.parsed(content, (FORMAT,))
             nodes = tuple(json_file.read(content).nodes)
-            known = json_file.knowledge_of(given)
-            return cls._of_facts(nodes, given["confidence"], known)
+            known = json_file.knowledge_of(given), json_file.read_as_of(given)
+            return cls._of_facts(nodes, given["confidence"], *known)
         except FormatError as error:
             raise FileError(f"{path}: {error}") from None
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise FileError(f"{path}: not a confidence of f2sl ({error!r})") from None
 
     @classmethod
-    def _of_facts(cls, nodes: tuple[str, ...], facts: Mapping[str, Any], known: Knowledge | None) -> Self:
+    def _of_facts(
+        cls, nodes: tuple[str, ...], facts: Mapping[str, Any], known: Knowledge | None, read: ReadAs | None
+    ) -> Self:
         rows = np.array(facts["pairs"], np.int64).reshape(-1, 5)
         if len(rows) and (rows.min() < 0 or rows[:, :2].max() >= len(nodes)):
             raise ValueError("pairs of variables that there are not")
@@ -327,6 +335,7 @@ class Confidence:
             bool(facts["estimated"]),
             dict(facts["asked"]),
             known,
+            read,
             tuple(facts["notes"]),
             int(facts["replicates"]),
             done,

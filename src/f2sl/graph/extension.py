@@ -70,7 +70,7 @@ def consistent_extension(pdag: PDAG) -> DAG:
     directed = np.where(backwards[:, None], rows[:, ::-1], rows)
     dag = DAG.from_arrays(pdag.nodes, directed, weights_directed=pdag._weights_of(directed))
     dag.is_consistent_extension = consistent
-    dag.knowledge = pdag.knowledge
+    dag.knowledge, dag.read_as = pdag.knowledge, pdag.read_as
     dag.arrowheads_lost = int(backwards[: len(pdag.directed_array)].sum())
     return dag
 

@@ -78,6 +78,9 @@ class PDAG:
     ----------
     knowledge : Knowledge or None
         What was known about the edges when the graph was learned; JSON files keep it.
+    read_as : mapping or None
+        The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
+        keep it.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class PDAG:
     _weights_directed: FloatArray | None
     _weights_undirected: FloatArray | None
     knowledge: Knowledge | None = None
+    read_as: Mapping[str, str | tuple[str, ...]] | None = None
 
     def __init__(
         self,
@@ -416,7 +420,7 @@ class PDAG:
             self._weights_directed,
             self._weights_undirected,
         )
-        graph.knowledge = self.knowledge
+        graph.knowledge, graph.read_as = self.knowledge, self.read_as
         return graph
 
     def to_dag(self) -> DAG:

@@ -471,9 +471,9 @@ class BayesianNetwork:
         data : Table, data frame, dictionary of columns, or path
             One column for each node of the graph, in any order. A table that was opened by
             :func:`f2sl.open_table` is taken with the kinds, the bins and the states that it has: hand over
-            the one that the graph was learned from. All else is opened with the defaults. Where values are
-            missing, each variable is fitted from the rows that have it and all of its parents; `notes` of the
-            network say how many these are.
+            the one that the graph was learned from. Columns of all else are read as in learning if the graph
+            was learned, and otherwise by the defaults. Where values are missing, each variable is fitted from
+            the rows that have it and all of its parents; `notes` of the network say how many these are.
         equivalent_sample_size : float
             The weight of the prior in rows. With 0 the estimate is that of maximum likelihood. Configurations
             of the parents of which the data say nothing get uniform probabilities; those with no more rows

@@ -5,7 +5,6 @@ Cells are numbered as the entries of a probability table are: the last variable'
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from decimal import Decimal, InvalidOperation
@@ -17,12 +16,11 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._constants import AUTO
 from f2sl.errors import DataError, shown, unknown_name
-from f2sl.reading.encode import MISSING_LABEL
+from f2sl.reading.binning import interval_codes
 from f2sl.reading.open import open_for
 from f2sl.table import NUMBER, STATES, Table
-from f2sl.table.column import MIXED
+from f2sl.table.column import MIXED, ReadAs
 
-_INTERVAL = re.compile(r"\[([^\s,]+), [^\s,]+[)\]]")
 TRUTH_VALUES = ("true", "false")
 """What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
 
@@ -45,14 +43,17 @@ def cell_numbers(
 
 
 @contextmanager
-def table_of(data: Any, kinds: str | Mapping[str, str], gaps: bool = False) -> Iterator[Table]:
+def table_of(
+    data: Any, kinds: str | Mapping[str, str], gaps: bool = False, learned: ReadAs | None = None
+) -> Iterator[Table]:
     """Open a table with columns of these kinds, as a network needs it, for a ``with`` block.
 
     One that was open before stays so. Missing values are refused, unless `gaps` are allowed.
     """
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
-    table = open_for((STATES, NUMBER, MIXED), "a Bayesian network", data, min_variables=1, kinds=kinds)
+    takes = STATES, NUMBER, MIXED
+    table = open_for(takes, "a Bayesian network", data, min_variables=1, kinds=kinds, learned=learned)
     if not gaps:
         table.refuse_gaps("a Bayesian network")
     with nullcontext() if table is data else table:
@@ -190,33 +191,6 @@ def placed_code(states: Sequence[str], value: object) -> int | None:
         placed = interval_codes(states, np.array([float(number)]))
         code = None if placed is None else int(placed[0])
     return code
-
-
-def interval_codes(states: Sequence[str], numbers: Floats) -> Integers | None:
-    """Return the state whose interval holds each number; None if the states are no intervals.
-
-    Intervals are written as ``bins`` labels them, ``[18, 40)``. A number belongs to the last interval that
-    begins at it or below it, and to the first one if it is below all: what lies outside goes to the ends.
-    The state ``<missing>`` may stand beside the intervals.
-
-    Examples
-    --------
-    >>> interval_codes(("[18, 40)", "[40, 80]"), np.array([3, 39.5, 40, 99])).tolist()
-    [0, 0, 1, 1]
-    >>> interval_codes(("young", "old"), np.array([3])) is None
-    True
-    """
-    begins = {}
-    for code, state in enumerate(states):
-        match = _INTERVAL.fullmatch(state)
-        begin = None if match is None else _decimal(match[1])
-        if begin is not None:
-            begins[code] = float(begin)
-        elif state != MISSING_LABEL:
-            return None
-    order = sorted(begins, key=begins.__getitem__)
-    place = np.searchsorted([begins[code] for code in order], numbers, side="right") - 1
-    return np.array(order)[np.maximum(place, 0)] if order else None
 
 
 def _decimal(text: str) -> Decimal | None:

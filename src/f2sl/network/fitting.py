@@ -36,7 +36,8 @@ def fit(
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
     names = graph.nodes
     number = {name: i for i, name in enumerate(names)}
-    with table_of(data, STATES if states and len(states) == len(names) else kinds, gaps=True) as table:
+    kinds = STATES if states and len(states) == len(names) else kinds
+    with table_of(data, kinds, gaps=True, learned=graph.read_as) as table:
         listed = {
             name: checked_states(name, states.get(name, table.states[column]))
             for name, column in zip(names, columns_of(table, names), strict=True)
@@ -102,7 +103,7 @@ def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) ->
         crossing = [(a, b) for a, b in both if kinds.get(a) == STATES and kinds.get(b) == NUMBER]
         left = [edge for edge in graph.undirected_edges if _pair(edge) not in {*map(_pair, crossing)}]
         graph = PDAG(graph.nodes, [*graph.directed_edges, *crossing], left).to_dag()
-    aliases = {alias for column in table.columns for alias in column.aliases}
+    aliases = table.merged
     nodes = [name for name in graph.nodes if name not in aliases]
     edges = [(a, b) for a, b in graph.directed_edges if a not in aliases and b not in aliases]
     network_class = GaussianNetwork if table.kind == NUMBER else BayesianNetwork

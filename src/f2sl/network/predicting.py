@@ -15,8 +15,9 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
-from f2sl.network.counts import interval_codes, placed_code
+from f2sl.network.counts import placed_code
 from f2sl.network.inference import AskedOfNumber, AskedOfStates, Given
+from f2sl.reading.binning import interval_codes
 from f2sl.reading.frames import Source, open_source
 from f2sl.reading.open import is_path
 from f2sl.reading.values import RawColumn, Refused

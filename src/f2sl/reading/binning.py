@@ -17,6 +17,7 @@ The ends are rounded as far as the interval stays true for every value of the co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
@@ -24,12 +25,16 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
+from f2sl._constants import INTERVAL
 
 BINNINGS = {"quantile": "equal-frequency", "width": "equal-width"}
 """The ways of binning, and what they are called."""
 
 FEWEST_BINS, MOST_BINS = 3, 10
 """Between these is how many bins are chosen where the user leaves that open."""
+
+MISSING_LABEL = "<missing>"
+"""The state that missing values become if that is asked for."""
 
 SHORT_DIGITS = 3
 LONG_DIGITS = 17
@@ -81,6 +86,31 @@ def cut(
     occupied, of_distinct = np.unique(np.searchsorted(cuts, distinct, side="right"), return_inverse=True)
     codes = of_distinct[np.searchsorted(distinct, numbers)]
     return codes, tuple(_label(int(b), cuts, distinct, whole) for b in occupied)
+
+
+def interval_codes(states: Sequence[str], numbers: npt.NDArray[Any]) -> Integers | None:
+    """Return the state whose interval holds each number; None if the states are no intervals.
+
+    Intervals are written as ``bins`` labels them, ``[18, 40)``. A number belongs to the last interval that
+    begins at it or below it, and to the first one if it is below all: what lies outside goes to the ends.
+    The state ``<missing>`` may stand beside the intervals.
+
+    Examples
+    --------
+    >>> interval_codes(("[18, 40)", "[40, 80]"), np.array([3, 39.5, 40, 99])).tolist()
+    [0, 0, 1, 1]
+    >>> interval_codes(("young", "old"), np.array([3])) is None
+    True
+    """
+    begins: dict[int, int | float] = {}
+    for code, state in enumerate(states):
+        if match := INTERVAL.fullmatch(state):
+            begins[code] = float(match[1]) if "." in match[1] or "e" in match[1] else int(match[1])
+        elif state != MISSING_LABEL:
+            return None
+    order = sorted(begins, key=begins.__getitem__)
+    place = np.searchsorted(np.array([begins[code] for code in order]), numbers, side="right") - 1
+    return np.array(order)[np.maximum(place, 0)] if order else None
 
 
 def _equal_frequency(distinct: npt.NDArray[Any], counts: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:

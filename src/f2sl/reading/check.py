@@ -161,14 +161,6 @@ class Report:
         return "\n".join(lines)
 
 
-class Checked(Exception):
-    """Ends opening a table of which only the report is wanted."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__(report)
-        self.report = report
-
-
 def values_told(states: Sequence[object], low: float, high: float) -> str:
     """Say which values a column has: the first states and their number, or the range of numbers.
 

@@ -13,7 +13,7 @@ to them is kept for the table's notes, and what is wrong with them for one error
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +23,9 @@ import numpy.typing as npt
 from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO
 from f2sl.errors import shown, shown_list, unknown_name
-from f2sl.reading.binning import BINNINGS, auto_bins, cut
+from f2sl.reading.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.reading.check import (
-    Checked,
+    REASONS,
     CheckedColumn,
     Problems,
     Report,
@@ -36,14 +36,19 @@ from f2sl.reading.check import (
 )
 from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
-from f2sl.reading.kinds import Kinds, alike_but_for_case, few, like_identifier, like_written_numbers
+from f2sl.reading.kinds import (
+    Kinds,
+    alike_but_for_case,
+    are_dates,
+    few,
+    like_identifier,
+    like_written_numbers,
+)
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
+from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, ReadAs, code_type
 from f2sl.table.names import NAMELESS, chosen_names, listing
 from f2sl.table.notes import told_constant
-
-MISSING_LABEL = "<missing>"
 
 AVAILABLE = "available"
 """Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
@@ -55,7 +60,9 @@ ALL = "*"
 """Stands for all columns where columns are named that are to be cut."""
 
 Labels = tuple[object, ...]
-Bins = Mapping[str, int | str]
+Cut = int | str | tuple[str, ...] | None
+"""Into how many intervals to cut a column, or into which; None: not at all."""
+Bins = Mapping[str, int | str | tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -69,10 +76,13 @@ class Reading:
     missing: str = AVAILABLE
     drop: tuple[str, ...] = ()
     weights: str | None = None
-    only_check: bool = False
+    tell: Callable[[Report], None] | None = None
+    """Gets the report on all columns, if one is wanted."""
     na: tuple[str, ...] = ()
     only: frozenset[str] | None = None
     """The columns to read beside `weights`, unless `names` are given; all if None."""
+    learned: ReadAs = field(default_factory=dict)
+    """What columns were read as when a graph was learned, unless options say otherwise."""
     one_kind: bool = False
     """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
 
@@ -125,7 +135,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     Examples
     --------
     >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
-    ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop"])
+    ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop=['id']"])
     """
     wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
     without = set(reading.drop)
@@ -139,16 +149,20 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
     known = set(names)
     kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
-    weights = [] if reading.weights is None else [reading.weights]
-    for option, columns in (("kinds", kinds), ("bins", reading.bins), ("weights", weights)):
-        for name in columns:
-            if name in without:
-                wrong.append(f"{option}: column {name!r} is left out by drop")
-            elif name not in known and name != ALL:
-                wrong.append(f"{option}: {unknown_name('column', name, names)}")
+    # On the command line each kind is an option of its own, so that a kind is told with its column.
+    asked = [(f"kinds={ {name: kind} }", name) for name, kind in kinds.items()]
+    asked += [("bins", name) for name in reading.bins if name != ALL]
+    asked += [] if reading.weights is None else [("weights", reading.weights)]
+    for option, name in asked:
+        if name in without:
+            wrong.append(f"{option}: column {name!r} is left out by {drop_of([name])}")
+        elif name not in known:
+            wrong.append(f"{option}: {unknown_name('column', name, names)}")
     for name in sorted(reading.bins):
         if kinds.get(name) == NUMBER:
-            wrong.append(f"bins cuts column {name!r} into states, but kinds reads it as numbers")
+            wrong.append(
+                f"bins cuts column {name!r} into states, but kinds={ {name: NUMBER} } reads it as numbers"
+            )
     return places, names, wrong
 
 
@@ -181,12 +195,25 @@ class Encoder:
         self.kinds: list[str] = [STATES] * n
         self.states: list[Labels] = [()] * n
         self.gaps = [0] * n
-        self._asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
+        asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
         self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
+        of_all = self._asked_of_all != AUTO or ALL in reading.bins
+        self._learned = {
+            name: how
+            for name, how in reading.learned.items()
+            if not of_all and name not in asked and name not in reading.bins
+        }
+        self._asked, self._bins = dict(asked), dict(reading.bins)
+        for name, how in self._learned.items():
+            if isinstance(how, str):
+                self._asked[name] = how
+            else:
+                self._bins[name] = how
         self._few_are_numbers = False
         self._given_notes = list(notes)
         self._na_found = na_found  # may grow while columns are read
         self._remarks: dict[str, list[str]] = defaultdict(list)
+        self._cut: set[int] = set()
         self._action: dict[int, tuple[str, str]] = {}
         self._missing: dict[int, int] = {}
         self._range: dict[int, tuple[float, float]] = {}
@@ -214,7 +241,8 @@ class Encoder:
     def columns(self) -> tuple[Column, ...]:
         """The columns of the table, once they are encoded."""
         return tuple(
-            Column(self.source.names[i], self.kinds[i], self.states[i], self.gaps[i]) for i in self.kept
+            Column(self.source.names[i], self.kinds[i], self.states[i], self.gaps[i], is_cut=i in self._cut)
+            for i in self.kept
         )
 
     def begin(self, n_kept: int) -> bool:
@@ -223,7 +251,7 @@ class Encoder:
         return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
 
     def finish(self) -> None:
-        """Raise one error about all that is wrong, or the report if that is all that is wanted."""
+        """Raise one error about all that is wrong, after the report if one is wanted."""
         n_rows, numeric = self.source.n_rows, NUMBER in (*self.kinds, self._asked_of_all)
         names = [self.source.names[i] for i in self.kept]
         problem = None
@@ -238,12 +266,12 @@ class Encoder:
             problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
         elif not self.problems.told() or n_rows < 1 + numeric:
             problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
-        if self.reading.only_check:
+        if self.reading.tell:
             problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
         if problem:
             self.problems.say(problem)
-        if self.reading.only_check:
-            raise Checked(self.report())
+        if self.reading.tell:
+            self.reading.tell(self.report())
         self.problems.raise_any()
 
     def _empty(self) -> set[str]:
@@ -291,8 +319,8 @@ class Encoder:
             for i, values in enumerate(states, start=first):
                 if (
                     not few(len(values), self.n_kept)
-                    or names[i] in self.reading.bins
-                    or names[i] in self._asked
+                    or names[i] in self._bins
+                    or self._asked.get(names[i], STATES) == NUMBER
                 ) or (i == 0 and names[0] in NAMELESS):
                     left.append(i)
                 elif boolean:
@@ -345,7 +373,11 @@ class Encoder:
                 self._action[i] = STATES, why
                 if k is not None:
                     n = len(labels) - (column.missing is not None and self.reading.missing == "state")
-                    made = f"cut into {n} {BINNINGS[self.reading.binning]} bin{'s' * (n > 1)}"
+                    bins = f"bin{'s' * (n > 1)}"
+                    made = f"cut into {n} {BINNINGS[self.reading.binning]} {bins}"
+                    if isinstance(k, tuple):
+                        made = f"cut into {n} {bins} as learned"
+                    self._cut.add(i)
                     self._action[i] = made, why
                     self._remarks[made].append(name)
             self._remark_on(name, kind, k is not None, column)
@@ -356,15 +388,19 @@ class Encoder:
             if i == 0 and name in NAMELESS and refused.reason == "many":
                 self._leave_out(i, "no name, and very many values")
                 return
-            cut_time = refused.reason == "time" and name in self.reading.bins
+            cut_time = refused.reason == "time" and name in self._bins
             self.problems.add("cut time" if cut_time else refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
-            self._action[i] = REFUSED, refused.reason
+            self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
 
     def _leave_out(self, i: int, why: str) -> None:
         self.kinds[i] = LEFT_OUT
         self._action[i] = LEFT_OUT, why
-        self._remarks[f"left out: {why}"].append(self.source.names[i])
+        name, kinds = self.source.names[i], self.reading.kinds
+        for option, given in (("bins", self.reading.bins), ("kinds", kinds)):
+            if isinstance(given, Mapping) and name in given:
+                why = f"{why}, so that {option}={ {name: given[name]} } has no effect"
+        self._remarks[f"left out: {why}"].append(name)
 
     def read_column(self, i: int) -> RawColumn:
         """Read a column as it comes."""
@@ -378,7 +414,7 @@ class Encoder:
         numeric = column.form == "reals" or (self._few_are_numbers and column.form == "integers")
         if numeric and self._asked.get(name, self._asked_of_all) == AUTO:
             values = column.present.values
-            if name not in self.reading.bins and np.isfinite(values[0]) and (values == values[0]).all():
+            if name not in self._bins and np.isfinite(values[0]) and (values == values[0]).all():
                 return "the same number in every row"
         if i == 0 and self.source.names[0] in NAMELESS and column.missing is None and column.form != "reals":
             values, _ = column.counted()
@@ -388,20 +424,23 @@ class Encoder:
                 return "no name, and it counts or names the rows"
         return None
 
-    def _choose(self, name: str, column: RawColumn) -> tuple[str, int | str | None, str]:
+    def _choose(self, name: str, column: RawColumn) -> tuple[str, Cut, str]:
         """Choose the kind of a column, into how many intervals to cut it (None: not), and say why."""
-        bins = self.reading.bins
+        bins = self._bins
+        said = "as learned" if name in self._learned else "as asked"
         asked = self._asked.get(name, self._asked_of_all)
         if column.form == "labels":
-            if name in bins:
+            if asked == AUTO and not column.declared and are_dates(column.labels):
+                raise Refused("time", f"such as {column.labels[0]!r}")
+            if name in bins and name not in self._learned:
                 raise Refused("cut labels")
             if asked == NUMBER:
                 raise Refused("labels")
             return STATES, None, "categories" if column.declared else "labels"
         if name in bins:
-            return STATES, bins[name], "as asked"
+            return STATES, bins[name], said
         if asked == NUMBER:
-            return asked, None, "as asked"
+            return asked, None, said
         by_name = name in self._asked
         if column.form == "reals" and (asked == AUTO or (ALL in bins and not by_name)):
             return (STATES, bins[ALL], "real numbers") if ALL in bins else (NUMBER, None, "real numbers")
@@ -411,7 +450,7 @@ class Encoder:
         if column.form == "reals" and not is_few:
             raise Refused("real states", f"{many} values")
         if by_name:
-            return STATES, None, "as asked"
+            return STATES, None, said
         what = {"reals": "real"}.get(column.form, "whole" if column.from_reals else "")
         why = f"{what} numbers" if what else "integers"
         why = f"{why} with {'few' if is_few else 'many'} values ({many})"
@@ -434,7 +473,7 @@ class Encoder:
     def _share(self, column: RawColumn) -> str:
         return f"{column.n_missing} of {self.source.n_rows} rows"
 
-    def _codes(self, name: str, column: RawColumn, k: int | str | None) -> tuple[npt.NDArray[Any], Labels]:
+    def _codes(self, name: str, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
         gaps = column.missing
         if gaps is None:
@@ -458,12 +497,16 @@ class Encoder:
             raise Refused("many", f"{len(labels):,}")
         return codes, labels
 
-    def _codes_without_gaps(self, column: RawColumn, k: int | str | None) -> tuple[npt.NDArray[Any], Labels]:
+    def _codes_without_gaps(self, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         values = column.values
         if column.form == "labels":
             return (values, column.labels) if column.declared else _occurring(values, column.labels)
         if column.form == "reals" and np.isinf(values).any():
             raise Refused("infinite")
+        if isinstance(k, tuple):
+            placed = interval_codes(k, values)
+            assert placed is not None  # by the check of the option
+            return placed, k
         if k is not None:
             n_rows = len(values) if column.weights is None else int(column.weights.sum())
             how_many = auto_bins(n_rows) if isinstance(k, str) else k

@@ -50,6 +50,25 @@ def like_written_numbers(labels: Sequence[object], n_rows: int) -> bool:
     )
 
 
+_DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+_DATE = re.compile(
+    rf"(?:{_DAY}([/.-]){_MONTH}\1\d{{4}}|{_MONTH}([/.-]){_DAY}\2\d{{4}}|\d{{4}}([/.-]){_MONTH}\3{_DAY}"
+    rf"|{_DAY}/{_MONTH}/\d\d|{_MONTH}/{_DAY}/\d\d)"
+    r"(?:[T ]\s*\d?\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:[AaPp][Mm]|Z|[+-]\d\d:?\d\d)?)?"
+)
+
+
+def are_dates(labels: Sequence[object]) -> bool:
+    """Return whether labels are all dates written in numbers, with or without a time.
+
+    Examples
+    --------
+    >>> are_dates(["31/12/2020", "1/2/2021"]), are_dates(["1.2.2021", "?"]), are_dates(["2020-02-01 08:30"])
+    (True, False, True)
+    """
+    return bool(labels) and all(isinstance(one, str) and _DATE.fullmatch(one.strip()) for one in labels)
+
+
 def alike_but_for_case(labels: Iterable[object]) -> list[str]:
     """List the labels that are the same but for case and white space, each group by itself.
 

@@ -6,6 +6,7 @@ import codecs
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Never
 
 from f2sl._constants import AUTO
@@ -15,14 +16,14 @@ from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.reading.binning import BINNINGS
-from f2sl.reading.check import Checked, Report, check_learnable
+from f2sl.reading.check import Report, check_learnable
 from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
 from f2sl.reading.kinds import check_kinds
 from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
-from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER
-from f2sl.table.notes import SURE_ALIASES, without_aliases
+from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER, ReadAs
+from f2sl.table.notes import SURE_ALIASES, remarks, without_aliases
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
@@ -176,7 +177,7 @@ def check(data: Any, **options: Any) -> Report:
     column  kind    values             missing  action   why
     rain    states  2 states: no, yes  1        states   labels
     mm      number  0 to 12.5          0        numbers  real numbers
-    day                                0        refused  time
+    day                                0        refused  dates and times cannot be used as states or numbers
     note: 1 value is missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
     note: column 'mm': read as numbers
     problem: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
@@ -184,17 +185,21 @@ def check(data: Any, **options: Any) -> Report:
     refuse_unknown("check", (name for name in options if name not in _defaults()), _defaults())
     if isinstance(data, Table):
         raise OptionError("check takes data; a table that is already open has been checked")
+    reports: list[Report] = []
     try:
-        _opened(data, only_check=True, **{**_defaults(), **options})
-    except Checked as checked:
-        return checked.report
-    raise AssertionError("nothing was checked")
+        with _opened(data, tell=reports.append, **{**_defaults(), **options}) as table:
+            return replace(reports[0], notes=(*table.notes, *remarks(table)))
+    except (DataError, OptionError):
+        if not reports:
+            raise
+        return reports[0]
 
 
 def _opened(
     data: Any,
     *,
-    only_check: bool = False,
+    tell: Callable[[Report], None] | None = None,
+    learned: ReadAs | None = None,
     one_kind: bool = False,
     only: Iterable[str] | None = None,
     names: Any,
@@ -228,16 +233,13 @@ def _opened(
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
     wanted = None if only is None else frozenset(only)
-    reading = Reading(
-        names, kinds, cuts, binning, missing, drop, weights, only_check, how.na, wanted, one_kind
-    )
+    how_read = weights, tell, how.na, wanted, learned or {}, one_kind
+    reading = Reading(names, kinds, cuts, binning, missing, drop, *how_read)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files
 
         files = data_files(data, how)
-    if only_check and files is not None and not on_dask:
-        engine = "stream"  # nothing is written before what would be raised
     table: Table
     if engine == "dask" or on_dask:
         cluster = Cluster.connect(scheduler, n_workers, allowed)
@@ -261,6 +263,7 @@ def open_for(
     min_variables: int = 2,
     merges: bool = False,
     only: Iterable[str] | None = None,
+    learned: ReadAs | None = None,
     **reading: Any,
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
@@ -269,7 +272,8 @@ def open_for(
     columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
     Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
     determine each other one to one are merged unless `aliases` says otherwise. Of data that are not open yet,
-    `only` some columns are looked at, whatever the others hold.
+    `only` some columns are looked at, whatever the others hold, and those of which options say nothing are
+    read as they were when a graph was `learned`.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
@@ -281,7 +285,11 @@ def open_for(
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         one_kind = NUMBER in takes and MIXED not in takes
         table = _opened(
-            data, one_kind=one_kind, only=only, **{**known, **reading, "kinds": asked, "n_jobs": n_jobs}
+            data,
+            one_kind=one_kind,
+            only=only,
+            learned=learned,
+            **{**known, **reading, "kinds": asked, "n_jobs": n_jobs},
         )
         if merges and reading.get("aliases", AUTO) == AUTO:
             merged = without_aliases(table, SURE_ALIASES)

@@ -35,7 +35,7 @@ from f2sl.stats.scores.base import Score
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
 from f2sl.table import STATES, Table
-from f2sl.table.column import wrong_kinds
+from f2sl.table.column import read_as, wrong_kinds
 from f2sl.table.names import listing
 from f2sl.table.notes import remarks, warn_of_identifiers
 
@@ -189,7 +189,8 @@ class StructureLearner(Estimator):
             The data that the graph was learned from: tests and scores are computed from it again. Without
             it, only what the learner has kept is told.
         **reading
-            Options of :func:`f2sl.open_table`, the same as the graph was learned with.
+            Options of :func:`f2sl.open_table`. Columns of which they say nothing are read as when the graph
+            was learned, and cut into the same intervals.
 
         Returns
         -------
@@ -309,7 +310,7 @@ class StructureLearner(Estimator):
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table)
-        self.graph_.knowledge = self.knowledge or None
+        self.graph_.knowledge, self.graph_.read_as = self.knowledge or None, read_as(table.columns)
         self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
@@ -331,7 +332,8 @@ class StructureLearner(Estimator):
         equivalent_sample_size : float
             The weight of the prior in rows; see :meth:`f2sl.BayesianNetwork.fit`.
         **reading
-            Options of :func:`f2sl.open_table`, the same as the graph was learned with.
+            Options of :func:`f2sl.open_table`. Columns of which they say nothing are read as when the graph
+            was learned, and cut into the same intervals.
 
         Returns
         -------
@@ -351,9 +353,8 @@ class StructureLearner(Estimator):
 
         graph = self.graph_
         takes = ("states", "number", "mixed")
-        table = open_for(
-            takes, "a Bayesian network", data, self.n_jobs, min_variables=1, only=graph.nodes, **reading
-        )
+        how = {"min_variables": 1, "only": graph.nodes, "learned": graph.read_as, **reading}
+        table = open_for(takes, "a Bayesian network", data, self.n_jobs, **how)
         with nullcontext() if table is data else table:
             return fit_learned(graph, table, equivalent_sample_size)
 
@@ -484,7 +485,7 @@ def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
 
 def with_aliases(graph: PDAG, table: Table) -> PDAG:
     """Draw beside each column those that it stands for."""
-    links = [(column.name, alias) for column in table.columns for alias in column.aliases]
+    links = [(first, alias) for alias, first in table.merged.items()]
     if not links:
         return graph
     nodes, weights = [*graph.nodes, *(alias for _, alias in links)], graph.weights

@@ -6,7 +6,7 @@ the list of the column's states. A column of *numbers* holds a real number in ea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,8 @@ class Column(NamedTuple):
 
     Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
 
-    `aliases` are the names of columns that were left out because this one determines them, and they it.
+    `aliases` are columns that were left out because this one determines them, and they it. The states of one
+    that `is_cut` are intervals of numbers.
 
     Examples
     --------
@@ -58,7 +59,27 @@ class Column(NamedTuple):
     kind: str
     states: tuple[object, ...] = ()
     gaps: int = 0
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[Column, ...] = ()
+    is_cut: bool = False
+
+
+ReadAs = Mapping[str, str | tuple[str, ...]]
+"""The kind of each column, by name; of one that was cut, the intervals."""
+
+
+def read_as(columns: Iterable[Column]) -> ReadAs:
+    """Tell what columns were read as, to read others alike.
+
+    Examples
+    --------
+    >>> read_as([Column("a", STATES, ("n", "y")), Column("b", STATES, ("[0, 2)", "[2, 9]"), is_cut=True)])
+    {'a': 'states', 'b': ('[0, 2)', '[2, 9]')}
+    """
+    found: dict[str, str | tuple[str, ...]] = {}
+    for column in columns:
+        intervals = tuple(str(state) for state in column.states if str(state).startswith("["))
+        found |= {column.name: intervals if column.is_cut else column.kind, **read_as(column.aliases)}
+    return found
 
 
 def codes_of(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:

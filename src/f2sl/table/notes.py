@@ -116,10 +116,10 @@ def without_aliases(table: Table, least_rows: int = 0) -> Table:
     for first, *others in alias_groups(table):
         if least_rows and table.n_rows - np.bincount(table.column(first)).max() < least_rows:
             continue
-        names = tuple(table.names[i] for i in others)
-        columns[first] = columns[first]._replace(aliases=names)
+        columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
         left_out.update(others)
-        told.append(f"{table.names[first]!r} also stands for {', '.join(map(repr, names))}")
+        names = ", ".join(repr(table.names[i]) for i in others)
+        told.append(f"{table.names[first]!r} also stands for {names}")
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]

@@ -150,7 +150,7 @@ class Table(ABC):
     @property
     def merged(self) -> dict[str, str]:
         """The columns left out because another determines them, each with the one that stands for it."""
-        return {alias: column.name for column in self.columns for alias in column.aliases}
+        return {alias.name: column.name for column in self.columns for alias in column.aliases}
 
     @property
     def n_variables(self) -> int:

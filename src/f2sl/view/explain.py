@@ -64,7 +64,9 @@ def explain(model: Any, a: str, b: str, data: Any = None, **reading: Any) -> Exp
     with ExitStack() as own:
         name = type(model).__name__
         merges = model.merges_aliases
-        table = open_for(model.takes, name, data, model.n_jobs, merges=merges, **reading)
+        table = open_for(
+            model.takes, name, data, model.n_jobs, merges=merges, learned=model.graph_.read_as, **reading
+        )
         if table is not data:
             own.enter_context(table)
         return explain_all(model, [(a, b)], table)[a, b]

@@ -5,7 +5,8 @@
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, which
 run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
-has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`).
+has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`), and
+``read_as`` has of each column that it was learned from the kind or, if it was cut, the intervals.
 
 Of a network, in the format of :mod:`f2sl.network.formats.json_file`, the graph is read; a confidence has the
 keys of its averaged graph, and more (see :class:`f2sl.Confidence`).
@@ -17,6 +18,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from f2sl._constants import INTERVAL
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
@@ -53,6 +55,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield "]}"
     if graph.knowledge:
         yield f',"knowledge":{_compact(graph.knowledge.as_dict())}'
+    if graph.read_as:
+        yield f',"read_as":{_compact(graph.read_as)}'
     for key, value in (more or {}).items():
         yield f",{_text(key)}:{_compact(value)}"
     yield "}\n"
@@ -90,7 +94,7 @@ def read(content: bytes) -> PDAG:
     directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
     weights = _weights(given.get("weights"), directed, undirected)
     graph = as_class(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
-    graph.knowledge = knowledge_of(given)
+    graph.knowledge, graph.read_as = knowledge_of(given), read_as_of(given)
     return graph
 
 
@@ -135,6 +139,23 @@ def knowledge_of(file: Mapping[str, Any]) -> Knowledge | None:
         return Knowledge(**given)
     except OptionError as error:
         raise FormatError(str(error)) from None
+
+
+def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | None:
+    """Read what the columns were read as, if the file says so."""
+    given = file.get("read_as")
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not all(map(_is_way_to_read, given.values())):
+        raise FormatError('"read_as" is not an object with "states", "number" or a list of intervals by name')
+    return {name: how if isinstance(how, str) else tuple(how) for name, how in given.items()}
+
+
+def _is_way_to_read(given: Any) -> bool:
+    """Tell whether something is a kind of columns, or a list of intervals."""
+    if not isinstance(given, list):
+        return given in ("states", "number")
+    return bool(given) and all(isinstance(one, str) and INTERVAL.fullmatch(one) for one in given)
 
 
 def _refuse(constant: str) -> NoReturn:
