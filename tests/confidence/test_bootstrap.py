@@ -108,8 +108,21 @@ def test_mixed_tables_with_gaps_and_columns_that_hardly_vary(method):
     assert found.of("x", "y") == found.of("g", "y") == 1
     assert found.of("rare", "x") < 0.5
     assert any("values are missing" in note for note in found.notes)
-    with pytest.raises(DataError, match=r"replicate \d+, of .* resampled rows: column 'rare'.*leave out"):
-        f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1, knowledge=Knowledge(roots=["x"]))
+    # Knowledge about a column that is constant in a replicate: what is required is there all the same.
+    known = Knowledge(required=[("rare", "x")], forbidden_links=[("r*", "y")], tiers=[["rare"], ["*"]])
+    found = f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1, knowledge=known)
+    assert found.of("rare", "x", directed=True) == found.of("x", "y") == found.of("g", "y") == 1
+    assert found.of("rare", "y") == 0
+    assert known.check(found.graph) == []
+
+
+def test_a_replicate_without_two_columns_that_vary():
+    frame = pd.DataFrame({"a": np.r_[1.5, np.zeros(9)], "b": np.r_[np.zeros(9), 2.5]})
+    rows = [resampled(number, 10, "bootstrap", 0) for number in range(12)]
+    assert any(0 not in some for some in rows)
+    found = f2sl.bootstrap(frame, "pc-stable", 12, n_jobs=1, knowledge=Knowledge(required=[("b", "a")]))
+    assert found.counts.tolist() == [[0, 12, 0]]
+    assert f2sl.bootstrap(frame, "pc-stable", 12, n_jobs=1).counts.tolist() == []
 
 
 def test_weights_stand_for_rows():
@@ -316,13 +329,29 @@ def test_replicates_of_another_run_are_refused(tmp_path):
     before = out.read_bytes()
     for data, learner, seed, told in (
         (ASIA, "f2sl-c", 1, "seed was 0, and is 1 now"),
-        (ASIA.iloc[:400], "f2sl-c", 0, "rows was 500, and is 400 now; the table has other columns or values"),
-        (ASIA, "pc-stable", 0, "learner was F2SLc, and is PCStable now; options was"),
+        (ASIA.iloc[:400], "f2sl-c", 0, "the table has other columns, rows or values"),
+        (ASIA, "pc-stable", 0, "learner was F2SLc, and is PCStable now"),
+        (ASIA, f2sl.F2SLc(alpha=0.2), 1, "seed was 0, and is 1 now; alpha was 0.01, and is 0.2 now"),
     ):
-        with pytest.raises(OptionError, match=f"^resume: .*c.json is of another run: {told}"):
+        with pytest.raises(
+            OptionError, match=f"^resume: .*c.json is of another run; {told}; ask for the same"
+        ):
             f2sl.bootstrap(data, learner, 4, seed, n_jobs=1, out=out, resume=True)
     assert out.read_bytes() == before
     assert list(tmp_path.iterdir()) == [out]
+
+
+def test_what_holds_no_replicates_cannot_be_gone_on_with(tmp_path):
+    out = tmp_path / "c.csv"
+    f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
+    with pytest.raises(FileError, match=r"c\.csv has no replicates to go on with: only \.json keeps them"):
+        f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1, out=out, resume=True)
+    journal = tmp_path / "d.json.replicates"
+    for content in (b"no journal\n", b'{"seed": 0}\n'):
+        journal.write_bytes(content)
+        with pytest.raises(FileError, match=r"d\.json\.replicates: not a file of replicates"):
+            f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=tmp_path / "d.json", resume=True)
+        assert journal.read_bytes() == content
 
 
 def test_time_limits_are_told():
@@ -365,7 +394,7 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
             "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
             "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
             "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
-            "left out), not 0; resume goes on in the file of the result, and none is named (out)",
+            "left out), not 0; resume goes on in the file of the result; out names none",
         ),
         ({"replicates": 5, "method": "subsample"}, "replicates must be even with the method 'subsample'"),
         ({"replicates": True}, "replicates must be a whole number"),
