@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from collections import Counter
 from itertools import combinations
 
@@ -13,6 +14,7 @@ import pytest
 
 import f2sl
 from f2sl import Confidence, Knowledge
+from f2sl._progress import Display, showing
 from f2sl.cli.files import load_graph_or_network
 from f2sl.confidence import workers
 from f2sl.confidence.resample import Replicate, Resampling, gathered
@@ -74,6 +76,40 @@ def test_the_number_of_processes_decides_nothing(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.json", "2.json", "3.json"]
     other = f2sl.bootstrap(ASIA, "f2sl-c", 12, seed=6, n_jobs=1)
     assert other.counts.tolist() != Confidence.load(tmp_path / "1.json").counts.tolist()
+
+
+def test_memory_does_not_grow_with_the_replicates(monkeypatch):
+    def run(self, table, number):
+        return Replicate(number, np.arange(5_000) + number % 2, True)
+
+    monkeypatch.setattr(Resampling, "run", run)
+    peaks = []
+    for replicates in (4, 40):
+        tracemalloc.start()
+        f2sl.bootstrap(ASIA, "f2sl-c", replicates, n_jobs=1, threshold=1.0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 8 * 5_000  # one more replicate
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_replicate_is_progress(jobs):
+    class Heard(Display):
+        def __init__(self):
+            self.stages, self.shares = [], {}
+
+        def begin(self, stage):
+            self.stages.append(stage)
+
+        def advance(self, share):
+            self.shares.setdefault(self.stages[-1], []).append(share)
+
+        def end(self):
+            self.stages.pop()
+
+    with showing(Heard()) as heard:
+        f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=jobs)
+    assert heard.shares["learning from resampled rows"] == pytest.approx([0.2] * 5)
 
 
 def test_halves_of_one_division_have_no_row_in_common():
