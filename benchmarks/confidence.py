@@ -138,7 +138,7 @@ def table_of(results: dict[Key, dict[str, Any]], learner: str, method: str) -> s
     cells["mean"] = [fmean(v for v in column if v is not None) for column in columns]
     for network, values in cells.items():
         shown = [
-            f"{value:.3f}" if place < 4 else f"{value:.1f}" if network == "mean" or place == 8 else f"{value}"
+            f"{value:.3f}" if place < 4 else f"{value:.1f}" if network == "mean" else f"{value}"
             for place, value in enumerate(values)
         ]
         lines.append(f"| {network} | " + " | ".join(shown) + " |")
@@ -207,7 +207,7 @@ def series(results: dict[Key, dict[str, Any]]) -> list[tuple[str, list[Key]]]:
 
 
 def write_page(results: dict[Key, dict[str, Any]]) -> None:
-    """Bring the page and its charts up to date."""
+    """Bring the page and its charts up to date; all results have the same number of replicates."""
     text = PAGE.read_text(encoding="utf-8")
     parts = []
     for label, keys in series(results):
@@ -268,7 +268,7 @@ def main() -> int:
     parser.add_argument("--methods", type=listed, default=list(METHODS))
     parser.add_argument("--replicates", type=int, default=100)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--report", action="store_true", help="write docs/confidence.md from what is there")
+    parser.add_argument("--report", action="store_true", help="write docs/confidence.md from what is stored")
     parser.add_argument("--speed", action="store_true", help="measure replicates beside single fits")
     options = parser.parse_args()
     warnings.simplefilter("ignore", F2SLWarning)
@@ -278,7 +278,7 @@ def main() -> int:
     with claimed_results(options.results):
         lines: Lines[Key] = Lines(options.results, Key)
         if options.report:
-            write_page(lines.results)
+            write_page({k: found for k, found in lines.results.items() if k.replicates == options.replicates})
             return 0
         for learner in options.learners:
             for method in options.methods:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from collections import Counter
 from itertools import combinations
 
@@ -13,6 +14,7 @@ import pytest
 
 import f2sl
 from f2sl import Confidence, Knowledge
+from f2sl._progress import Display, showing
 from f2sl.cli.files import load_graph_or_network
 from f2sl.confidence import workers
 from f2sl.confidence.resample import Replicate, Resampling, gathered
@@ -76,6 +78,40 @@ def test_the_number_of_processes_decides_nothing(tmp_path):
     assert other.counts.tolist() != Confidence.load(tmp_path / "1.json").counts.tolist()
 
 
+def test_memory_does_not_grow_with_the_replicates(monkeypatch):
+    def run(self, table, number):
+        return Replicate(number, np.arange(5_000) + number % 2, True)
+
+    monkeypatch.setattr(Resampling, "run", run)
+    peaks = []
+    for replicates in (4, 40):
+        tracemalloc.start()
+        f2sl.bootstrap(ASIA, "f2sl-c", replicates, n_jobs=1, threshold=1.0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 8 * 5_000  # one more replicate
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_replicate_is_progress(jobs):
+    class Heard(Display):
+        def __init__(self):
+            self.stages, self.shares = [], {}
+
+        def begin(self, stage):
+            self.stages.append(stage)
+
+        def advance(self, share):
+            self.shares.setdefault(self.stages[-1], []).append(share)
+
+        def end(self):
+            self.stages.pop()
+
+    with showing(Heard()) as heard:
+        f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=jobs)
+    assert heard.shares["learning from resampled rows"] == pytest.approx([0.2] * 5)
+
+
 def test_halves_of_one_division_have_no_row_in_common():
     halves = Resampling(f2sl.F2SLc(), (), "subsample", seed=7)
     for number in (0, 2, 10):
@@ -108,8 +144,21 @@ def test_mixed_tables_with_gaps_and_columns_that_hardly_vary(method):
     assert found.of("x", "y") == found.of("g", "y") == 1
     assert found.of("rare", "x") < 0.5
     assert any("values are missing" in note for note in found.notes)
-    with pytest.raises(DataError, match=r"replicate \d+, of .* resampled rows: column 'rare'.*leave out"):
-        f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1, knowledge=Knowledge(roots=["x"]))
+    # Knowledge about a column that is constant in a replicate: what is required is there all the same.
+    known = Knowledge(required=[("rare", "x")], forbidden_links=[("r*", "y")], tiers=[["rare"], ["*"]])
+    found = f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1, knowledge=known)
+    assert found.of("rare", "x", directed=True) == found.of("x", "y") == found.of("g", "y") == 1
+    assert found.of("rare", "y") == 0
+    assert known.check(found.graph) == []
+
+
+def test_a_replicate_without_two_columns_that_vary():
+    frame = pd.DataFrame({"a": np.r_[1.5, np.zeros(9)], "b": np.r_[np.zeros(9), 2.5]})
+    rows = [resampled(number, 10, "bootstrap", 0) for number in range(12)]
+    assert any(0 not in some for some in rows)
+    found = f2sl.bootstrap(frame, "pc-stable", 12, n_jobs=1, knowledge=Knowledge(required=[("b", "a")]))
+    assert found.counts.tolist() == [[0, 12, 0]]
+    assert f2sl.bootstrap(frame, "pc-stable", 12, n_jobs=1).counts.tolist() == []
 
 
 def test_weights_stand_for_rows():
@@ -316,14 +365,29 @@ def test_replicates_of_another_run_are_refused(tmp_path):
     before = out.read_bytes()
     for data, learner, seed, told in (
         (ASIA, "f2sl-c", 1, "seed was 0, and is 1 now"),
-        (ASIA[:400], "f2sl-c", 0, "the table had 500 rows, and has 400 now; the table has other .* values"),
-        (ASIA, "pc-stable", 0, "the learner was F2SLc, and is PCStable now"),
-        (ASIA, f2sl.F2SLc(alpha=0.05), 0, "alpha was 0.01, and is 0.05 now"),
+        (ASIA.iloc[:400], "f2sl-c", 0, "the table has other columns, rows or values"),
+        (ASIA, "pc-stable", 0, "learner was F2SLc, and is PCStable now"),
+        (ASIA, f2sl.F2SLc(alpha=0.2), 1, "seed was 0, and is 1 now; alpha was 0.01, and is 0.2 now"),
     ):
-        with pytest.raises(OptionError, match=f"^resume: .*c.json is of another run; {told}$"):
+        with pytest.raises(
+            OptionError, match=f"^resume: .*c.json is of another run; {told}; ask for the same"
+        ):
             f2sl.bootstrap(data, learner, 4, seed, n_jobs=1, out=out, resume=True)
     assert out.read_bytes() == before
     assert list(tmp_path.iterdir()) == [out]
+
+
+def test_what_holds_no_replicates_cannot_be_gone_on_with(tmp_path):
+    out = tmp_path / "c.csv"
+    f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
+    with pytest.raises(FileError, match=r"c\.csv has no replicates to go on with: only \.json keeps them"):
+        f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1, out=out, resume=True)
+    journal = tmp_path / "d.json.replicates"
+    for content in (b"no journal\n", b'{"seed": 0}\n'):
+        journal.write_bytes(content)
+        with pytest.raises(FileError, match=r"d\.json\.replicates: not a file of replicates"):
+            f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=tmp_path / "d.json", resume=True)
+        assert journal.read_bytes() == content
 
 
 def test_time_limits_are_told():

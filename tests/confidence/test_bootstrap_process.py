@@ -68,6 +68,7 @@ def test_links_below_the_threshold_are_told_apart():
         ),
         (["--engine", "stream"], "resampling draws rows, which must be in memory"),
         (["--out", "c.nix"], "no graph format for c.nix"),
+        (["--out", "c.modelstring"], "c.modelstring: .modelstring holds DAGs, and this graph may be none"),
         (["-a", "f2sl-c", "--learner-threshold", 0.1], "f2sl-c has no option --threshold"),
     ],
 )

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -228,3 +229,22 @@ def test_peers_in_fresh_processes(tmp_path):
     assert all(cell["runs"] >= 1 and cell["peak_mb"] > cell["above_mb"] for cell in cells)
     again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert (again.returncode, again.stdout) == (0, "")
+
+
+def test_what_is_claimed_is_refused_to_others_on_windows_too(tmp_path, monkeypatch):
+    held = set()
+
+    def locking(file, mode, n_bytes):
+        place = os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR)
+        assert (mode, n_bytes) == ("at once", 1)
+        assert place[1] > 10**6  # what is locked nobody can read
+        if place in held:
+            raise PermissionError
+        held.add(place)
+
+    for system in (sys.platform, "win32"):
+        monkeypatch.setattr(sys, "platform", system)
+        monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK="at once"))
+        for path in (tmp_path, tmp_path / "results.lock"):
+            with claimed(path, "no"), pytest.raises(FileError, match=r"^no$"), claimed(path, "no"):
+                pass

@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 import networkx as nx
 import numpy as np
 
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers, subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 
 
 def bits(rows):
@@ -79,9 +79,6 @@ class Oracle:
 
     def configurations(self, given):
         return np.ones(len(given))
-
-    def reliable_subsets(self, x, y, among, size):
-        return subsets(among[(among != x) & (among != y)], size)
 
 
 def of_graph(graph, strengths=None):

@@ -20,7 +20,7 @@ from f2sl.orient.v_structures import (
     unshielded_triples,
 )
 from f2sl.skeleton import from_edges
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT
 from f2sl.stats.choose import make_test
 from graphs import numbered_dags
 from tables import make_engine, related_codes
@@ -38,8 +38,11 @@ class Oracle:
         asked = zip(x.tolist(), y.tolist(), map(tuple, given.tolist()), strict=True)
         return np.array([INDEPENDENT if self.separated(*q) else DEPENDENT for q in asked], np.int8)
 
-    def reliable_subsets(self, x, y, among, size):
-        return subsets(among[(among != x) & (among != y)], size)
+    def max_configurations(self, x, y):
+        return np.full(len(x), np.inf)
+
+    def configurations(self, given):
+        return np.ones(len(given))
 
 
 def skeleton_of(n, edges):
@@ -154,8 +157,8 @@ def test_on_data_like_the_papers_algorithm(batch, seed, n_rows, max_cond_vars, a
         return naive.answer(codes, cardinalities, a, d, given_set, alpha, name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(v_structures, "TESTS_PER_BATCH", batch)
-        patch.setattr(v_structures, "TRIPLES_PER_PART", batch)
+        for bound in ("TESTS_PER_BATCH", "TRIPLES_PER_PART", "MEMBERS_AT_A_TIME", "SUBSETS_AT_A_TIME"):
+            patch.setattr(v_structures, bound, batch)
         test = make_test(make_engine(codes), alpha, name)
         found = find_v_structures(skeleton_of(n, edges), test, max_cond_vars)
     assert as_tuples(found.triples) == naive.find_v_structures(n, edges, ask, max_cond_vars)
@@ -195,8 +198,11 @@ class OneAnswer:
     def answer(self, x, y, given):
         return np.full(len(x), self.always, np.int8)
 
-    def reliable_subsets(self, x, y, among, size):
-        return iter(())
+    def max_configurations(self, x, y):
+        return np.zeros(len(x))
+
+    def configurations(self, given):
+        return np.ones(len(given))
 
 
 @pytest.mark.parametrize("answer", [DEPENDENT, INDEPENDENT])

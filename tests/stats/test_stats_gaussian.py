@@ -13,7 +13,7 @@ from scipy.stats import norm, pearsonr
 
 import naive_gaussian
 from f2sl.errors import OptionError
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets
 from f2sl.stats.choose import make_score, make_test
 from f2sl.stats.conditioning import partial_correlations
 from f2sl.stats.tests.fisher_z import CorrelationTest, FisherZ
@@ -109,8 +109,8 @@ def test_too_few_rows_are_unreliable():
     assert asked(test, 0, 1, (2, 3, 4))[0] == UNRELIABLE
     assert (test.n_tests, test.n_unreliable) == (2, 1)
     everyone = np.arange(5)
-    assert [len(part) for part in test.reliable_subsets(0, 1, everyone, 2)] == [3]
-    assert list(test.reliable_subsets(0, 1, everyone, 3)) == []
+    assert [len(part) for part in reliable_subsets(test, 0, 1, everyone, 2)] == [3]
+    assert [len(part) for part in reliable_subsets(test, 0, 1, everyone, 3)] == [0]
     room = test.max_configurations(np.array([0]), np.array([1]))[0]
     assert test.configurations(np.array([[2, 3]]))[0] <= room < test.configurations(np.array([[2, 3, 4]]))[0]
 

@@ -12,7 +12,7 @@ from scipy.stats import chi2, chi2_contingency
 import naive
 from f2sl.errors import OptionError
 from f2sl.stats import answers as subset_module
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, subsets
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets, subsets
 from f2sl.stats.choose import make_test
 from f2sl.stats.tests.base import strengths
 from f2sl.stats.tests.g2 import UntilDecided
@@ -162,7 +162,7 @@ def test_five_samples_for_each_cell_are_reliable_and_fewer_are_not():
         assert test.reliable(*questions((0, 1))).tolist() == [pair]
         assert test.reliable(*questions((0, 1, 2))).tolist() == [triple]
         assert (test.answer(*questions((0, 1)))[0] != UNRELIABLE) == pair
-        assert any(len(sets) for sets in test.reliable_subsets(0, 1, np.array([0, 1, 2]), 1)) == triple
+        assert any(len(sets) for sets in reliable_subsets(test, 0, 1, np.array([0, 1, 2]), 1)) == triple
 
 
 def test_three_answers_and_how_often_they_are_given():
@@ -225,7 +225,7 @@ def test_reliable_subsets_are_all_subsets_that_leave_the_test_reliable(n_rows):
             for s in combinations([v for v in among.tolist() if v not in (0, 1)], size)
             if naive.is_reliable(n_rows, cardinalities, 0, 1, s)
         ]
-        found = np.concatenate([np.empty((0, size), int), *test.reliable_subsets(0, 1, among, size)])
+        found = np.concatenate([np.empty((0, size), int), *reliable_subsets(test, 0, 1, among, size)])
         assert found.tolist() == expected
         assert test.reliable(np.zeros(len(found), int), np.ones(len(found), int), found).all()
 

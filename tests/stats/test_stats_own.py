@@ -20,7 +20,7 @@ from f2sl.local.by_tests import ByTests
 from f2sl.local.fcbf import FCBF
 from f2sl.local.mmpc import MMPC
 from f2sl.search.hill_climbing import hill_climb
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets
 from f2sl.stats.choose import (
     check_choice,
     choices,
@@ -161,7 +161,7 @@ def test_a_test_of_ones_own_in_a_learner(registered):
 
 def test_all_subsets_are_reliable_as_far_as_is_known():
     test = make_test(opened(related_codes(2, 20, 5)), 0.05, Pearson())
-    [sets] = test.reliable_subsets(1, 3, np.arange(5), 2)
+    [sets] = reliable_subsets(test, 1, 3, np.arange(5), 2)
     assert sets.tolist() == [[0, 2], [0, 4], [2, 4]]
     assert (test.configurations(sets) <= test.max_configurations(np.array([1]), np.array([3]))).all()
     assert test.n_variables == 5

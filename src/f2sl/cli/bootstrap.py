@@ -14,13 +14,15 @@ from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph,
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
-    OUTPUT,
     Algorithm,
     AsJson,
+    Picture,
     Quiet,
+    Truth,
     as_flags,
     create_learner,
     in_terms_of_flags,
+    out_file,
     with_learner_options,
 )
 from f2sl.cli.output import count, printable
@@ -74,34 +76,13 @@ def bootstrap(
     algorithm: Algorithm = "f2sl-c",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to save the confidences (.json), or the averaged graph with them as weights (.csv, "
-            ".dot, .graphml or .gml).",
-            rich_help_panel=OUTPUT,
+        out_file(
+            "Where to save the confidences (.json), or the averaged graph with them as weights (.csv, "
+            ".dot, .graphml or .gml)."
         ),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Where to save a picture of the averaged graph, thick lines for confident links: .svg, .png "
-            "or .pdf (needs Matplotlib).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    truth: Annotated[
-        Path | None,
-        typer.Option(
-            "--truth",
-            metavar="FILE or NETWORK",
-            help="Compare the averaged graph with the graph in this file, or of a bundled network.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    picture: Picture = None,
+    truth: Truth = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -114,7 +95,9 @@ def bootstrap(
         if picture is not None:
             check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
         if out is not None:
-            check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
+            check_graph_file(
+                out, [path for path in (reading.place, truth) if path is not None], undirected=True
+            )
         reading.check()
         from f2sl._options import refuse
         from f2sl.confidence.bootstrap import bootstrap as run

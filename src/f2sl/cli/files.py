@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from f2sl.graph import PDAG
 
 
-def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
+def check_graph_file(path: Path, others: Iterable[Path] = (), undirected: bool = False) -> None:
     """Make sure that a graph can be written to `path`, and that it is none of the `others`."""
     from f2sl.graph import check_writable
 
-    check_writable(path)
+    check_writable(path, undirected)
     check_distinct(path, others)
 
 

@@ -11,7 +11,7 @@ from f2sl.cli import output
 from f2sl.cli.files import check_distinct, load_any_graph
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import OUTPUT, Silent, as_flags, in_terms_of_flags
+from f2sl.cli.options import Silent, as_flags, in_terms_of_flags, out_file
 from f2sl.cli.output import count, printable
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import OptionError
@@ -29,13 +29,7 @@ def fit(
     reading: TableOptions,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to save the network: .bif, .xmlbif, .xdsl; with numbers .json or .net.",
-            rich_help_panel=OUTPUT,
-        ),
+        out_file("Where to save the network: .bif, .xmlbif, .xdsl; with numbers .json or .net."),
     ] = None,
     equivalent_sample_size: Annotated[
         float, typer.Option(help="Weight of the prior, in rows; 0 for maximum likelihood.")

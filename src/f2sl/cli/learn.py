@@ -23,9 +23,12 @@ from f2sl.cli.options import (
     OUTPUT,
     Algorithm,
     AsJson,
+    Picture,
     Quiet,
+    Truth,
     create_learner,
     in_terms_of_flags,
+    out_file,
     with_learner_options,
 )
 from f2sl.cli.reading import TableOptions, with_reading_options
@@ -57,23 +60,9 @@ def learn(
     algorithm: Algorithm = "f2sl-c",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to save the graph: .json, .csv, .dot, .graphml, .gml, .dagitty or .modelstring.",
-            rich_help_panel=OUTPUT,
-        ),
+        out_file("Where to save the graph: .json, .csv, .dot, .graphml, .gml, .dagitty or .modelstring."),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Where to save a picture of the graph: .svg, .png or .pdf (needs Matplotlib).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    picture: Picture = None,
     page: Annotated[
         Path | None,
         typer.Option(
@@ -89,15 +78,7 @@ def learn(
             "--dag", help="Extend the graph to a DAG before it is saved and compared.", rich_help_panel=OUTPUT
         ),
     ] = False,
-    truth: Annotated[
-        Path | None,
-        typer.Option(
-            "--truth",
-            metavar="FILE or NETWORK",
-            help="Compare with the graph in this file (of a network, too), or of a bundled network.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    truth: Truth = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,7 +64,7 @@ DataFile = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", help="Threads; all cores by default.", rich_help_panel=LEARNING),
+    typer.Option("--jobs", "-j", help="Cores to use; all by default.", rich_help_panel=LEARNING),
 ]
 Bins = Annotated[
     list[str] | None,
@@ -205,6 +206,31 @@ Drop = Annotated[
 ]
 Algorithm = Annotated[
     str, typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING)
+]
+
+
+def out_file(help_text: str) -> Any:
+    """Make the option ``--out`` of a command that writes a file."""
+    return typer.Option("--out", "-o", metavar="FILE", help=help_text, rich_help_panel=OUTPUT)
+
+
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Where to save a picture of the graph: .svg, or with Matplotlib .png or .pdf.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Truth = Annotated[
+    Path | None,
+    typer.Option(
+        "--truth",
+        metavar="FILE or NETWORK",
+        help="Compare with the graph in this file (of a network, too), or of a bundled network.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 AsJson = Annotated[
     bool,
@@ -393,4 +419,4 @@ def as_flags(text: str) -> str:
         values = value if isinstance(value, list) else [value]
         return " ".join(f"--{option} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
-    return _ASSIGNED.sub(flag, text)
+    return _ASSIGNED.sub(flag, text).replace("resume=True", "--resume")

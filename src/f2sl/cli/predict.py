@@ -10,7 +10,7 @@ import typer
 
 from f2sl.cli.files import check_distinct, save_bytes
 from f2sl.cli.help import examples
-from f2sl.cli.options import OUTPUT, DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags
+from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count, printable
 from f2sl.cli.query import Network
 from f2sl.errors import DataError, shown_list
@@ -34,13 +34,7 @@ def predict(
     na: Na = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to write: .csv, .csv.gz, .parquet or .arrow; CSV to the standard output without it.",
-            rich_help_panel=OUTPUT,
-        ),
+        out_file("Where to write: .csv, .csv.gz, .parquet or .arrow; CSV to the standard output without it."),
     ] = None,
     quiet: Silent = False,
 ) -> None:

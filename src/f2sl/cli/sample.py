@@ -11,7 +11,7 @@ from f2sl._constants import MISSING_SPELLINGS, REMARKS
 from f2sl.cli import output
 from f2sl.cli.files import check_distinct, save_bytes
 from f2sl.cli.help import examples
-from f2sl.cli.options import Silent, in_terms_of_flags
+from f2sl.cli.options import Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count
 from f2sl.errors import OptionError
 
@@ -37,12 +37,7 @@ def sample(
     seed: Annotated[int, typer.Option(help="The same seed gives the same rows on every machine.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Where to write the table: .csv, .csv.gz, .parquet or .arrow.",
-        ),
+        out_file("Where to write the table: .csv, .csv.gz, .parquet or .arrow."),
     ] = None,
     quiet: Silent = False,
 ) -> None:

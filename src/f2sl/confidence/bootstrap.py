@@ -20,7 +20,7 @@ from f2sl.confidence.journal import Journal, check_same
 from f2sl.confidence.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 from f2sl.confidence.result import Confidence, Tally, checked_threshold
 from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
-from f2sl.errors import DataError, F2SLError, Interrupted, OptionError
+from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
 from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
@@ -100,7 +100,7 @@ def bootstrap(
     refuse(problems(replicates, seed, method, threshold, n_jobs, out, resume))
     chosen.check_options()
     if out is not None:
-        check_writable(out)
+        check_writable(out, undirected=True)
     if reading.get("engine") == "dask":  # the replicates go to the cluster, and not the rows
         reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, _shown(chosen.verbose):
@@ -234,7 +234,11 @@ def _stored(
     """
     journal = own.enter_context(Journal.beside(out, asked, resume))
     stored = list(journal.finished())
-    if resume and out.suffix.lower() == ".json" and out.exists():
+    if resume and out.exists() and out.suffix.lower() != ".json" and not stored:
+        raise FileError(
+            f"{out} has no replicates to go on with: only .json keeps them; leave out resume=True"
+        )
+    if resume and out.exists() and out.suffix.lower() == ".json":
         try:
             earlier = Confidence.load(out)
             check_same(out, earlier.asked, asked)

@@ -27,6 +27,7 @@ class Journal:
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
         self._file = file
+        self._left = False
 
     @classmethod
     @contextmanager
@@ -42,8 +43,8 @@ class Journal:
         try:
             if path.exists() and not resume:
                 raise FileError(
-                    f"{path} holds finished replicates of a run that was ended; go on with --resume "
-                    "(resume=True), or remove the file"
+                    f"{path} holds finished replicates of a run that was ended; go on with resume=True, or "
+                    "remove the file"
                 )
             with (
                 path.open("ab+") as file,
@@ -55,6 +56,8 @@ class Journal:
                 finally:
                     if next(journal.finished(), None) is None:
                         journal.remove()
+            if journal._left:
+                path.unlink(missing_ok=True)
         except OSError as error:
             if isinstance(error, FileError):
                 raise
@@ -74,9 +77,7 @@ class Journal:
             try:
                 before = json.loads(content[: content.index(b"\n")])
             except ValueError:
-                raise FileError(
-                    f"{path}: not a file of replicates; remove it, or choose another --out"
-                ) from None
+                before = None
             check_same(path, before, asked)
         return cls(path, file)
 
@@ -98,8 +99,11 @@ class Journal:
         self._file.flush()
 
     def remove(self) -> None:
-        """Remove the file, which is not needed any more."""
-        self.path.unlink(missing_ok=True)
+        """Remove the file, which is not needed any more; on Windows it goes when it is closed."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except PermissionError:
+            self._left = True
 
 
 def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
@@ -107,28 +111,31 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
 
     Examples
     --------
-    >>> check_same(Path("c.json"), {"seed": 1, "method": "bootstrap"}, {"seed": 2, "method": "bootstrap"})
+    >>> asked = {"learner": "F2SLc", "options": {}, "seed": 2, "rows": 9, "table": "1f"}
+    >>> check_same(Path("c.json"), asked | {"seed": 1}, asked)
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: resume: c.json is of another run; seed was 1, and is 2 now
+    f2sl.errors.OptionError: resume: c.json is of another run; seed was 1, and is 2 now; ask for the same, \
+or start anew in another file
     """
-    other = list(_differences(before if isinstance(before, dict) else {}, asked))
+    if not isinstance(before, dict) or before.keys() != asked.keys():
+        raise FileError(f"{path}: not a file of replicates that this version can go on with; remove it")
+    other = [
+        f"{what} was {before[what]}, and is {value} now"
+        for what, value in asked.items()
+        if what not in ("options", "rows", "table") and before[what] != value
+    ]
+    if before["learner"] == asked["learner"]:
+        options = before["options"], asked["options"]
+        other += [
+            f"{name} was {options[0].get(name)}, and is {value} now"
+            for name, value in options[1].items()
+            if options[0].get(name) != value
+        ]
+    if any(before[what] != asked[what] for what in ("rows", "table")):
+        other.append("the table has other columns, rows or values")
     if other:
-        raise OptionError(f"resume: {path} is of another run; {'; '.join(other)}")
-
-
-def _differences(before: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
-    """Say what is not as it was before."""
-    known = {"f2sl": "the version of f2sl", "learner": "the learner"}
-    for what, now in asked.items():
-        was = before.get(what)
-        if was == now:
-            continue
-        if what == "table":
-            yield "the table has other columns or values"
-        elif what == "rows":
-            yield f"the table had {was} rows, and has {now} now"
-        elif what != "options":
-            yield f"{known.get(what, what)} was {was}, and is {now} now"
-        elif before.get("learner") == asked["learner"] and isinstance(was, dict):
-            yield from _differences(was, now)
+        raise OptionError(
+            f"resume: {path} is of another run; {'; '.join(other)}; ask for the same, or start anew in "
+            "another file"
+        )

@@ -76,17 +76,31 @@ class Resampling:
         """Learn from the rows of one replicate."""
         options = {**self.learner.get_params(), "n_jobs": 1, "verbose": False}
         drawn = gathered(table, self.rows(number, table.n_rows))
-        if not self.learner.knowledge:  # which may name any column
-            drawn = drawn.select(_varying(drawn))
+        varying = _varying(drawn)
+        if len(varying) < drawn.n_variables:
+            drawn = drawn.select(varying)
+            if self.learner.knowledge:
+                options["knowledge"] = self.learner.knowledge.about(drawn.names, table.names)
+        required = self._required_beyond(drawn, table)
         if drawn.n_variables < 2:
-            return Replicate(number, np.empty(0, np.int64), True)
+            return Replicate(number, self._links(required), True)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", F2SLWarning)
                 fitted = type(self.learner)(**options).fit(drawn)
         except DataError as error:
             raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
-        return Replicate(number, self._links(shown_by(fitted)), fitted.complete_)
+        links = np.concatenate([self._links(shown_by(fitted)), self._links(required)])
+        return Replicate(number, np.sort(links), fitted.complete_)
+
+    def _required_beyond(self, drawn: MemoryTable, table: MemoryTable) -> PDAG:
+        """Return the graph of the required edges with an end that a replicate has no column for."""
+        known, left = self.learner.knowledge, set(drawn.names)
+        if not known or len(left) == table.n_variables:
+            return PDAG(table.names)
+        names = np.array(table.names, object)
+        required = names[known.constraints(table.names).required].tolist()
+        return PDAG(table.names, [(u, v) for u, v in required if not {u, v} <= left])
 
     def _links(self, graph: PDAG) -> Integers:
         """Number the links of a graph, ascending."""

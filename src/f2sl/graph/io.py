@@ -51,6 +51,7 @@ class Format(NamedTuple):
 
     write: Callable[[PDAG], Iterator[str]]
     read: Callable[[bytes], PDAG]
+    dags_only: bool = False
 
 
 FORMATS = {
@@ -61,7 +62,7 @@ FORMATS = {
     ".graphml": Format(graphml_file.write, graphml_file.read),
     ".gml": Format(gml_file.write, gml_file.read),
     ".dagitty": Format(dagitty_file.write, dagitty_file.read),
-    ".modelstring": Format(modelstring_file.write, modelstring_file.read),
+    ".modelstring": Format(modelstring_file.write, modelstring_file.read, dags_only=True),
 }
 
 
@@ -149,18 +150,28 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
         raise GraphError(f"{path}: {error}") from None
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
+def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> None:
     """Make sure, before long work, that a graph can be saved to `path`.
 
     Nothing is left behind, and a file that is there is not touched.
 
+    Parameters
+    ----------
+    path : path
+        Where the graph is to be saved.
+    undirected : bool
+        Whether the graph may have undirected edges.
+
     Raises
     ------
     FileError
-        If the suffix is not known, the path is a folder, or its folder does not exist or
-        cannot be written to.
+        If the suffix is not known, or is that of a format without undirected edges that may be needed; if
+        the path is a folder, or its folder does not exist or cannot be written to.
     """
-    _format_of(path)
+    form = _format_of(path)
+    if undirected and form.dags_only:
+        others = ", ".join(suffix for suffix, other in FORMATS.items() if not other.dags_only)
+        raise FileError(f"{path}: {Path(path).suffix} holds DAGs, and this graph may be none; use {others}")
     check_can_write(path)
 
 

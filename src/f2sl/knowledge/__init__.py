@@ -215,6 +215,35 @@ class Knowledge:
             if name in words or any(pattern.fullmatch(name) for pattern in patterns)
         ]
 
+    def about(self, some: Sequence[str], names: Sequence[str]) -> Knowledge:
+        """Return what is said about `some` of the variables of these names alone.
+
+        Examples
+        --------
+        >>> known = Knowledge(required=[("a", "b")], tiers=[["a", "b"], ["*"]], leaves=["c"])
+        >>> known.about(["b", "c"], ["a", "b", "c"])
+        Knowledge(tiers=[['b'], ['c']], leaves=['c'])
+        """
+        bound, problems = self._bound(names)
+        _refuse(problems)
+        kept = {v for v, name in enumerate(names) if name in set(some)}
+        pairs = {
+            what: [(names[u], names[v]) for u, v in arcs if {u, v} <= kept]
+            for what, arcs in (
+                ("required", bound.required),
+                ("forbidden", bound.forbidden),
+                ("forbidden_links", bound.links),
+            )
+        }
+        tiers = [
+            [names[v] for v in kept if bound.tier_of.get(v) == tier] for tier in range(len(bound.within))
+        ]
+        ends = {
+            what: [names[v] for v in kept & which]
+            for what, which in (("roots", bound.roots), ("leaves", bound.leaves))
+        }
+        return Knowledge(**pairs, tiers=tiers, within_tiers=self.within_tiers, **ends)
+
     def check(self, graph: PDAG) -> list[str]:
         """List all that a graph has, or lacks, against this knowledge.
 

@@ -27,22 +27,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
-from f2sl._arrays import Integers, Mask
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.graph.cycle_guard import CycleGuard
 from f2sl.orient.separating_sets import Collected, SeparatingSets
 from f2sl.skeleton import Skeleton
-from f2sl.stats.answers import INDEPENDENT, IndependenceTest
+from f2sl.stats.answers import INDEPENDENT, SUBSETS_AT_A_TIME, IndependenceTest, subsets
 
 TESTS_PER_BATCH = 200_000
 """Tests handed to the engine at a time: enough for all threads, and bounded in memory."""
+MEMBERS_AT_A_TIME = 1_000_000
+"""Neighbours of both ends of some pairs, listed for all of these pairs at a time."""
 TRIPLES_PER_PART = 500_000
 """Triples considered at a time: around a variable with many neighbours there are far more in all."""
+
+NOTHING = -1
+"""Stands for no variable."""
 
 
 @dataclass(frozen=True)
@@ -161,20 +167,20 @@ def _search_subsets(
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
     # Pairs of which neither has `size` neighbours have no set to try. If there is one C alone between them,
     # it does not count.
-    others = np.diff(skeleton.start)[pairs] - (np.diff(first_triple) == 1)[:, None]
+    alone = np.where(np.diff(first_triple) == 1, triples[first_triple[:-1], 1], NOTHING)
+    others = np.diff(skeleton.start)[pairs] - (alone != NOTHING)[:, None]
     hopeful = np.flatnonzero((others >= size).any(axis=1))
 
-    def candidates() -> Iterator[tuple[int, Integers]]:
-        """Yield, for each pair, subsets of A's neighbours and then of D's, while it has an open triple.
+    def candidates() -> Iterator[tuple[Integers, Integers]]:
+        """Yield pairs with sets to try, of the pairs that have an open triple.
 
         Runs between the batches below, so that it sees what they have found in `is_collider`.
         """
-        for number, (a, d) in zip(hopeful.tolist(), pairs[hopeful].tolist(), strict=True):
-            own = slice(first_triple[number], first_triple[number + 1])
-            for sets in _candidate_sets(skeleton, test, a, d, triples[own, 1], size):
-                if is_collider[own].all():
-                    break
-                yield number, sets
+        for first, last in _ranges(others[hopeful].sum(axis=1), MEMBERS_AT_A_TIME):
+            own = hopeful[first:last]
+            for which, sets in _candidate_sets(skeleton, test, pairs[own], alone[own], size):
+                still_open = np.logical_or.reduceat(~is_collider, first_triple[:-1])[own[which]]
+                yield own[which[still_open]], sets[still_open]
 
     for which, given in _batches(candidates()):
         a, d = pairs[which].T
@@ -183,9 +189,7 @@ def _search_subsets(
         # Each separated pair is now tested with each of its open C that is not in the set itself. All
         # combinations (`row` of the batch, `triple`) are listed flat, as in `triples_in_parts`.
         of_pair, sets = which[apart], given[apart]
-        repeats = first_triple[of_pair + 1] - first_triple[of_pair]
-        row = np.repeat(np.arange(len(of_pair)), repeats)
-        within = np.arange(len(row)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        row, within = _unrolled(first_triple[of_pair + 1] - first_triple[of_pair])
         triple = first_triple[of_pair][row] + within
         c = triples[triple, 1]
         asked = ~is_collider[triple] & (sets[row] != c[:, None]).all(axis=1)
@@ -197,39 +201,92 @@ def _search_subsets(
 
 
 def _candidate_sets(
-    skeleton: Skeleton, test: IndependenceTest, a: int, d: int, middle: Integers, size: int
-) -> Iterator[Integers]:
-    """Yield subsets of the neighbours of A and then of D that allow a reliable test, some at a time.
+    skeleton: Skeleton, test: IndependenceTest, pairs: Integers, alone: Integers, size: int
+) -> Iterator[tuple[Integers, Integers]]:
+    """Yield sets to try for pairs (A, D), some at a time: the places of their pairs, and the sets.
 
-    A set that separates A and D must not contain C; with several C between them, a set that contains one of
-    them may still serve the others. `middle` are these C.
+    They are the subsets of A's neighbours and then of D's, pair after pair, that allow a reliable test. A set
+    that separates A and D must not contain C; with several C between them, a set that contains one of them
+    may still serve the others. `alone` has the C of the pairs with only one, and NOTHING for the others.
     """
-    near_a, near_d = skeleton.adjacent_to(a), skeleton.adjacent_to(d)
-    if len(middle) == 1:
-        near_a, near_d = near_a[near_a != middle[0]], near_d[near_d != middle[0]]
-    yield from test.reliable_subsets(a, d, near_a, size)
-    of_both = len(set(near_a.tolist()).intersection(near_d.tolist()))
-    for sets in test.reliable_subsets(a, d, near_d, size):
-        # Subsets of A's neighbours have been tried already.
-        yield sets if of_both < size else sets[~np.isin(sets, near_a).all(axis=1)]
+    # Each pair has two sides, A and D: side s belongs to pair s // 2, and `members` has the neighbours of all
+    # sides one after another, without those that no reliable test can have.
+    of_sides = pairs.ravel()
+    lengths = np.diff(skeleton.start)[of_sides]
+    side, within = _unrolled(lengths)
+    members = skeleton.neighbours[skeleton.start[of_sides][side] + within]
+    weights = test.configurations(members[:, None])
+    room = np.repeat(test.max_configurations(*pairs.T), 2)
+    usable = (members != alone[side // 2]) & (weights <= room[side])
+    side, members, weights = side[usable], members[usable], weights[usable]
+    # Subsets of D's neighbours that are all A's as well have been tried before.
+    again = (side % 2 == 1) & skeleton.linked(pairs[side // 2, 0], members)
+    start = np.searchsorted(side, np.arange(len(of_sides) + 1))
+    lengths = np.diff(start)
+    # Configurations multiply. Where those of the `size` smallest members are too many, so are all others.
+    order = np.lexsort((weights, side))
+    smallest = order[np.arange(len(side)) - start[side] < size]
+    fewest = np.ones(len(of_sides))
+    np.multiply.at(fewest, side[smallest], weights[smallest])
+    n_subsets = np.array([comb(n, size) for n in range(int(lengths.max(initial=0)) + 1)], np.float64)
+    n_sets = np.where(fewest <= room, n_subsets[lengths], 0.0)
+    for first, last in _ranges(n_sets, SUBSETS_AT_A_TIME):
+        own = first + np.flatnonzero(n_sets[first:last])
+        # Places in `members`, for all sides with as many members at once.
+        found: Iterable[tuple[Integers, Integers]] = (
+            (
+                np.repeat(group, len(places)),
+                (start[group][:, None, None] + places).reshape(-1, size),
+            )
+            for n in np.unique(lengths[own]).tolist()
+            for group in [own[lengths[own] == n]]
+            for places in subsets(np.arange(n), size)
+        )
+        if len(own) > 1:  # of one alone there may be too many sets to hold at a time
+            sides, chosen = (np.concatenate(part) for part in zip(*found, strict=True))
+            order = np.argsort(sides, kind="stable")
+            found = [(sides[order], chosen[order])]
+        for sides, chosen in found:
+            sets = members[chosen]
+            wanted = (test.configurations(sets) <= room[sides]) & ~again[chosen].all(axis=1)
+            yield sides[wanted] // 2, sets[wanted]
 
 
-def _batches(sets: Iterable[tuple[int, Integers]]) -> Iterator[tuple[Integers, Integers]]:
-    """Gather sets of many pairs into batches of bounded size; yield the pair of each set, and the sets."""
-    numbers: list[int] = []
-    rows: list[Integers] = []
+def _unrolled(lengths: Integers) -> tuple[Integers, Integers]:
+    """Return, for lists of these lengths one after another, each entry's list and its place there."""
+    of = np.repeat(np.arange(len(lengths)), lengths)
+    return of, np.arange(len(of)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def _ranges(loads: Integers | Floats, most: int) -> Iterator[tuple[int, int]]:
+    """Cut a list into ranges with a load of at most `most`, or of one entry with more.
+
+    Examples
+    --------
+    >>> list(_ranges(np.array([3, 4, 9, 1, 1]), 7))
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    total = np.cumsum(loads)
+    first = 0
+    while first < len(loads):
+        reach = most + (total[first - 1] if first else 0)
+        last = max(first + 1, int(np.searchsorted(total, reach, side="right")))
+        yield first, last
+        first = last
+
+
+def _batches(sets: Iterable[tuple[Integers, Integers]]) -> Iterator[tuple[Integers, Integers]]:
+    """Gather sets into batches of bounded size; yield the pair of each set, and the sets."""
+    parts: list[tuple[Integers, Integers]] = []
     load = 0
-    for number, given in sets:
-        if not len(given):
-            continue
-        numbers.append(number)
-        rows.append(given)
-        load += len(given)
+    for part in sets:
+        parts.append(part)
+        load += len(part[0])
         if load >= TESTS_PER_BATCH:
-            yield np.repeat(numbers, [len(part) for part in rows]), np.concatenate(rows)
-            numbers, rows, load = [], [], 0
-    if rows:
-        yield np.repeat(numbers, [len(part) for part in rows]), np.concatenate(rows)
+            yield np.concatenate([which for which, _ in parts]), np.concatenate([given for _, given in parts])
+            parts, load = [], 0
+    if load:
+        yield np.concatenate([which for which, _ in parts]), np.concatenate([given for _, given in parts])
 
 
 def directions(triples: Integers) -> list[tuple[int, int]]:

@@ -67,10 +67,7 @@ class IndependenceTest(Protocol):
         """Return how many configurations a conditioning set may have for a reliable test of x and y."""
 
     def configurations(self, given: Integers) -> Floats:
-        """Return how many configurations each row of conditioning variables has."""
-
-    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Yield the subsets of `among`, without x and y, that are small enough for a reliable test."""
+        """Return how many configurations each row of conditioning variables has: the product of theirs."""
 
 
 SUBSETS_AT_A_TIME = 1 << 15
@@ -111,6 +108,16 @@ def subsets(members: Integers, size: int) -> Iterator[Integers]:
         yield from (members[places] for places in _places(n, size))
     elif n >= size:
         yield members[_few_places(n, size)]
+
+
+def reliable_subsets(
+    test: IndependenceTest, x: int, y: int, among: Integers, size: int
+) -> Iterator[Integers]:
+    """Yield the subsets of `among`, without x and y, that are small enough for a reliable test."""
+    [room] = test.max_configurations(np.array([x]), np.array([y]))
+    members = among[(among != x) & (among != y)]
+    for sets in subsets(members[test.configurations(members[:, None]) <= room], size):
+        yield sets[test.configurations(sets) <= room]
 
 
 def as_numbers(method: str, found: object, shape: tuple[int, ...], owner: object) -> Floats:

@@ -39,7 +39,13 @@ from f2sl.local.mmpc import MMPC
 from f2sl.orient.v_structures import pattern_of
 from f2sl.reading.open import open_for
 from f2sl.skeleton import from_edges
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
+from f2sl.stats.answers import (
+    DEPENDENT,
+    INDEPENDENT,
+    UNRELIABLE,
+    IndependenceTest,
+    reliable_subsets,
+)
 from f2sl.stats.choose import make_score, make_test
 from f2sl.storage.protocol import open_engine
 from f2sl.structure.gsbn import GSBN
@@ -203,7 +209,7 @@ class Explainer:
             new = [
                 tuple(row)
                 for some in around
-                for part in test.reliable_subsets(u, v, np.sort(some), size)
+                for part in reliable_subsets(test, u, v, np.sort(some), size)
                 for row in part.tolist()
             ]
             if len(seen) + len(new) > MOST_TESTS:

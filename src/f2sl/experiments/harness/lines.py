@@ -33,6 +33,8 @@ from f2sl.experiments.harness.schedule import Known, Place, Schedule
 from f2sl.graph.atomic import write_atomically
 
 NONE = Limits(0.0, 0)
+FAR_BEYOND = 1 << 30
+"""Place of the byte of a file that is locked on Windows."""
 WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", OVER_MEMORY: "over memory", FAILED: "failed"}
 
 
@@ -119,17 +121,31 @@ def claimed(path: Path, refusal: str) -> Iterator[None]:
 
     The lock is the system's, and goes with the process, however that ends.
     """
-    import fcntl
-
+    if path.is_dir() and sys.platform == "win32":  # where folders cannot be opened
+        path = path / ".lock"
     lock = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT)
     try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(lock)
         except OSError:
             raise FileError(refusal) from None
         yield
     finally:
         os.close(lock)
+
+
+def _lock(file: int) -> None:
+    """Lock an open file; OSError if another process has."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # Nobody else can read what is locked there, hence a byte beyond the end.
+        os.lseek(file, FAR_BEYOND, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager

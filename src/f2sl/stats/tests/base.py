@@ -24,7 +24,6 @@ counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +38,6 @@ from f2sl.stats.answers import (
     Answers,
     IndependenceTest,
     as_numbers,
-    subsets,
 )
 from f2sl.stats.registries import Configured
 from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
@@ -133,10 +131,6 @@ class BoundTest:
         """Return how many configurations each row of conditioning variables counts for."""
         return np.ones(len(given))
 
-    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Yield the subsets of `among` without x and y, some at a time."""
-        yield from subsets(among[(among != x) & (among != y)], size)
-
 
 class ByPValues(BoundTest):
     """Answer questions by a test's p-values.
@@ -172,10 +166,6 @@ class ByCells(BoundTest):
         super().__init__(engine, alpha)
         self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
         self._states = np.maximum(engine.cardinalities, 1)
-        self._state_list: list[int] = self._states.tolist()
-        self._observed_list: list[int] = engine.observed.tolist()
-        self._fewest_states = float(self._states.min(initial=1 << 16))
-        self._most_states = float(self._states.max(initial=1))
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
         """Return which tests have enough samples for each cell, as far as is known before counting."""
@@ -187,30 +177,9 @@ class ByCells(BoundTest):
         rows = np.minimum(observed[x], observed[y])
         return np.asarray(rows / (self.samples_per_cell * states[x] * states[y]))
 
-    def _room_of(self, x: int, y: int) -> float:
-        """Return the same for two variables, without arrays."""
-        states, observed = self._state_list, self._observed_list
-        return min(observed[x], observed[y]) / (self.samples_per_cell * states[x] * states[y])
-
     def configurations(self, given: Integers) -> Floats:
         """Return how many configurations each row of conditioning variables has."""
         return np.asarray(self._states[given].prod(axis=1, dtype=np.float64))
-
-    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
-        # Searches ask this once for every two variables: most answers need no look at the members' states.
-        room = self._room_of(x, y)
-        if len(among) < size or self._fewest_states**size > room:
-            return
-        members = among[(among != x) & (among != y)]
-        if self._most_states**size <= room:
-            yield from subsets(members, size)
-            return
-        members = members[self._states[members] <= room]
-        if np.sort(self._states[members])[:size].prod(dtype=np.float64) > room:
-            return
-        for sets in subsets(members, size):
-            yield sets[self.configurations(sets) <= room]
 
 
 class TableTest(ByCells):

@@ -14,7 +14,6 @@ correlations.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,11 +96,6 @@ class CorrelationTest(BoundTest):
     def configurations(self, given: Integers) -> Floats:
         """Count each variable as a doubling: numbers have no states, but the size of a set matters alike."""
         return np.full(len(given), 2.0 ** min(given.shape[1], MOST_DOUBLINGS))
-
-    def reliable_subsets(self, x: int, y: int, among: Integers, size: int) -> Iterator[Integers]:
-        """Yield the subsets of `among` without x and y that are small enough for a reliable test."""
-        if self.engine.n_rows - size - 3 >= LEAST_FREEDOM:
-            yield from super().reliable_subsets(x, y, among, size)
 
 
 def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answers:

@@ -215,7 +215,9 @@ class MemoryEngine(CountsOnly):
         """Cut a batch so that no piece holds too many cells, and all threads have some."""
         _, cells = self._choose(queries)
         load = np.minimum(cells, self.n_rows) + 1.0
-        share = min(CELLS_PER_PIECE, max(4096.0, load.sum() / (4 * self.threads.n_threads)))
+        share = float(CELLS_PER_PIECE)
+        if self.threads.n_threads > 1:
+            share = min(share, max(4096.0, load.sum() / (4 * self.threads.n_threads)))
         piece_of = np.floor(np.cumsum(load) / share)
         borders = np.flatnonzero(np.diff(piece_of)) + 1
         edges = [0, *borders.tolist(), len(queries)]
