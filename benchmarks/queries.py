@@ -3,10 +3,9 @@
     python benchmarks/queries.py [NETWORK ...]
 
 Of each network every variable is asked for, in three situations: nothing is known; three other variables are
-observed; one is set and two are observed. The values come from a row drawn from the network. f2sl asks pyAgrum's
-lazy propagation; the peers eliminate variables, so that no code is shared but the tables. Setting a variable
-is done in their way: its edges from parents are removed, and it is observed. The table has the largest
-difference between any two probabilities.
+observed; one is set and two are observed. The values come from a row drawn from the network. f2sl asks
+pyAgrum's lazy propagation; the peers eliminate variables. For them a variable is set by removing the edges
+from its parents and observing it. The table has the largest difference between any two probabilities.
 """
 
 from __future__ import annotations
@@ -50,6 +49,7 @@ class PyAgrum:
         self.inference = pyagrum.VariableElimination(model)
 
     def ask(self, name: str, given: dict[str, str]) -> dict[str, float]:
+        """Return the probabilities of a variable's states."""
         self.inference.setEvidence(given)
         answer = self.inference.posterior(name)
         return dict(zip(answer.variable(0).labels(), answer.tolist(), strict=True))
@@ -65,6 +65,7 @@ class Pgmpy:
         self.inference = VariableElimination(model.do(list(do)) if do else model)
 
     def ask(self, name: str, given: dict[str, str]) -> dict[str, float]:
+        """Return the probabilities of a variable's states."""
         factor = self.inference.query([name], evidence=given, show_progress=False)
         return dict(zip(factor.state_names[name], factor.values.tolist(), strict=True))
 
