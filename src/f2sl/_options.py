@@ -143,7 +143,7 @@ def number_or_word(text: str) -> float | str:
         return text
 
 
-LEARN = ("learn", "bootstrap")
+LEARN = ("learn", "bootstrap", "why")
 LEARN_AND_PC = (*LEARN, "pc")
 ALL_COMMANDS = (*LEARN_AND_PC, "mb")
 

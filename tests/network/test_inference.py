@@ -1,8 +1,7 @@
-"""Queries, explanations and predictions: as by going through all configurations, and as pgmpy has them."""
+"""Queries, explanations and predictions: as by going through all configurations, and as peers have them."""
 
 import math
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -10,8 +9,10 @@ import pytest
 import f2sl
 import naive_inference as naive
 from f2sl.errors import DataError, OptionError
+from f2sl.network.bundled import bundled_sizes
 from naive_network import SPRINKLER, joint
 from network_tools import build
+from paths import BENCHMARKS
 
 
 def built(network):
@@ -301,20 +302,16 @@ def test_numbers_that_decide_each_other_are_told():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["asia", "sachs", "child", "insurance", "alarm", "hepar2"])
-def test_bundled_networks_answer_as_pgmpy(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pgmpy.inference import VariableElimination
-    network = f2sl.load_network(name)
-    theirs = VariableElimination(network.to_pgmpy())
-    row = network.sample(1, seed=3).iloc[0]
-    names = np.random.default_rng(3).permutation(network.variables).tolist()
-    evidence = {one: str(row[one]) for one in names[:3]}
-    for target in names[3:6]:
-        factor = theirs.query([target], evidence=evidence, show_progress=False)
-        expected = dict(zip(factor.state_names[target], factor.values.tolist(), strict=True))
-        assert network.query(target, evidence) == pytest.approx(expected, abs=1e-6)
+@pytest.mark.parametrize("name", [size.name for size in bundled_sizes() if size.variables <= 100])
+def test_bundled_networks_answer_as_pyagrum_and_pgmpy(name, monkeypatch):
+    """A few variables of each; the script asks for all of them."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from queries import compared
+
+    found = compared(f2sl.load_network(name), seed=3, most=2)
+    assert found["questions"] == 6
+    assert found["pyagrum"] < 1e-12
+    assert found["pgmpy"] < 1e-12
 
 
 def test_tables_have_labels():

@@ -3,18 +3,21 @@
 import json
 import math
 import re
+import shlex
 from itertools import combinations, product
 
 import numpy as np
 import pytest
+import typer
 
 import f2sl
 import naive
 from cli_process import small_table, write_csv
 from f2sl.cli.app import main
+from f2sl.cli.program import app
 from f2sl.errors import DataError, NotFittedError, OptionError
 from f2sl.graph import PDAG, apply_meek_rules
-from f2sl.view.explain import explain_all, explained_edges
+from f2sl.view.explain import explain_all, explained_pairs
 from tables import make_table, related_codes
 
 ALL = (f2sl.F2SLc, f2sl.F2SLs, f2sl.F2SLh, f2sl.MMHC, f2sl.MMHCc, f2sl.PCStable, f2sl.GSBN)
@@ -405,13 +408,58 @@ def test_the_command(tmp_path, capsys):
     assert "relevant: SU 0.531, above delta 0.05" in capsys.readouterr().out
 
 
-def test_the_page_explains_the_edges_of_small_graphs(tmp_path, monkeypatch):
+def content_of(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page.read_text())[1])
+
+
+def test_the_page_explains_all_pairs_of_small_graphs(tmp_path):
     path, page = str(write_csv(tmp_path / "data.csv", small_table())), tmp_path / "page.html"
     assert main(["learn", path, "--page", str(page), "--quiet"]) == 0
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text())[1])
-    assert data["explanations"].keys() == {"0,2", "1,2", "4,5"}
+    data = content_of(page)
+    assert len(data["explanations"]) == 6 * 5 // 2
     assert "directed by v-structure: a -> c <- b" in data["explanations"]["0,2"]
-    table = f2sl.open_table(path)
-    model = f2sl.F2SLc().fit(table)
-    monkeypatch.setattr("f2sl.view.explain.MOST_EXPLAINED", 2)
-    assert explained_edges(model, table) == {}
+    assert data["whole"]
+    model = f2sl.F2SLc().fit(path)
+    for i, j in combinations(range(6), 2):
+        expected = model.explain(data["nodes"][i]["n"], data["nodes"][j]["n"], path)
+        assert data["explanations"][f"{i},{j}"] == str(expected)
+    assert content_of(model.show(page, data=path))["explanations"] == data["explanations"]
+
+
+def test_the_page_says_how_to_ask_for_more(tmp_path, capsys):
+    path, page = str(write_csv(tmp_path / "my data.csv", small_table())), tmp_path / "page.html"
+    asked = ["--algorithm", "f2sl-s", "--keep-aliases", "--drop", "a", "--drop", "b", "--score", "bic"]
+    assert main(["learn", path, *asked, "--engine", "stream", "--page", str(page), "--quiet"]) == 0
+    data = content_of(page)
+    assert not data["whole"]
+    words = shlex.split(data["ask"])
+    assert sorted(words) == sorted(["f2sl", "why", path, *asked, "--engine", "stream"])
+    assert main([*words[1:], "d", "e"]) == 0
+    expected = f2sl.learn(path, "f2sl-s", score="bic", drop=["a", "b"]).explain(
+        "d", "e", path, drop=["a", "b"]
+    )
+    assert capsys.readouterr().out == f"{expected}\n"
+    kept = f2sl.F2SLc().fit(path)
+    told = content_of(kept.show(page))
+    assert (told["ask"], told["whole"]) == ("model.explain", False)
+    a, b = (told["nodes"][i]["n"] for i in (0, 1))
+    assert told["explanations"]["0,1"] == str(kept.explain(a, b))
+    shorter = {name: column[:100] for name, column in small_table().items()}
+    assert content_of(kept.show(page, data=shorter))["explanations"] == told["explanations"]
+
+
+def test_of_many_pairs_the_page_explains_those_nearby(monkeypatch):
+    model = f2sl.F2SLc().fit(f2sl.open_table(table := small_table()))
+    monkeypatch.setattr("f2sl.view.explain.MOST_EXPLAINED", 6)
+    edges = {frozenset(edge) for edge in model.skeleton_.undirected_edges}
+    truth = f2sl.DAG(list(table), [("a", "f")])
+    found = [frozenset(pair) for pair in explained_pairs(model, None, truth)]
+    assert set(found[: len(edges)]) == edges
+    assert found[len(edges) :] == [frozenset("af"), frozenset("ab")]  # c is next to a and b
+
+
+def test_why_has_the_options_of_learning():
+    commands = typer.main.get_command(app).commands
+    options = {name: {one.name for one in commands[name].params} for name in ("learn", "why")}
+    own = {"out", "picture", "page", "dag", "truth", "context"}
+    assert options["learn"] - own == options["why"] - {"a", "b"}

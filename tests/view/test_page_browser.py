@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
@@ -27,6 +28,7 @@ HOSTILE = (
     "@@data@@",
 )
 NAMES = "[...f2slPage.visible().nodes].map((i) => f2slPage.cy.getElementById('n' + i).data('label'))"
+ASK = "document.querySelector('#details .ask').textContent"
 PANEL = "document.getElementById('details').innerText"
 ROWS = (
     "[...document.querySelectorAll('#list tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent))"
@@ -61,9 +63,10 @@ def pages(tmp_path_factory, model, table):
     return {
         "model": model.show(folder / "model.html", data=table, explanations={(b, a): "Because <b>so</b>."}),
         "compared": model.show(folder / "compared.html", truth=alarm),
+        "explained": model.show(folder / "explained.html", data=table),
         "network": alarm.show(folder / "network.html"),
         "wide": wide.graph.show(folder / "wide.html"),
-        "strange": strange.show(folder / "strange.html", title=HOSTILE[0]),
+        "strange": strange.show(folder / "strange.html", title=HOSTILE[0], ask="f2sl why 'my data.csv'"),
         "sure": model.graph_.show(
             folder / "sure.html",
             confidence={
@@ -193,6 +196,29 @@ def test_a_pair_without_an_edge_shows_what_separates_it(opened, model):
         "e.dispatchEvent(new Event('change')); })()"
     )
     assert "no edge" in page.ask(PANEL)
+
+
+def test_any_pair_is_explained(opened, model, table):
+    page, graph = opened("explained"), model.graph_
+    for a, b in [("HR", "CO"), ("HR", "HISTORY"), ("CVP", "LVEDVOLUME"), ("PAP", "SHUNT")]:
+        click_on(page, number(graph, a))
+        click_on(page, number(graph, b), shift=True)
+        i, j = sorted((a, b), key=graph.nodes.index)
+        assert page.ask("document.querySelector('#details .why').textContent") == str(
+            model.explain(i, j, table)
+        )
+        assert page.ask("document.querySelector('#details .ask')") is None
+
+
+def test_pairs_that_are_not_explained_say_how_to_ask(opened, model):
+    page = opened("model")  # with an explanation of one edge alone
+    click_on(page, number(model.graph_, "HR"))
+    click_on(page, number(model.graph_, "HISTORY"), shift=True)
+    assert page.ask(ASK) == 'model.explain("HR", "HISTORY", data)'
+    page = opened("strange")
+    for i in range(len(HOSTILE)):
+        page.ask(f"f2slPage.pick([{i}, 10])")
+        assert shlex.split(page.ask(ASK)) == ["f2sl", "why", "my data.csv", HOSTILE[i], "plain"]
 
 
 def test_focus_on_neighbourhoods_and_blankets(opened):

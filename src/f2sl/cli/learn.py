@@ -32,6 +32,7 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.reading import TableOptions, with_reading_options
+from f2sl.cli.why import command_to_explain
 from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ EXAMPLES = examples(
 @with_learner_options
 @with_reading_options
 def learn(
+    context: typer.Context,
     reading: TableOptions,
     options: dict[str, Any],
     algorithm: Algorithm = "f2sl-c",
@@ -116,11 +118,10 @@ def learn(
     comparison = None if true_graph is None else compare(true_graph, graph)
     if page is not None:
         title = Path(reading.data).stem if reading.place else "standard input"
-        from f2sl.view.explain import explained_edges
-
         # Tables that are not in memory are closed by now.
-        texts = explained_edges(learner, table) if table.held == "in memory" else {}
-        save_page(learner, page, graph=graph, truth=true_graph, data=shares, explanations=texts, title=title)
+        known = table if table.held == "in memory" else shares
+        ask = command_to_explain(context)
+        save_page(learner, page, graph=graph, truth=true_graph, data=known, ask=ask, title=title)
     if out is not None:
         save_graph(graph, out)
     if picture is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -56,3 +57,25 @@ def why(
         output.show_json(found.as_dict())
     else:
         print("\n".join(output.printable(line) for line in str(found).split("\n")))
+
+
+def command_to_explain(context: typer.Context) -> str:
+    """Return the command that explains a pair of what ``f2sl learn`` learns, but for the two names."""
+    commands: Any = context.parent.command if context.parent else None
+    taken = {parameter.name for parameter in commands.commands["why"].params} - {"as_json", "quiet"}
+    words = ["f2sl", "why"]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if name not in taken or source is None or source.name != "COMMANDLINE":
+            continue
+        value, option = context.params[name], max(parameter.opts, key=len)
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(option if value else parameter.secondary_opts[0])
+        else:
+            words += [
+                word for one in (value if parameter.multiple else [value]) for word in (option, str(one))
+            ]
+    return shlex.join(words)

@@ -22,31 +22,26 @@ keeps no reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.constraints import Constraints
-from f2sl.errors import DataError, unknown_name
-from f2sl.graph import DAG, apply_meek_rules
+from f2sl.errors import DataError, OptionError, unknown_name
+from f2sl.graph import DAG, PDAG, apply_meek_rules
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.local.mmpc import MMPC
 from f2sl.orient.v_structures import pattern_of
 from f2sl.reading.open import open_for
 from f2sl.skeleton import from_edges
-from f2sl.stats.answers import (
-    DEPENDENT,
-    INDEPENDENT,
-    UNRELIABLE,
-    IndependenceTest,
-    reliable_subsets,
-)
-from f2sl.stats.choose import make_score, make_test
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
+from f2sl.stats.choose import make_score, make_test, settle
 from f2sl.storage.protocol import open_engine
 from f2sl.structure.gsbn import GSBN
 from f2sl.structure.pc_stable import PCStable
@@ -56,8 +51,8 @@ from f2sl.view.selection import Selection
 
 MOST_TESTS = 50_000
 """Subsets of the neighbours that are looked through for the weakest test of one edge."""
-MOST_EXPLAINED = 200
-"""Edges of the largest graph of which a page explains each."""
+MOST_EXPLAINED, LEAST_EXPLAINED, MOST_ROWS = 1_000, 200, 100_000_000
+"""Pairs that a page explains at most: so many that their rows together are not too many, within bounds."""
 EQUIVALENT = ("bdeu", "bic", "aic", "bge", "bic-g")
 """Scores that cannot tell equivalent DAGs apart."""
 
@@ -83,11 +78,11 @@ def explain_all(
 ) -> dict[tuple[str, str], Explanation]:
     """Explain some pairs from the open table that a learner has learned from."""
     ordered = table.in_name_order()
-    if list(ordered.names) != sorted(model.feature_names_in_) or table.n_rows != model.n_rows_:
+    if not is_learned_from(model, table):
         raise DataError(
             f"not the data that the graph was learned from: they have {table.n_variables:,} columns and "
             f"{table.n_rows:,} rows, and the learner saw {model.n_features_in_:,} columns and "
-            f"{model.n_rows_:,} rows, or columns of other names; read them with the same options"
+            f"{model.n_rows_:,} rows, or columns of other names or kinds; read them with the same options"
         )
     if hasattr(model, "weights_"):  # these reasons need no data
         explainer = Explainer(model)
@@ -97,12 +92,37 @@ def explain_all(
         return {pair: explainer.explain(*pair) for pair in pairs}
 
 
-def explained_edges(model: Any, table: Table) -> dict[tuple[str, str], Explanation]:
-    """Explain all edges of a graph for the page, if there are no more than 200."""
+def explained_pairs(
+    model: Any, table: Table | None, truth: PDAG | None = None
+) -> dict[tuple[str, str], Explanation]:
+    """Explain pairs for the page: all, or if they are too many, those that a reader is likely to ask about.
+
+    These are the edges, then the edges of the truth that are missing, then pairs with a common neighbour.
+    Without a table, the facts that the learner has kept are told.
+    """
     graph = model.graph_
-    if graph.n_edges > MOST_EXPLAINED:
-        return {}
-    return explain_all(model, [*graph.directed_edges, *graph.undirected_edges], table)
+    rows = 1 if table is None else table.n_rows
+    most = min(MOST_EXPLAINED, max(MOST_ROWS // max(1, rows), LEAST_EXPLAINED))
+    pairs: Iterable[tuple[str, str]] = combinations(graph.nodes, 2)
+    if graph.n_nodes * (graph.n_nodes - 1) // 2 > most:
+        missing = () if truth is None else (*truth.directed_edges, *truth.undirected_edges)
+        near = (pair for name in graph.nodes for pair in combinations(graph.adjacent(name), 2))
+        pairs = chain(graph.directed_edges, graph.undirected_edges, missing, near)
+    chosen = list(islice({frozenset(pair): pair for pair in pairs}.values(), most))
+    if table is None:
+        explainer = Explainer(model)
+        return {pair: explainer.explain(*pair) for pair in chosen}
+    return explain_all(model, chosen, table)
+
+
+def is_learned_from(model: Any, table: Table) -> bool:
+    """Return whether a learner may have learned from a table, by its columns and its number of rows."""
+    try:
+        settle(model.options_in_use_, table.kind)  # "auto" is settled already
+    except OptionError:
+        return False
+    names = sorted(model.feature_names_in_)
+    return table.kind in model.takes and sorted(table.names) == names and table.n_rows == model.n_rows_
 
 
 def check_pair(names: Sequence[str], a: str, b: str) -> None:

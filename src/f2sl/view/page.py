@@ -13,8 +13,8 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -29,13 +29,13 @@ from f2sl.errors import FileError, OptionError
 from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
 from f2sl.reading.open import open_for
+from f2sl.table import Table
 from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
 from f2sl.view.notebook import facts_of, title_of
 
 if TYPE_CHECKING:
     from f2sl.confidence import Confidence
     from f2sl.network import BayesianNetwork
-    from f2sl.table import Table
 
 SAMPLED = 10_000
 """Rows drawn from a network to show how its variables are distributed."""
@@ -63,6 +63,7 @@ def show(
     data: Any = None,
     confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
+    ask: str | None = None,
     title: str | None = None,
 ) -> Path:
     """Write a page to explore a graph: one HTML file, which works offline and loads nothing.
@@ -84,7 +85,11 @@ def show(
         How sure each edge is, from 0 to 1, as :func:`f2sl.bootstrap` tells; by default that of `what`, if it
         is a :class:`f2sl.Confidence`. The slider is about it then, and starts at 0.5.
     explanations : mapping of pairs of names to object, optional
-        Texts on why a pair is linked or not, shown with the pair.
+        Texts on why a pair is linked or not, shown with the pair. By default those of ``explain``, if `what`
+        is a learner: from `data`, if it has learned from these and they are in memory; otherwise what it has
+        kept. Of more than 1,000 pairs the edges and pairs with a common neighbour are explained.
+    ask : str, optional
+        The command that explains a pair, without the two names; for pairs that the page does not explain.
     title : str, optional
         The heading; by default what is shown in a few words.
 
@@ -102,7 +107,7 @@ def show(
     'page.html'
     """
     check_page_file(path)
-    options = {"confidence": confidence, "explanations": explanations, "title": title}
+    options = {"confidence": confidence, "explanations": explanations, "ask": ask, "title": title}
     write_atomically(path, page(what, graph=graph, truth=truth, data=data, **options))
     return Path(path)
 
@@ -161,6 +166,7 @@ def page_data(
     data: Any = None,
     confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
+    ask: str | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return what the page's script reads; variables are numbers there, in the order of the graph's nodes."""
@@ -172,6 +178,15 @@ def page_data(
     sure = _by_pair(getattr(given, "by_pair", given), number)
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
     title = title or title_of(what)
+    learner = what if hasattr(what, "explain") else None
+    with _opened(data, graph.nodes) as table:
+        known = data if isinstance(data, Distributions) else _distributions(network, table)
+        whole = explanations is not None
+        if learner is not None and explanations is None:
+            from f2sl.view.explain import explained_pairs, is_learned_from
+
+            whole = table is not None and table.held == Table.held and is_learned_from(learner, table)
+            explanations = explained_pairs(learner, table if whole else None, true_graph)
     return {
         "title": title,
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
@@ -180,11 +195,13 @@ def page_data(
         "notes": list(getattr(what, "notes_", [])),
         "unit": _unit(what),
         "directions": _directions(what),
-        "nodes": _nodes(drawn, number, network, data),
+        "nodes": _nodes(drawn, number, network, known),
         "edges": _edges(what, graph, drawn, number, sure),
         "confidence": {key: _rounded(value) for key, value in sure.items()},
         "separating": _separating(what, number),
         "explanations": {key: str(text) for key, text in _by_pair(explanations, number).items()},
+        "ask": ask or ("model.explain" if learner is not None else None),
+        "whole": whole,
         "compare": None if true_graph is None else _comparison(true_graph, graph),
     }
 
@@ -300,9 +317,8 @@ def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
 
 
 def _nodes(
-    drawn: Drawing, number: Mapping[str, int], network: BayesianNetwork | None, data: Any
+    drawn: Drawing, number: Mapping[str, int], network: BayesianNetwork | None, known: Distributions
 ) -> list[dict[str, Any]]:
-    known = _distributions(network, data, drawn.nodes)
     nodes = []
     for name in drawn.nodes:
         x, y = drawn.layout.places[name]
@@ -325,14 +341,21 @@ class Distributions(dict[str, Any]):
         return cls({name: _distribution(table, i, rows) for i, name in enumerate(table.names)})
 
 
-def _distributions(network: BayesianNetwork | None, data: Any, names: Iterable[str]) -> Distributions:
+@contextmanager
+def _opened(data: Any, names: Iterable[str]) -> Iterator[Table | None]:
+    """Open the data for a while, if there are any."""
+    if data is None or isinstance(data, Distributions):
+        yield None
+        return
+    table = open_for(("states", "number", "mixed"), "a page", data, min_variables=1, only=names)
+    with nullcontext() if table is data else table:
+        yield table
+
+
+def _distributions(network: BayesianNetwork | None, table: Table | None) -> Distributions:
     """Describe how each variable is distributed: in the data, or in rows drawn from a network."""
-    if isinstance(data, Distributions):
-        return data
-    if data is not None:
-        table = open_for(("states", "number", "mixed"), "a page", data, min_variables=1, only=names)
-        with nullcontext() if table is data else table:
-            return Distributions.of(table)
+    if table is not None:
+        return Distributions.of(table)
     if network is None:
         return Distributions()
     from f2sl.network.sampling import sample_table

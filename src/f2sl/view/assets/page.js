@@ -559,14 +559,23 @@ function ofPair(i, j) {
   const given = data.separating[key];
   if (given) rows.push(["Separated by", given.length ? given.map(k => nodes[k].n).join(", ") : "nothing: independent as they are"]);
   else if (!there) rows.push(["Separated by", "not recorded"]);
-  const why = data.explanations[key];
+  const why = data.explanations[key], more = data.ask && !(why && data.whole);
   return [
     make("h2", { text: there ? `${nodes[a].n} ${arrow(edge)} ${nodes[b].n}` : `${nodes[a].n} and ${nodes[b].n}` }),
     make("p", { class: "soft", text: there ? (edge.d ? "directed edge" : "undirected edge") : "no edge" }),
     facts(rows),
-    ...(why ? [heading("Why"), make("div", { class: "why", text: why })] : []),
+    ...(why || more ? [heading("Why")] : []),
+    ...(why ? [make("div", { class: "why", text: why })] : []),
+    ...(more ? [make("p", { class: "soft", text: why ? "The data tell more. Ask them:" : "Not explained in this page. Ask the data:" }), make("code", { class: "ask", tabindex: "0", text: question(i, j) })] : []),
     heading("Variables"), chips([a, b]),
   ];
+}
+/* What to type to have a pair explained: in Python, or in a shell, where most names need no quotes. */
+function question(...pair) {
+  const names = pair.map(i => nodes[i].n);
+  if (data.ask === "model.explain") return `model.explain(${names.map(name => JSON.stringify(name)).join(", ")}, data)`;
+  const words = names.map(name => /^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'"'"'`)}'`);
+  return [data.ask, ...(names.some(name => name.startsWith("-")) ? ["--"] : []), ...words].join(" ");
 }
 function direction(edge) {
   if (!edge.d) return "not decided";
@@ -790,6 +799,6 @@ new ResizeObserver(() => {
   cy.resize();
   if (cy.width() !== usual.w && cy.width()) { usual = { w: cy.width(), h: cy.height() }; fitAll(); }
 }).observe($("cy"));
-globalThis.f2slPage = { cy, state, visible: () => visible };   // for tests and the curious
+globalThis.f2slPage = { cy, state, pick, visible: () => visible };   // for tests and the curious
 root.dataset.ready = "yes";
 })();
