@@ -1,7 +1,7 @@
 """A process that has imported all of f2sl and forks a process for each command that it is asked to run.
 
-Started by :mod:`cli_process`. Each command has a process of its own, with its own folder, output and exit code;
-only importing, which takes far longer than most commands, is done once.
+Started by :mod:`cli_process`. Each command has its own process, folder, output and exit code; only importing,
+which takes far longer than most commands, is done once.
 """
 
 import importlib
