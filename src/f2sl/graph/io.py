@@ -27,21 +27,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from f2sl._extensions import load_extensions
 from f2sl.errors import FileError, GraphError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
-from f2sl.graph.formats import (
-    csv_file,
-    dagitty_file,
-    dot_file,
-    gml_file,
-    graphml_file,
-    json_file,
-    modelstring_file,
-)
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.pdag import PDAG
 
@@ -53,16 +45,17 @@ class Format(NamedTuple):
     read: Callable[[bytes], PDAG]
 
 
-FORMATS = {
-    ".json": Format(json_file.write, json_file.read),
-    ".csv": Format(csv_file.write, csv_file.read),
-    ".dot": Format(dot_file.write, dot_file.read),
-    ".gv": Format(dot_file.write, dot_file.read),
-    ".graphml": Format(graphml_file.write, graphml_file.read),
-    ".gml": Format(gml_file.write, gml_file.read),
-    ".dagitty": Format(dagitty_file.write, dagitty_file.read),
-    ".modelstring": Format(modelstring_file.write, modelstring_file.read),
+FORMATS: dict[str, Format | str] = {
+    ".json": "json_file",
+    ".csv": "csv_file",
+    ".dot": "dot_file",
+    ".gv": "dot_file",
+    ".graphml": "graphml_file",
+    ".gml": "gml_file",
+    ".dagitty": "dagitty_file",
+    ".modelstring": "modelstring_file",
 }
+"""The formats by suffix; those of the package by the module that is imported when one is needed."""
 
 
 def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
@@ -169,4 +162,8 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
     if not is_known(path):
         shown = f"the suffix {suffix!r} is not known" if suffix else "it has no suffix"
         raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}")
-    return FORMATS[suffix]
+    known = FORMATS[suffix]
+    if isinstance(known, Format):
+        return known
+    module = import_module(f"f2sl.graph.formats.{known}")
+    return Format(module.write, module.read)
