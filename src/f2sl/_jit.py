@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 import numba
@@ -43,8 +44,7 @@ def _register_without_scipy() -> None:
     Numba imports it there to find out whether it is installed: here it is. What a user compiles with
     ``np.dot`` or ``np.linalg`` still imports it, by the same function, when it is compiled.
     """
-    from numba.np import linalg
-
+    linalg: Any = import_module("numba.np.linalg")
     imports_scipy = getattr(linalg, "ensure_blas", None)
     if imports_scipy is None or "numba.np.arraymath" in sys.modules:  # another way in, or too late
         return

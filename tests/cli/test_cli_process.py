@@ -16,8 +16,8 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-termi
 
 
 def loaded_by(code):
-    """Run code in a fresh interpreter; return the top-level modules it has loaded."""
-    listing = "import sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    """Run code in a fresh interpreter; return the modules it has loaded."""
+    listing = "import sys; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\n{listing}"],
         env=ENVIRONMENT,
@@ -59,6 +59,33 @@ def test_light_commands_do_not_load_numba(tmp_path, arguments):
 
 def test_help_stays_light_enough_to_be_quick():
     assert "numpy" not in loaded_by("from f2sl.cli.app import main; main(['--help'])")
+
+
+def test_learning_loads_only_what_it_needs(tmp_path):
+    path = write_csv(tmp_path / "t.csv", small_table())
+    arguments = ["learn", str(path), "--out", str(tmp_path / "g.json"), "--jobs", "1", "--drop", "d"]
+    loaded = loaded_by(f"from f2sl.cli.app import main; assert main({arguments!r}) == 0")
+    assert "numba.np.arraymath" in loaded  # which loads SciPy's linear algebra if it may
+    assert not loaded & {
+        "scipy.linalg",
+        "narwhals",
+        "pydantic",
+        "pyarrow.parquet",
+        "urllib.request",
+        "pandas",
+    }
+
+
+def test_kernels_leave_linear_algebra_to_users_kernels():
+    code = """
+import sys, numba, numpy as np, f2sl._jit
+assert "scipy.linalg" not in sys.modules
+@numba.njit
+def product(a, b):
+    return np.dot(a, b)
+assert product(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
+"""
+    assert "scipy.linalg.cython_blas" in loaded_by(code)
 
 
 @posix_only

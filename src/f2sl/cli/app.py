@@ -7,6 +7,7 @@ during the work.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -36,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("f2sl: interrupted; nothing was written", file=sys.stderr)
         return 130
+    if arguments is None:
+        # Modules are hundreds of thousands of objects that stay: to look through them for garbage again and
+        # again takes a tenth of a second.
+        gc.set_threshold(250_000)
     given = list(sys.argv[1:] if arguments is None else arguments)
 
     def work() -> None:

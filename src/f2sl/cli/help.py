@@ -8,7 +8,13 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-_CONVERSIONS: dict[Any, Callable[[Any], Any]] = {str: str, list[str]: list, Path: Path, int: int, float: float}
+_CONVERSIONS: dict[Any, Callable[[Any], Any]] = {
+    str: str,
+    list[str]: list,
+    Path: Path,
+    int: int,
+    float: float,
+}
 
 
 def examples(*lines: str) -> str:

@@ -50,10 +50,9 @@ class _Commands(PlainParameters, TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         file = import_module(f"f2sl.cli.{_FILES.get(cmd_name, cmd_name)}")
+        epilog = getattr(file, f"{cmd_name.upper()}_EXAMPLES", None) or file.EXAMPLES
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        add = alone.command(
-            cmd_name, cls=GroupedCommand, epilog=getattr(file, f"{cmd_name.upper()}_EXAMPLES", None) or file.EXAMPLES, short_help=COMMANDS[cmd_name]
-        )
+        add = alone.command(cmd_name, cls=GroupedCommand, epilog=epilog, short_help=COMMANDS[cmd_name])
         add(getattr(file, cmd_name))
         return typer.main.get_command(alone)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -97,6 +96,6 @@ def _real_target(path: str | os.PathLike[str]) -> Path:
 
 def _open_beside(target: Path) -> tuple[Path, int]:
     """Create a new, empty file in the folder of `target`, with the usual permissions."""
-    temporary = target.parent / f".f2sl-{secrets.token_hex(8)}.tmp"
+    temporary = target.parent / f".f2sl-{os.urandom(8).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return temporary, os.open(temporary, flags, 0o666)

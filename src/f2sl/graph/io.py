@@ -27,21 +27,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from f2sl._extensions import load_extensions
 from f2sl.errors import FileError, GraphError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
-from f2sl.graph.formats import (
-    csv_file,
-    dagitty_file,
-    dot_file,
-    gml_file,
-    graphml_file,
-    json_file,
-    modelstring_file,
-)
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.pdag import PDAG
 
@@ -51,19 +43,21 @@ class Format(NamedTuple):
 
     write: Callable[[PDAG], Iterator[str]]
     read: Callable[[bytes], PDAG]
-    dags_only: bool = False
 
 
-FORMATS = {
-    ".json": Format(json_file.write, json_file.read),
-    ".csv": Format(csv_file.write, csv_file.read),
-    ".dot": Format(dot_file.write, dot_file.read),
-    ".gv": Format(dot_file.write, dot_file.read),
-    ".graphml": Format(graphml_file.write, graphml_file.read),
-    ".gml": Format(gml_file.write, gml_file.read),
-    ".dagitty": Format(dagitty_file.write, dagitty_file.read),
-    ".modelstring": Format(modelstring_file.write, modelstring_file.read, dags_only=True),
+FORMATS: dict[str, Format | str] = {
+    ".json": "json_file",
+    ".csv": "csv_file",
+    ".dot": "dot_file",
+    ".gv": "dot_file",
+    ".graphml": "graphml_file",
+    ".gml": "gml_file",
+    ".dagitty": "dagitty_file",
+    ".modelstring": "modelstring_file",
 }
+"""The formats by suffix; those of the package by the module that is imported when one is needed."""
+_DAGS_ONLY = ("modelstring_file",)
+"""Formats that have no undirected edges."""
 
 
 def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
@@ -168,9 +162,9 @@ def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> No
         If the suffix is not known, or is that of a format without undirected edges that may be needed; if
         the path is a folder, or its folder does not exist or cannot be written to.
     """
-    form = _format_of(path)
-    if undirected and form.dags_only:
-        others = ", ".join(suffix for suffix, other in FORMATS.items() if not other.dags_only)
+    _format_of(path)
+    if undirected and FORMATS[Path(path).suffix.lower()] in _DAGS_ONLY:
+        others = ", ".join(suffix for suffix, form in FORMATS.items() if form not in _DAGS_ONLY)
         raise FileError(f"{path}: {Path(path).suffix} holds DAGs, and this graph may be none; use {others}")
     check_can_write(path)
 
@@ -180,4 +174,8 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
     if not is_known(path):
         shown = f"the suffix {suffix!r} is not known" if suffix else "it has no suffix"
         raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}")
-    return FORMATS[suffix]
+    known = FORMATS[suffix]
+    if isinstance(known, Format):
+        return known
+    module = import_module(f"f2sl.graph.formats.{known}")
+    return Format(module.write, module.read)

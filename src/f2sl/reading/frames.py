@@ -153,7 +153,7 @@ class _Frame(Source):
         self.names = chosen_names(names, len(schema)) or column_names(schema)
 
     def column(self, i: int) -> RawColumn:
-        if self._pandas is not None and isinstance(self._types[i], _CATEGORIES):
+        if self._pandas is not None and _has_categories(self._types[i]):
             return _categories(self._pandas[self._labels[i]])  # several times as fast as through Narwhals
         return series_column(self._frame.get_column(self._labels[i]))
 
@@ -271,7 +271,7 @@ def series_column(series: nw.Series[Any]) -> RawColumn:
     from f2sl.reading.arrow import arrow_column
 
     dtype = series.dtype
-    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+    if _has_categories(dtype):
         if series.implementation.is_pandas_like():
             return _categories(series.to_native())
         if series.implementation.is_polars() and isinstance(dtype, nw.Categorical):
@@ -285,6 +285,12 @@ def series_column(series: nw.Series[Any]) -> RawColumn:
             raise Refused("type", str(dtype)) from None
         return numpy_column(values)
     return arrow_column(array)
+
+
+def _has_categories(dtype: Any) -> bool:
+    import narwhals as nw
+
+    return isinstance(dtype, (nw.Categorical, nw.Enum))
 
 
 def _categories(series: Any) -> RawColumn:

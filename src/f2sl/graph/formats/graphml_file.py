@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from f2sl.graph.formats.common import Draft, FormatError, arrows, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
@@ -45,6 +44,8 @@ def write(graph: PDAG) -> Iterator[str]:
     </graphml>
     <BLANKLINE>
     """
+    from xml.sax.saxutils import quoteattr  # here: it loads the whole of urllib
+
     quoted = {name: quoteattr(as_id(name), _WHITE) for name in graph.nodes}
     yield _HEAD
     yield f'<data key="f2sl_kind">{type(graph).__name__}</data>\n'
