@@ -1,16 +1,16 @@
 """Places for the nodes of a graph in a picture: layers, order, and ways around (Sugiyama's method).
 
 An edge that spans several layers gets a *bend* in each layer between its ends. A bend takes part in the
-ordering like a narrow node, which keeps the edge clear of the nodes there; places along the layers are those
-for which edges, and most of all the bends of one edge, are off the vertical as little as can be. Each connected
-part is laid out by itself; the parts are put side by side, and nodes without edges in rows below.
+ordering like a narrow node, which keeps the edge clear of the nodes there. Places along the layers are those
+for which edges, and most of all their parts between bends, are off the vertical as little as can be. Each
+connected part is laid out by itself; the parts are put side by side, and nodes without edges in rows below.
 
 All choices go by the order of the names: the same graph has the same picture every time.
 
 References
 ----------
-E. R. Gansner, E. Koutsofios, S. C. North, K.-P. Vo. A technique for drawing directed graphs. IEEE Transactions
-on Software Engineering 19, 1993.
+E. R. Gansner, E. Koutsofios, S. C. North, K.-P. Vo. A technique for drawing directed graphs. IEEE
+Transactions on Software Engineering 19, 1993.
 
 K. Sugiyama, S. Tagawa, M. Toda. Methods for visual understanding of hierarchical system structures. IEEE
 Transactions on Systems, Man, and Cybernetics 11, 1981.
@@ -263,9 +263,9 @@ class _Part:
     def _straightest(self) -> dict[int, float]:
         """Return the x for which edges run as straight as the widths of the layers allow.
 
-        The sum over all pieces of edges between neighbouring layers of how far each is off the vertical, times
-        its weight, is least: a linear programme (Gansner and others 1993). Its variables are x of the items,
-        then how far each piece is off; its rows say that the latter is at least x of one end less x of the
+        Edges are cut into pieces between neighbouring layers. The weighted sum of how far each piece is off
+        the vertical is least: a linear programme (Gansner and others 1993). Its variables are x of the items,
+        then how far each piece is off. Its rows say that the latter is at least x of one end less x of the
         other, both ways round, and that neighbours in a layer are far enough apart.
         """
         from scipy.optimize import linprog
