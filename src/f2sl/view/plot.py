@@ -387,6 +387,8 @@ def _families(labels: Iterable[str]) -> list[str]:
     for entry in sorted(font_manager.fontManager.ttflist, key=lambda entry: (entry.name, entry.fname)):
         if not lacking:
             break
+        if entry.name.startswith("Last Resort"):  # comes with Matplotlib; has a placeholder for every letter
+            continue
         found = set(font_manager.get_font(entry.fname).get_charmap()) & lacking
         if found:
             families.append(entry.name)
