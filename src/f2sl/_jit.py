@@ -48,11 +48,12 @@ def _register_without_scipy() -> None:
     imports_scipy = getattr(linalg, "ensure_blas", None)
     if imports_scipy is None or "numba.np.arraymath" in sys.modules:  # another way in, or too late
         return
-    linalg.ensure_blas = lambda: None
+    vars(linalg)["ensure_blas"] = lambda: None
     try:
         cpu_target.target_context.refresh()
     finally:
-        linalg.ensure_blas = sys.modules["numba.np.arraymath"].ensure_blas = imports_scipy
+        for module in (linalg, sys.modules["numba.np.arraymath"]):
+            vars(module)["ensure_blas"] = imports_scipy
 
 
 if not getattr(config, "DISABLE_JIT", 0):

@@ -227,7 +227,7 @@ class Knowledge:
         bound, problems = self._bound(names)
         _refuse(problems)
         kept = {v for v, name in enumerate(names) if name in set(some)}
-        pairs = {
+        said: dict[str, Any] = {
             what: [(names[u], names[v]) for u, v in arcs if {u, v} <= kept]
             for what, arcs in (
                 ("required", bound.required),
@@ -238,11 +238,9 @@ class Knowledge:
         tiers = [
             [names[v] for v in kept if bound.tier_of.get(v) == tier] for tier in range(len(bound.within))
         ]
-        ends = {
-            what: [names[v] for v in kept & which]
-            for what, which in (("roots", bound.roots), ("leaves", bound.leaves))
-        }
-        return Knowledge(**pairs, tiers=tiers, within_tiers=self.within_tiers, **ends)
+        for what, which in (("roots", bound.roots), ("leaves", bound.leaves)):
+            said[what] = [names[v] for v in kept & which]
+        return Knowledge(tiers=tiers, within_tiers=self.within_tiers, **said)
 
     def check(self, graph: PDAG) -> list[str]:
         """List all that a graph has, or lacks, against this knowledge.
