@@ -40,8 +40,8 @@ browser:
 		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
 
 test: lint browser
-	$(BIN)/python -m pytest -q -n auto
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto -m kernels tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m kernels tests
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py

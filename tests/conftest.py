@@ -1,8 +1,14 @@
 """Settings of the two ways that the tests are run: compiled, and with kernels as plain Python."""
 
+import os
+
 from hypothesis import settings
 from numba import config
 
 # Kernels are compiled during some example; how long that takes says nothing about the example.
-settings.register_profile("f2sl", deadline=None, max_examples=15 if config.DISABLE_JIT else 60)
+# F2SL_EXAMPLES=500 looks longer for an example that fails.
+EXAMPLES = int(os.environ.get("F2SL_EXAMPLES", "30"))
+settings.register_profile(
+    "f2sl", deadline=None, max_examples=max(1, EXAMPLES // 2) if config.DISABLE_JIT else EXAMPLES
+)
 settings.load_profile("f2sl")
