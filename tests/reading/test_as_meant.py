@@ -53,7 +53,8 @@ class TestNames:
         path = text(tmp_path, ",a,\n" + "x,1,0\ny,2,1\n" * 10)
         table = open_table(path, engine=engine)
         assert table.names == ("column 1", "a", "column 3")
-        assert table.notes == ("column 'column 1': no name",)
+        assert table.notes[0] == "column 'column 1': no name"
+        assert table.notes[1].startswith("column 'column 3': no name; if a later line")
 
     @engines
     def test_blanks_around_names(self, tmp_path, engine):
@@ -297,6 +298,13 @@ class TestDates:
         assert open_table({"a": [label, "1/2/2020"], "b": [0, 1]}).kinds[0] == "states"
 
 
+def test_names_on_a_later_line_are_noticed(tmp_path):
+    lines = ["Survey;;", "age;sex;job", *(f"{20 + n};{'mf'[n % 2]};{'abc'[n % 3]}" for n in range(30))]
+    notes = open_table(text(tmp_path, "\n".join(lines))).notes
+    told = "columns 'column 2', 'column 3': no name; if a later line of the file has the names, remove"
+    assert any(note.startswith(told) for note in notes), notes
+
+
 class TestAliases:
     def test_they_are_named(self):
         model = f2sl.F2SLc().fit(TITANIC)
@@ -506,3 +514,5 @@ class TestCheck:
             ("c", "", "", "left out"),
         ]
         assert "one column only" in f2sl.check(path, drop=["a", "c"]).problems[0]
+        # A column that is refused may come back.
+        assert len(f2sl.check({"x": [1.5, 2.5], "y": [0.5, np.inf]}).problems) == 1

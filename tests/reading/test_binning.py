@@ -157,7 +157,7 @@ def test_bins_for_labels_are_refused():
 
 
 def test_unknown_binning():
-    with pytest.raises(OptionError, match="unknown binning 'quantiles'; did you mean 'quantile'"):
+    with pytest.raises(OptionError, match="binning: unknown way to cut 'quantiles'; did you mean 'quantile'"):
         as_table({"a": [0.5, 1.5]}, bins=2, binning="quantiles")
 
 

@@ -106,7 +106,7 @@ def test_nothing_left_after_dropping():
     ("options", "told"),
     [
         ({"header": "no"}, "header must be True or False, not 'no'"),
-        ({"binning": ["width"]}, "unknown binning ['width']; did you mean 'width'? Known: quantile, width"),
+        ({"binning": ["width"]}, "binning: unknown way to cut ['width']; did you mean 'width'?"),
         (
             {"bins": 1, "header": 0},
             'header must be True or False, not 0; bins takes a whole number of at least 2, or "auto", got 1',

@@ -383,7 +383,9 @@ def in_terms_of_flags() -> Iterator[None]:
     except OptionError as error:
         # What is known may come from any of several flags.
         told = re.sub(r"(^|; )knowledge: ", r"\1what is known about edges: ", str(error))
-        told = re.sub(r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=)", lambda word: FLAGS.get(word[0], word[0]), told)
+        told = re.sub(
+            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=\{)", lambda first: FLAGS.get(first[0], first[0]), told
+        )
         told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
         raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
     except (DataError, FileError) as error:

@@ -193,9 +193,8 @@ class Learned:
         n_numbers = int((self.table.cardinalities == 0).sum())
         if n_numbers:
             each = f"{least} to {most}" if least < most else f"{least}"
-            return (
-                f": {self.table.n_variables - n_numbers:,} of states ({each} each), {n_numbers:,} of numbers"
-            )
+            n_states = self.graph.n_nodes - n_numbers  # with those merged, which the table does not have
+            return f": {n_states:,} of states ({each} each), {n_numbers:,} of numbers"
         return f" of {least} to {most} states each" if least < most else f" of {count(least, 'state')} each"
 
     def _edge_counts(self) -> dict[str, int]:

@@ -24,9 +24,13 @@ LEAST_SPREAD, MOST_SPREAD = 1e-100, 1e100
 
 REASONS = {
     "missing": (
-        'missing values; make them a state with missing="state", or drop their rows with missing="drop"'
+        'missing values; use the values that there are with missing="available", make them a state with '
+        'missing="state", or drop their rows with missing="drop"'
     ),
-    "missing numbers": 'missing values; drop their rows with missing="drop"',
+    "missing numbers": (
+        "missing values, which are no state among numbers; use the values that there are with "
+        'missing="available", or drop their rows with missing="drop"'
+    ),
     "empty": "no values at all; leave out with {drop}",
     "infinite": "infinite values cannot be used; replace them, or leave out with {drop}",
     "labels": "labels cannot be read as numbers; leave out with {drop}",

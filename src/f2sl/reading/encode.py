@@ -47,7 +47,7 @@ from f2sl.reading.kinds import (
 from f2sl.reading.values import RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, ReadAs, code_type
-from f2sl.table.names import NAMELESS, chosen_names, listing
+from f2sl.table.names import chosen_names, is_nameless, listing
 from f2sl.table.notes import told_constant
 
 AVAILABLE = "available"
@@ -266,7 +266,7 @@ class Encoder:
             problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
         elif not self.problems.told() or n_rows < 1 + numeric:
             problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
-        if self.reading.tell:
+        if self.reading.tell and REFUSED not in self.kinds:
             problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
         if problem:
             self.problems.say(problem)
@@ -321,7 +321,7 @@ class Encoder:
                     not few(len(values), self.n_kept)
                     or names[i] in self._bins
                     or self._asked.get(names[i], STATES) == NUMBER
-                ) or (i == 0 and names[0] in NAMELESS):
+                ) or (i == 0 and is_nameless(names[0], 0)):
                     left.append(i)
                 elif boolean:
                     self.states[i] = tuple(values.astype(np.bool_).tolist())
@@ -380,12 +380,12 @@ class Encoder:
                     self._cut.add(i)
                     self._action[i] = made, why
                     self._remarks[made].append(name)
-            self._remark_on(name, kind, k is not None, column)
+            self._remark_on(i, name, kind, k is not None, column)
             if alike := alike_but_for_case(self.states[i]):
                 told = f"labels that differ only in case or in white space: {listing(alike)}"
                 self._remarks[told].append(name)
         except Refused as refused:
-            if i == 0 and name in NAMELESS and refused.reason == "many":
+            if i == 0 and is_nameless(name, 0) and refused.reason == "many":
                 self._leave_out(i, "no name, and very many values")
                 return
             cut_time = refused.reason == "time" and name in self._bins
@@ -416,7 +416,7 @@ class Encoder:
             values = column.present.values
             if name not in self._bins and np.isfinite(values[0]) and (values == values[0]).all():
                 return "the same number in every row"
-        if i == 0 and self.source.names[0] in NAMELESS and column.missing is None and column.form != "reals":
+        if i == 0 and is_nameless(name, 0) and column.missing is None and column.form != "reals":
             values, _ = column.counted()
             dense = column.form == "integers" and values[0] in (0, 1)
             dense = dense and (column.only_ends or len(values) == int(values[-1]) - int(values[0]) + 1)
@@ -519,11 +519,12 @@ class Encoder:
             states, codes = np.unique(values, return_inverse=True)
         return codes, tuple(states.tolist())
 
-    def _remark_on(self, name: str, kind: str, is_cut: bool, column: RawColumn) -> None:
+    def _remark_on(self, i: int, name: str, kind: str, is_cut: bool, column: RawColumn) -> None:
         """Keep what a user should know about a column."""
         remarks = self._remarks
-        if name in NAMELESS:
-            remarks["no name"].append(name)
+        if is_nameless(name, i):
+            later = "; if a later line of the file has the names, remove the lines before it" * (i > 0)
+            remarks[f"no name{later}"].append(name)
         if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
             integers = "integers with many values, " * (column.form == "integers")
             if integers and few(len(column.counted()[0]), self.n_kept) and not column.only_ends:

@@ -94,7 +94,7 @@ def check_kinds(kinds: Any) -> None:
     for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
         known = KINDS if isinstance(kinds, Mapping) else (AUTO, *KINDS)
         if not isinstance(kind, str) or kind not in known:
-            raise OptionError(unknown_name("kind of column, kinds =", kind, known))
+            raise OptionError(f"kinds: {unknown_name('kind of column', kind, known)}")
 
 
 def like_identifier(name: str, column: RawColumn, n_rows: int) -> str | None:

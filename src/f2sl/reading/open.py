@@ -226,7 +226,7 @@ def _opened(
         lambda: _several("drop", drop),
         lambda: _check_engine(engine, scheduler, data, on_dask),
         lambda: check_kinds(kinds),
-        lambda: _check_known("binning", binning, BINNINGS),
+        lambda: _check_known("binning", "way to cut", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
         lambda: choice("aliases", aliases, ("auto", "keep", "merge")),
     )
@@ -369,13 +369,13 @@ def _all_of(*checks: Callable[[], Any]) -> list[Any]:
     return found
 
 
-def _check_known(option: str, value: Any, known: Iterable[str]) -> None:
+def _check_known(option: str, what: str, value: Any, known: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in known:
-        raise OptionError(unknown_name(option, value, known))
+        raise OptionError(f"{option}: {unknown_name(what, value, known)}")
 
 
 def _check_missing(missing: Any, kinds: Any) -> None:
-    _check_known("way to treat missing values, missing =", missing, MISSING)
+    _check_known("missing", "way to treat missing values", missing, MISSING)
     if missing == "state" and kinds == NUMBER:
         raise OptionError(
             'missing="state" makes missing values a state, but numbers have no states; use missing="drop"'

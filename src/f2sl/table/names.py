@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from f2sl.errors import DataError, OptionError
 
-NAMELESS = frozenset({"column 1", "Unnamed: 0"})
-"""What a first column is called that has no name, here and by pandas: mostly it is the index of a frame."""
+
+def is_nameless(name: str, i: int) -> bool:
+    """Tell whether column `i` has no name of its own but the one that it gets here, or from pandas."""
+    return name in (f"column {i + 1}", f"Unnamed: {i}")
 
 
 def generated_names(n: int) -> tuple[str, ...]:
@@ -44,7 +46,7 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
     >>> column_names(["a", "b", "a"])
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column names must differ from each other: 'a' occurs 2 times
+    f2sl.errors.DataError: column names must differ from each other: 'a' occurs 2 times; rename them
     """
     originals = list(given)
     names = tuple(str(label).strip() or f"column {i}" for i, label in enumerate(originals, 1))
@@ -58,7 +60,7 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
     why = " (names that are not strings are converted with str())" if converted else ""
     if all(name.replace(".", "", 1).isdigit() for name in repeated):
         why += "; if the first line of the file is data, use header=False"
-    raise DataError(f"column names must differ from each other: {shown}{why}")
+    raise DataError(f"column names must differ from each other: {shown}{why or '; rename them'}")
 
 
 def chosen_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
