@@ -23,8 +23,10 @@ def dirichlet_scores(
     group_start: Array,
     first_group: Array,
     n_groups: Array,
-    cell_priors: Array,
-    group_priors: Array,
+    priors: Array,
+    cell_prior: Array,
+    group_prior: Array,
+    memory: Array,
     unit: float,
     scores: Array,
 ) -> None:
@@ -34,12 +36,18 @@ def dirichlet_scores(
     of the parents; configurations and states that do not occur contribute nothing, so tables
     may leave them out.
 
-    cell_priors, group_priors : (n_tables,) float64, prior counts of a cell and of a group; scores :
-    (n_tables,) float64, output in nats.
+    Parameters
+    ----------
+    priors : (n_priors,) float64
+        Distinct prior counts, of cells and of groups.
+    cell_prior, group_prior : (n_tables,) int64
+        Which of them is that of each table's cells, and of its groups.
+    memory : (n_priors, counts kept) int64
+        Terms of small counts for each prior, all `UNKNOWN` at first: see `_term`.
+    scores : (n_tables,) float64
+        Output, in nats.
     """
     for t in range(len(n_groups)):
-        cell_prior, group_prior = cell_priors[t], group_priors[t]
-        cell_base, group_base = math.lgamma(cell_prior), math.lgamma(group_prior)
         total = 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
             group = 0
@@ -47,10 +55,25 @@ def dirichlet_scores(
                 n = counts[c]
                 if n > 0:
                     group += n
-                    total += int(np.rint((math.lgamma(cell_prior + n) - cell_base) / unit))
+                    total += _term(n, cell_prior[t], priors, memory, unit)
             if group > 0:
-                total += int(np.rint((group_base - math.lgamma(group_prior + group)) / unit))
+                total -= _term(group, group_prior[t], priors, memory, unit)
         scores[t] = total * unit
+
+
+@kernel
+def _term(n: int, which: int, priors: Array, memory: Array, unit: float) -> int:
+    """Return log Gamma(n + prior) - log Gamma(prior) in fixed point.
+
+    Small counts are remembered: there are many cells, but few different counts, and lgamma is the slow part.
+    """
+    if n < memory.shape[1] and memory[which, n] != UNKNOWN:
+        return int(memory[which, n])
+    prior = priors[which]
+    term = int(np.rint((math.lgamma(prior + n) - math.lgamma(prior)) / unit))
+    if n < memory.shape[1]:
+        memory[which, n] = term
+    return term
 
 
 @kernel
@@ -69,35 +92,24 @@ def set_sums(
 
     Parameters
     ----------
-    priors : (n_tables,) float64
-        Prior count of a cell of each table.
+    priors : (n_priors,) float64
+        Distinct prior counts of a cell.
     memory : (n_priors, counts kept) int64
-        Terms of small counts for each distinct prior, all `UNKNOWN` at first: a table has many cells, but
-        few different counts, and lgamma is the slow part.
+        Terms of small counts for each distinct prior, all `UNKNOWN` at first: see `_term`.
     memory_of : (n_tables,) int64
-        Row of `memory` for each table; tables with the same prior share one.
+        Which prior is that of each table.
     sums : (n_tables, 2) float64
         Output: the sum in units, a whole number below 2^53, and the number of cells that are not empty.
     """
-    kept = memory.shape[1]
     for t in range(len(n_groups)):
-        prior, terms = priors[t], memory[memory_of[t]]
         first = group_start[first_group[t]]
         last = group_start[first_group[t] + n_groups[t]]
-        base = math.lgamma(prior)
         # Groups do not matter here: the cells of a table are contiguous. Empty cells contribute nothing.
-        terms[0] = 0
         total, occupied = 0, 0
         for c in range(first, last):
-            n = counts[c]
-            occupied += n > 0
-            if n < kept and terms[n] != UNKNOWN:
-                total += terms[n]
-                continue
-            term = int(np.rint((math.lgamma(prior + n) - base) / unit))
-            total += term
-            if n < kept:
-                terms[n] = term
+            if counts[c] > 0:
+                occupied += 1
+                total += _term(counts[c], memory_of[t], priors, memory, unit)
         sums[t, 0], sums[t, 1] = total, occupied
 
 

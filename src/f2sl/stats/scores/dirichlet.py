@@ -26,7 +26,7 @@ from f2sl.stats.scores.sets import Ceilings, SetFormula, slack_for, table_sizes,
 from f2sl.stats.scores.tables import TableScore, shapes
 from f2sl.storage.protocol import Tables
 
-COUNTS_REMEMBERED = 128
+COUNTS_REMEMBERED = 1024
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
 
 
@@ -76,13 +76,16 @@ def dirichlet_scores(tables: Tables, cell_priors: Floats, group_priors: Floats) 
     scores = np.empty(len(tables.queries))
     # No sum exceeds N (log N + 60): |log Gamma| of a prior down to 1e-26 is below 60.
     unit = 2.0 ** (math.ceil(math.log2(tables.n_rows * (math.log(tables.n_rows + 1.0) + 60.0))) - 61)
+    priors, which = np.unique(np.concatenate([cell_priors, group_priors]), return_inverse=True)
     _kernels.dirichlet_scores(
         tables.counts,
         tables.group_start,
         tables.first_group,
         tables.n_groups,
-        cell_priors,
-        group_priors,
+        priors,
+        which[: len(scores)],
+        which[len(scores) :],
+        np.full((len(priors), min(tables.n_rows + 1, COUNTS_REMEMBERED)), UNKNOWN),
         unit,
         scores,
     )
@@ -115,8 +118,8 @@ class BDeuOfSets(SetFormula):
             tables.group_start,
             tables.first_group,
             tables.n_groups,
-            self.equivalent_sample_size / sizes,
-            np.full((len(different), COUNTS_REMEMBERED), UNKNOWN),
+            self.equivalent_sample_size / different,
+            np.full((len(different), min(tables.n_rows + 1, COUNTS_REMEMBERED)), UNKNOWN),
             which,
             self.unit,
             sums,
