@@ -34,10 +34,10 @@ lint: $(VENV)/.test-installed
 	$(BIN)/mypy
 	$(BIN)/python tools/check_imports.py
 
-# A browser for the tests of pages. Without one, and without the right to install one, these are skipped.
+# A browser for the tests of pages, and Graphviz. Without them, and without the right to install them, tests are skipped.
 browser:
-	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq \
-		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
+	@{ command -v chromium && command -v dot; } >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium graphviz; } >/dev/null 2>&1 || true
 
 test: lint browser
 	$(BIN)/python -m pytest -q -n auto --dist worksteal

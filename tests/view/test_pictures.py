@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import f2sl
 from f2sl.errors import FileError, GraphError, OptionError
 from f2sl.network import random_network
-from f2sl.view.drawing import HEIGHT, drawing, edges_of, label
-from f2sl.view.layers import GAP, lay_out
+from f2sl.view.drawing import Edge, drawing, edges_of, label
+from f2sl.view.layers import GAP, HEIGHT, lay_out
 from f2sl.view.plot import _families
+from marks import posix_only
 
 GRAPH = f2sl.PDAG(
     ["a", "b", "c", "d", "alone"],
@@ -110,6 +113,65 @@ def test_wide_layers_are_split():
     assert layout.width < 80 * 100
     assert len({y for _, y in layout.places.values()}) > 3
     assert all(layout.places[child][1] > layout.places["root"][1] for child in children)
+
+
+PLAIN = """graph 1 4 3
+node 0 1 0.5 1 0.4 a solid box black lightgrey
+node 2 3 2.5 1 0.4 c solid box black lightgrey
+node 1 2 1.5 1 0.4 b solid box black lightgrey
+edge 0 1 4 1 0.7 1.2 0.9 1.8 1.1 2 1.3 solid black
+edge 1 2 4 2 1.7 2.2 1.9 2.8 2.1 3 2.3 solid black
+edge 0 2 7 1.1 0.7 3 0.8 3 1 3 1.5 3 1.6 3 1.7 3 2.3 solid black
+stop
+"""
+
+
+def stand_in(folder, body):
+    """Write a program that takes the place of Graphviz's."""
+    program = folder / "dot"
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+@posix_only
+def test_places_and_curves_are_those_of_dot(tmp_path):
+    arcs = [("a", "b"), ("b", "c"), ("a", "c")]
+    (tmp_path / "answer").write_text(PLAIN)
+    dot = stand_in(tmp_path, f"cat > {tmp_path}/asked; cat {tmp_path}/answer")
+    layout = lay_out(dict.fromkeys("abc", 72.0), arcs, dot)
+    assert layout.places == {"a": (72.0, 0.0), "b": (144.0, 78.0), "c": (216.0, 156.0)}
+    assert (layout.width, layout.bends) == (4 * 72.0, {})
+    expected = [(72, 0.7 * 72 - 15), (86.4, 0.9 * 72 - 15), (129.6, 1.1 * 72 - 15), (144, 1.3 * 72 - 15)]
+    np.testing.assert_allclose(layout.curves["a", "b"], expected)
+    asked = (tmp_path / "asked").read_text()
+    assert "{rank=same; 1 [width=1.0000];}" in asked
+    assert "0 -> 2;" in asked
+    drawn = drawing(f2sl.PDAG([*"abc"], arcs[:2], arcs[2:]), dot=dot)
+    assert drawn.curve(Edge("c", "b", True)) == layout.curves["b", "c"][::-1]
+
+
+@posix_only
+@pytest.mark.parametrize("body", ["exit 1", "echo nonsense", "echo node x", "exec sleep 60"])
+def test_without_an_answer_of_dot_the_places_are_ours(tmp_path, monkeypatch, body):
+    monkeypatch.setattr("f2sl.view.graphviz.SECONDS", 0.2)
+    arcs = [("a", "b"), ("b", "c"), ("a", "c")]
+    widths = dict.fromkeys("abc", 72.0)
+    assert lay_out(widths, arcs, stand_in(tmp_path, body)) == lay_out(widths, arcs)
+    assert lay_out(widths, arcs, str(tmp_path / "gone")) == lay_out(widths, arcs)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_dot_lays_out_a_network():
+    graph = f2sl.load_network("alarm").graph
+    drawn = drawing(graph, dot=shutil.which("dot"))
+    assert len(drawn.layout.curves) == graph.n_edges
+    for edge in drawn.edges:
+        for name, (x, y) in zip((edge.a, edge.b), (drawn.curve(edge)[0], drawn.curve(edge)[-1]), strict=True):
+            centre = drawn.layout.places[name]
+            assert abs(x - centre[0]) <= drawn.widths[name] / 2 + 1
+            assert abs(y - centre[1]) <= HEIGHT / 2 + 1
+    assert len(re.findall(r'd="M[^"]*C', f2sl.plot(graph).svg())) == graph.n_edges
 
 
 def test_the_order_of_nodes_and_edges_changes_nothing():

@@ -14,14 +14,14 @@ With a graph to compare with, each edge has a *status*:
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from f2sl._options import whole
 from f2sl.errors import GraphError, OptionError, unknown_name
 from f2sl.graph import PDAG
-from f2sl.view.layers import Layout, lay_out
+from f2sl.view.layers import Layout, Point, lay_out
 
 STATUS_NAMES = {
     "agreed": "agreed",
@@ -33,8 +33,6 @@ STATUS_NAMES = {
 """Names of each status in legends."""
 LONGEST_LABEL = 26
 """Characters of a name that a picture shows; wide ones (Chinese, Japanese, Korean) count double."""
-HEIGHT = 30.0
-"""Height of a node's box."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +55,17 @@ class Drawing:
     layout: Layout
     widths: dict[str, float]
 
-    def way(self, edge: Edge) -> list[tuple[float, float]]:
+    def way(self, edge: Edge) -> list[Point]:
         """Return the bends of an edge, from its first end to its second."""
-        bends = self.layout.bends
-        return bends[edge.a, edge.b] if (edge.a, edge.b) in bends else bends.get((edge.b, edge.a), [])[::-1]
+        return _along(self.layout.bends, edge)
+
+    def curve(self, edge: Edge) -> list[Point]:
+        """Return the points of an edge's cubic curves, from its first end to its second, if it has any."""
+        return _along(self.layout.curves, edge)
+
+
+def _along(found: Mapping[tuple[str, str], list[Point]], edge: Edge) -> list[Point]:
+    return found[edge.a, edge.b] if (edge.a, edge.b) in found else found.get((edge.b, edge.a), [])[::-1]
 
 
 def graph_of(what: Any) -> PDAG:
@@ -72,8 +77,10 @@ def graph_of(what: Any) -> PDAG:
     return what
 
 
-def drawing(graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None = None) -> Drawing:
-    """Lay out a graph, or the nodes of it that are in `keep`.
+def drawing(
+    graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None = None, dot: str | None = None
+) -> Drawing:
+    """Lay out a graph, or the nodes of it that are in `keep`; with the path of Graphviz's `dot`, by that.
 
     Examples
     --------
@@ -89,7 +96,7 @@ def drawing(graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None =
     place = {name: i for i, name in enumerate(graph.to_dag().topological_order())}
     arcs = [(e.a, e.b) if place[e.a] < place[e.b] else (e.b, e.a) for e in edges]
     widths = {name: 22.0 + width_of_text(label(name)) for name in nodes}
-    return Drawing(nodes, edges, lay_out(widths, arcs), widths)
+    return Drawing(nodes, edges, lay_out(widths, arcs, dot), widths)
 
 
 def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:

@@ -26,6 +26,8 @@ from math import inf
 
 import numpy as np
 
+from f2sl.view.graphviz import by_dot
+
 SWEEPS, PULLS = 24, 16
 WEIGHTS = (1.0, 2.0, 8.0)
 """Weight of a piece of an edge between nodes, between a node and a bend, and between bends."""
@@ -40,22 +42,31 @@ LAYER, TALLEST_LAYER = 78.0, 240.0
 ASPECT = 2.0
 """Width of a picture in heights, as far as the distance between layers can give it."""
 
+HEIGHT = 30.0
+"""Height of a node's box."""
+
 Point = tuple[float, float]
 Rows = list[list[int]]
 
 
 @dataclass
 class Layout:
-    """Places of the nodes' centres, and the bends of long edges from the upper end to the lower."""
+    """Places of the nodes' centres, and the bends of long edges from the upper end to the lower.
+
+    Edges laid out by ``dot`` have a curve instead: a start, and three points for each cubic curve.
+    """
 
     places: dict[str, Point] = field(default_factory=dict)
     bends: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
+    curves: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
     width: float = 0.0
     height: float = 0.0
 
 
-def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> Layout:
+def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: str | None = None) -> Layout:
     """Lay out nodes of given widths: edges point down. They must be acyclic.
+
+    With the path of Graphviz's `dot`, that finds the places within layers of large parts.
 
     Examples
     --------
@@ -69,9 +80,13 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]]) -> La
     parts, alone = _parts(len(names), arcs)
     sides = [_Part(part, arcs, [widths[name] for name in names]) for part in parts]
     gap = _layer_gap(sides)
+    for part in sides if dot else ():
+        part.use_dot(str(dot), gap)
     boxes = [(part.width, gap * (len(part.rows) - 1)) for part in sides]
     layout = Layout()
     for part, (left, top) in zip(sides, _packed(boxes, layout), strict=True):
+        for (a, b), curve in part.curves.items():
+            layout.curves[names[a], names[b]] = [(left + x, top + y) for x, y in curve]
         for item, x in part.x.items():
             place = (left + x, top + gap * part.layer[item])
             if item < len(names):
@@ -150,7 +165,8 @@ class _Part:
     ) -> None:
         inside = set(nodes)
         own = [arc for arc in arcs if arc[0] in inside]
-        self._widths = widths
+        self._widths, self._arcs = widths, own
+        self.curves: dict[tuple[int, int], list[Point]] = {}
         self._chain(_layers(nodes, own), own)
         wide = (ASPECT * LAYER * sum([widths[node] + GAP for node in nodes])) ** 0.5
         narrowed = self._narrowed(max(wide, max([widths[node] for node in nodes])))
@@ -160,6 +176,15 @@ class _Part:
         left = min(x - self._width(item) / 2 for item, x in self.x.items())
         self.x = {item: x - left for item, x in self.x.items()}
         self.width = max(x + self._width(item) / 2 for item, x in self.x.items())
+
+    def use_dot(self, dot: str, gap: float) -> None:
+        """Replace x by what Graphviz finds, and bends by curves, if there are bends and it succeeds."""
+        if not self.bend_of:
+            return
+        nodes = [[item for item in row if item < len(self._widths)] for row in self.rows]
+        placed = by_dot(dot, nodes, self._arcs, self._widths, HEIGHT, gap, GAP)
+        if placed is not None:
+            self.x, self.curves, self.width = placed
 
     def _chain(self, layer: dict[int, int], arcs: Sequence[tuple[int, int]]) -> None:
         """Give long edges their bends, and order the layers."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import importlib.util
 import io
+import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from typing import Any
 from f2sl.errors import F2SLError, FileError, OptionError, unknown_name
 from f2sl.graph import PDAG, write_atomically
 from f2sl.view.drawing import (
-    HEIGHT,
     STATUS_NAMES,
     Drawing,
     Edge,
@@ -31,6 +31,7 @@ from f2sl.view.drawing import (
     label,
     width_of_text,
 )
+from f2sl.view.layers import HEIGHT, Point
 
 KINDS = (".svg", ".png", ".pdf")
 INK, SOFT, BOX, BORDER, ACCENT, TINT = "#20262d", "#5f6b76", "#ffffff", "#9fb3bf", "#1f5f7f", "#dcebf2"
@@ -48,9 +49,8 @@ MARGIN, CLEAR, RADIUS = 18.0, HEIGHT / 2 + 7, 18.0
 MOST_PIXELS = 6_000
 """The longer side of a PNG; larger pictures get fewer pixels for each name."""
 
-Point = tuple[float, float]
 Curve = list[tuple[Point, ...]]
-"""A start, then ends of straight lines, and pairs of a control point and the end of a bend."""
+"""A start, then ends of straight lines, and one or two control points with the end of a bend."""
 
 
 def plot(
@@ -125,7 +125,7 @@ def _chosen(graph: Any, truth: Any, centre: Any, depth: int, isolated: bool) -> 
     else:
         both = [graph] if truth is None else [graph, truth]
         keep = {name for name in graph.nodes if isolated or any(one.adjacent(name) for one in both)}
-    return drawing(graph, truth, keep), graph.n_nodes - len(keep)
+    return drawing(graph, truth, keep, shutil.which("dot")), graph.n_nodes - len(keep)
 
 
 def _highlighted(graph: PDAG, given: Iterable[str | tuple[str, str]]) -> tuple[set[str], set[frozenset[str]]]:
@@ -178,7 +178,8 @@ class Picture:
             colour, dashes = LOOKS[kind_of(edge)]
             width = 1.5 if edge.strength is None else 0.9 + 2.1 * abs(edge.strength) / strongest
             width += 2.0 * (frozenset((edge.a, edge.b)) in self.pairs)
-            points = self._way(edge)
+            cubic = [self._at(point) for point in self.drawing.curve(edge)]
+            points = cubic or self._way(edge)
             head: list[Point] = []
             if edge.directed:
                 (x0, y0), (x1, y1) = points[-2:]
@@ -187,7 +188,9 @@ class Picture:
                 x, y, side = x1 - ux * size, y1 - uy * size, 0.42 * size
                 head = [(x1, y1), (x - uy * side, y + ux * side), (x + uy * side, y - ux * side)]
                 points[-1] = (x1 - 0.8 * size * ux, y1 - 0.8 * size * uy)
-            yield _rounded(points), head, colour, dashes, width
+            pieces = zip(points[1::3], points[2::3], points[3::3], strict=True)
+            curve = [(points[0],), *pieces] if cubic else _rounded(points)
+            yield curve, head, colour, dashes, width
 
     def _way(self, edge: Edge) -> list[Point]:
         """Return the points of an edge: out of a box, through each layer vertically, into the other box."""
@@ -205,7 +208,10 @@ class Picture:
             for before, point, after in zip(points, points[1:-1], points[2:], strict=False)
             if not before[0] == point[0] == after[0]
         ]
-        return [(x + MARGIN, y + MARGIN + HEIGHT / 2) for x, y in [ends[0], *kept, ends[1]]]
+        return [self._at(point) for point in [ends[0], *kept, ends[1]]]
+
+    def _at(self, place: Point) -> Point:
+        return place[0] + MARGIN, place[1] + MARGIN + HEIGHT / 2
 
     def _port(self, name: str, other: float) -> float:
         x, reach = self.drawing.layout.places[name][0], 0.32 * self.drawing.widths[name]
@@ -214,8 +220,8 @@ class Picture:
     def _boxes(self) -> Iterator[tuple[str, float, float, float, bool]]:
         """Yield each node's name, the middle and the width of its box, and whether to set it off."""
         for name in self.drawing.nodes:
-            x, y = self.drawing.layout.places[name]
-            yield name, x + MARGIN, y + MARGIN + HEIGHT / 2, self.drawing.widths[name], name in self.names
+            x, y = self._at(self.drawing.layout.places[name])
+            yield name, x, y, self.drawing.widths[name], name in self.names
 
     def _legend(self) -> list[tuple[str, str, float]]:
         """Return kind, words and width of each entry below the picture."""
@@ -297,7 +303,7 @@ class Picture:
         def line(curve: Curve, colour: str, dashes: tuple[float, ...], thick: float) -> None:
             codes = [Way.MOVETO]
             for piece in curve[1:]:
-                codes += [Way.LINETO] if len(piece) == 1 else [Way.CURVE3] * 2
+                codes += [(Way.LINETO, Way.CURVE3, Way.CURVE4)[len(piece) - 1]] * len(piece)
             style: Any = (0, tuple(dash / thick for dash in dashes)) if dashes else "solid"
             way = Way([point for piece in curve for point in piece], codes)
             axes.add_patch(PathPatch(way, fc="none", ec=colour, lw=thick * pixel, ls=style, capstyle="butt"))
@@ -359,7 +365,7 @@ def _toward(corner: Point, other: Point) -> Point:
 def _svg_path(curve: Curve, colour: str, dashes: tuple[float, ...], thick: float) -> str:
     way = f"M{_at(curve[0][0])}"
     for piece in curve[1:]:
-        way += f"{'L' if len(piece) == 1 else 'Q'}{' '.join(map(_at, piece))}"
+        way += f"{'LQC'[len(piece) - 1]}{' '.join(map(_at, piece))}"
     dashed = f' stroke-dasharray="{" ".join(f"{dash:g}" for dash in dashes)}"' if dashes else ""
     return f'<path d="{way}" fill="none" stroke="{colour}" stroke-width="{thick:.2f}"{dashed}/>'
 
