@@ -4,7 +4,7 @@
 # make paper   the F2SL paper's experiments (on its data where F2SL_MMHC_DATA names them) to paper-results/: hours,
 #              and the same command goes on where it was
 # make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers): hours,
-#              and the same command goes on where it was; writes benchmarks/results/ and docs/performance.md
+#              and the same command goes on where it was; writes benchmarks/results/ and docs/evidence/performance.md
 # make lint    style, types and import directions alone
 
 PYTHON ?= python3

@@ -23,7 +23,7 @@ NAMED = re.compile(r"`(?:(\w+)` in `)?((?:\w+/)+(?:\w+\.(?:py|md|json|jsonl))?)`
 PLACES = (ROOT, ROOT / "src" / "f2sl")
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/contributing/architecture.md"])
 def test_files_and_folders_that_are_named_are_there(page):
     """And what is said to be in a file has its name in it."""
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_files_and_folders_that_are_named_are_there(page):
 
 
 def test_the_table_of_parts_names_all_parts():
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "contributing" / "architecture.md").read_text(encoding="utf-8")
     table = text[text.index("| part |") : text.index("What imports nothing heavy")]
     parts = {path.stem for path in (ROOT / "src" / "f2sl").iterdir() if not path.name.startswith("_")}
     parts -= {"errors", "py"}
