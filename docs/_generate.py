@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from _figures import draw
 from typer.main import get_command
 
 from f2sl.cli.program import app
@@ -21,6 +22,7 @@ def generate(folder: Path) -> None:
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             write_atomically(path, text)
+    draw(folder)
 
 
 def commands() -> str:
