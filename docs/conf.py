@@ -55,6 +55,7 @@ sphinx_gallery_conf = {
     "ignore_repr_types": "Picture",
     "reset_modules": (),
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "min_reported_time": 1e9,
     "abort_on_example_error": True,
