@@ -50,7 +50,7 @@ test: lint browser
 	$(MAKE) docs
 
 docs: $(VENV)/.docs-installed
-	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build/html
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py

@@ -1,5 +1,6 @@
 """Settings of the documentation site: Sphinx, the PyData theme, Markdown pages and a gallery of scripts."""
 
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -83,6 +84,16 @@ html_theme_options = {
 html_sidebars = {"start": [], "index": []}
 
 
-def setup(app: object) -> None:
+def show_options(app, what, name, obj, options, signature, returns):
+    """Show the options of a learner, which its class has in its signature, instead of ``**options``."""
+    if what != "class":
+        return None
+    found = inspect.signature(obj)
+    plain = [one.replace(annotation=one.empty) for one in found.parameters.values()]
+    return str(found.replace(parameters=plain, return_annotation=found.empty)), returns
+
+
+def setup(app):
     """Write the pages and figures that come from the program itself before anything is read."""
     generate(HERE / "_generated")
+    app.connect("autodoc-process-signature", show_options)

@@ -25,7 +25,7 @@ for part in range(5):
 with f2sl.open_table(folder, engine="stream", memory="16MB") as table:
     print(table)
     streamed = f2sl.F2SLc().fit(table)
-streamed.graph_
+f2sl.plot(streamed)
 
 # %%
 # The same table in memory gives the same graph.
