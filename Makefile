@@ -4,7 +4,8 @@
 # make paper   the F2SL paper's experiments (on its data where F2SL_MMHC_DATA names them) to paper-results/: hours,
 #              and the same command goes on where it was
 # make bench-peers   f2sl beside other libraries on the same data, in an environment of its own (.venv-peers): hours,
-#              and the same command goes on where it was; writes benchmarks/results/ and docs/performance.md
+#              and the same command goes on where it was; writes benchmarks/results/ and docs/evidence/performance.md
+# make docs    the documentation site, with its gallery, in docs/_build/html
 # make lint    style, types and import directions alone
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser bench bench-peers paper lint clean
+.PHONY: demo test docs browser bench bench-peers paper lint clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,6 +22,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.test-installed: $(VENV)/.installed
 	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot,deep,cluster]"
+	touch $@
+
+$(VENV)/.docs-installed: $(VENV)/.installed
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[docs]"
 	touch $@
 
 demo: $(VENV)/.installed
@@ -42,6 +47,10 @@ browser:
 test: lint browser
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m kernels tests
+	$(MAKE) docs
+
+docs: $(VENV)/.docs-installed
+	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build/html
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/speed.py
@@ -64,5 +73,5 @@ paper: $(VENV)/.test-installed
 	$(BIN)/f2sl reproduce --out paper-results
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist demo-output docs/_build docs/_generated docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,7 +5,7 @@
     python benchmarks/accuracy.py --again f2sl-h         # forget its results and run it again
     python benchmarks/accuracy.py --ablation             # what each part of F2SL-h is worth
     python benchmarks/accuracy.py --tuning f2sl-h "f2sl-h alpha=0.05"      # on networks of their own
-    python benchmarks/accuracy.py --report               # docs/accuracy.md and its chart
+    python benchmarks/accuracy.py --report               # docs/evidence/accuracy.md and its chart
 
 Columns are shuffled and variables renamed before every run. Learners run one at a time; a run that exceeds
 the limit is stopped and has no figures, and its learner is not run on more data of that network. Each result
@@ -32,7 +32,7 @@ from f2sl.experiments.harness.machine import total_memory
 from f2sl.network.bundled import bundled_sizes
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "accuracy.md"
 IMAGES = PAGE.parent / "images"
 
 
@@ -55,7 +55,7 @@ def arguments() -> argparse.Namespace:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--ablation", action="store_true", help="the parts of F2SL-h, one by one")
     what.add_argument("--tuning", nargs="+", metavar="CONFIGURATION", help="compare these, on other networks")
-    what.add_argument("--report", action="store_true", help="write docs/accuracy.md from what is there")
+    what.add_argument("--report", action="store_true", help="write the page from what is there")
     parser.add_argument("--networks", type=listed, help="only these, by commas")
     parser.add_argument("--rows", type=numbers)
     parser.add_argument("--sets", type=numbers)

@@ -3,7 +3,7 @@
     python benchmarks/confidence.py                      # goes on where it was; about 15 minutes on two cores
     python benchmarks/confidence.py --networks alarm,child --replicates 20 --results few.jsonl
     python benchmarks/confidence.py --speed              # replicates beside single fits
-    python benchmarks/confidence.py --report             # docs/confidence.md and its charts
+    python benchmarks/confidence.py --report             # docs/evidence/confidence.md and its charts
 
 The ten networks of the accuracy benchmark with 1,000 rows, columns shuffled and variables renamed. Beside the
 confidence of all replicates stands the strength of the edges in one fit to all rows. A link is right if the
@@ -39,7 +39,7 @@ ROWS, DATA_SET = 1000, 1
 BINS = np.linspace(0, 1, 11)
 RECALLS = np.linspace(0, 1, 101)
 RESULTS = Path(__file__).parent / "results" / "confidence.jsonl"
-PAGE = Path(__file__).parent.parent / "docs" / "confidence.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "confidence.md"
 
 
 class Key(NamedTuple):
@@ -268,7 +268,7 @@ def main() -> int:
     parser.add_argument("--methods", type=listed, default=list(METHODS))
     parser.add_argument("--replicates", type=int, default=100)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--report", action="store_true", help="write docs/confidence.md from what is stored")
+    parser.add_argument("--report", action="store_true", help="write the page from what is there")
     parser.add_argument("--speed", action="store_true", help="measure replicates beside single fits")
     options = parser.parse_args()
     warnings.simplefilter("ignore", F2SLWarning)

@@ -1,6 +1,6 @@
 """DAG-GNN on linear networks, whose graphs are known.
 
-    python benchmarks/dag_gnn.py                # the table of docs/gaussian.md; ten minutes
+    python benchmarks/dag_gnn.py                # the table of docs/evidence/gaussian.md; ten minutes
     python benchmarks/dag_gnn.py --epochs 30
 
 Five networks of 10 variables and 20 edges, coefficients of 0.5 to 2 of either sign, noise of variance 1,

@@ -1,6 +1,6 @@
 """Learners on Gaussian data: how right they are, and how fast F2SL-c is beside causal-learn's PC.
 
-    python benchmarks/gaussian.py                     # the tables of docs/gaussian.md; minutes
+    python benchmarks/gaussian.py                     # the tables of docs/evidence/gaussian.md; minutes
     python benchmarks/gaussian.py --tables speed      # needs causal-learn: .venv-peers has it
     python benchmarks/gaussian.py --learners f2sl-c,tc --networks 2
 

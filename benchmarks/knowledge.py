@@ -1,6 +1,6 @@
 """Measure what the order of time is worth: SHD with the true order of the variables cut into three tiers.
 
-    python benchmarks/knowledge.py                       # the tables of docs/knowledge.md
+    python benchmarks/knowledge.py                       # the table of docs/howto/knowledge.md
     python benchmarks/knowledge.py --networks alarm --sets 1
 
 Each network's variables, in the topological order of the true graph, are cut into three tiers of equal size.

@@ -1,7 +1,7 @@
 """Measure what missing values cost F2SL-h: four networks, 5, 10 and 20 % of the values gone, three remedies.
 
     python benchmarks/missing.py            # goes on where it was; some ten minutes in all
-    python benchmarks/missing.py --report   # docs/missing.md
+    python benchmarks/missing.py --report   # docs/evidence/missing.md
 
 Values go completely at random (MCAR), or depending on another variable (MAR): for half of the states of that
 variable, three times as often as for the others. What is measured is the structural Hamming distance between
@@ -24,7 +24,7 @@ from f2sl.experiments.harness.machine import total_memory
 from f2sl.experiments.harness.schedule import Place
 
 RESULTS = Path(__file__).parent / "results" / "missing.jsonl"
-PAGE = Path(__file__).parent.parent / "docs" / "missing.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "missing.md"
 
 NETWORKS = "alarm", "child", "insurance", "hailfinder"
 SHARES = 5, 10, 20
@@ -130,7 +130,7 @@ TIMES = (
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--report", action="store_true", help="write docs/missing.md from what is there")
+    parser.add_argument("--report", action="store_true", help="write the page from what is there")
     if parser.parse_args().report:
         PAGE.write_text(report(Lines(RESULTS, Key).results), encoding="utf-8")
         return 0

@@ -2,7 +2,7 @@
 
     python benchmarks/mixed.py                           # goes on where it was; hours in all
     python benchmarks/mixed.py --networks random-20-50,alarm --rows 500 --sets 1,2
-    python benchmarks/mixed.py --report                  # the table of docs/mixed.md, on the terminal
+    python benchmarks/mixed.py --report                  # print the table of docs/evidence/mixed.md
 
 F2SL-h learns from the tables as they are, and with all numbers cut into 3, 5 or 8 intervals; PyBNesian
 climbs over conditional linear Gaussian networks (needs the extra "peers"; left out without it).

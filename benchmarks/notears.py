@@ -1,6 +1,6 @@
 """NOTEARS on linear networks: how right it is, and beside gcastle's, the same networks in one run.
 
-    python benchmarks/notears.py                     # the tables of docs/gaussian.md; .venv-peers has gcastle
+    python benchmarks/notears.py                     #  docs/evidence/gaussian.md, in .venv-peers
     python benchmarks/notears.py --tables accuracy --networks 3
 
 Unit noises, coefficients of 0.5 to 2 of either sign, 1,000 rows. Edges are drawn at random from all pairs,

@@ -7,7 +7,7 @@ Learners of parents and children against table 6, learners of whole structures (
 to 4. Means over ten data sets, names in the order of the columns, or dealt out at random by ``--shuffled``:
 where nothing decides a direction, names do. Options as in the paper; seconds are for one data set, all
 variables. A measure that is farther from the paper's than two of its standard deviations and 10 % is
-marked with a star; docs/reproduction.md says what is known about those.
+marked with a star; docs/evidence/reproduction.md says what is known about those.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from f2sl.storage.memory.engine import MemoryEngine
 
 ERRORS = ("shd", "reverse", "miss", "extra")
 RATES = ("f1", "precision", "recall")
-# PC learners are measured without symmetry, as the paper's figures are (docs/reproduction.md).
+# PC learners are measured without symmetry, as the paper's figures are (docs/evidence/reproduction.md).
 PC_OPTIONS = {name: {"symmetry": "none"} for name in ("mmpc", "hiton-pc", "pc-simple")}
 STRUCTURES = ("gsbn", "mmhc", "mmhc-c")
 

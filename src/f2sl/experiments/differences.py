@@ -1,6 +1,6 @@
 """Differences from the paper and their reasons, each tied to the rows that it is about.
 
-How each was found out, with figures, is told in docs/reproduction.md.
+How each was found out, with figures, is told in docs/evidence/reproduction.md.
 """
 
 from __future__ import annotations

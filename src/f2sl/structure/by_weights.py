@@ -23,7 +23,7 @@ class ByWeights(StructureLearner):
     ----------
     graph_ : DAG
         The graph learned; its edges have their weights.
-    weights_ : ndarray of shape (n_features_in_, n_features_in_)
+    weights_ : ndarray of shape (n_variables, n_variables)
         ``weights_[i, j]`` is that of the edge from column i to column j, those below the threshold included.
     threshold_ : float
         Weights below this, without their sign, are no edges: as asked for, or more where that left a cycle.

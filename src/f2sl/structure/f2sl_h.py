@@ -9,7 +9,7 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 4. the DAG with the best score is looked for among orders of the variables, from two starts: the graph
    that F2SL-c makes of the relevant pairs (after a clean-up: of what was kept), and the order of the names.
 
-docs/accuracy.md shows what each is worth.
+docs/evidence/accuracy.md shows what each is worth.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def prior_weight(engine: Engine) -> float:
     BDeu spreads its weight over all cells of a table. Where variables have many states next to nothing is
     left for each, and BDeu refuses edges that the data show well. So the weight is ten samples for each
     state beyond the first that a variable has in effect, which is the exponential of its entropy, in the
-    mean over all variables; and never less than `LEAST_WEIGHT`. docs/accuracy.md shows how this was chosen.
+    mean over all variables; and never less than `LEAST_WEIGHT`. docs/evidence/accuracy.md
+    shows how this was chosen.
     """
     if engine.counts is None:
         return LEAST_WEIGHT
@@ -60,7 +61,7 @@ def prior_weight(engine: Engine) -> float:
 def edge_cost(engine: Engine) -> float:
     """Choose what each edge takes from the log score: log(variables), twice that for mixed tables.
 
-    docs/mixed.md shows what the higher cost is worth where families choose among several models.
+    docs/evidence/mixed.md shows what the higher cost is worth where families choose among several models.
     """
     return math.log(engine.n_variables) * (2.0 if kind_of_engine(engine) == MIXED else 1.0)
 

@@ -49,7 +49,7 @@ class NOTEARS(ByWeights):
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_features_in_, n_features_in_)
+    weights_ : ndarray of shape (n_variables, n_variables)
         ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too. With
         `standardize`, of the standardised columns.
     h_ : float

@@ -8,7 +8,7 @@
 
 Each grows with the others, so that FCBF gives the same sets by all of them, except that `delta` means
 another thing. Like SU, r^2 lies between 0 and 1, and the same default of 0.05 does for both
-(docs/gaussian.md has figures for other thresholds).
+(docs/evidence/gaussian.md has figures for other thresholds).
 """
 
 from __future__ import annotations

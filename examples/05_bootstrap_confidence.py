@@ -1,0 +1,38 @@
+"""
+Bootstrap confidence
+====================
+
+How sure is an edge? Learn from 100 resampled tables and count how often it comes back. The table is again
+the American National Election Study of 1996, with its numbers cut into four intervals each.
+"""
+
+# %%
+import statsmodels.api as sm
+
+import f2sl
+
+survey = sm.datasets.anes96.load_pandas().data.drop(columns="popul")
+table = f2sl.open_table(survey, bins=4)
+found = f2sl.bootstrap(table, f2sl.F2SLh(), replicates=100, seed=0)
+found.to_frame().head(8)
+
+# %%
+# Thick lines are confident. The averaged graph keeps the links above a threshold that is estimated from the
+# confidences.
+f2sl.plot(found)
+
+# %%
+# How often are party and vote linked, and how often does the arrow point from party to vote?
+print(found.of("PID", "vote"), found.of("PID", "vote", directed=True))
+
+# %%
+# The link is certain. Its direction is not: graphs with either direction fit the data equally well, and
+# f2sl counts only the arrows that the data decide.
+
+# %%
+# Keep only what nearly every replicate shows.
+f2sl.plot(found.at(0.95))
+
+# %%
+# A confidence says how stable an edge is when the rows change. It is no probability that the edge is
+# causal: a common cause that nobody measured gives a link that every replicate shows.
