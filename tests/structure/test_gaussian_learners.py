@@ -163,7 +163,8 @@ class TestKinds:
         with pytest.raises(OptionError, match='is for real numbers, and the table holds states; say "auto"'):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
         with pytest.raises(
-            OptionError, match="kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number"
+            OptionError,
+            match="kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number",
         ):
             f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="numbers")
 
