@@ -162,10 +162,8 @@ class TestKinds:
     def test_what_is_for_real_numbers_is_refused_of_states(self):
         with pytest.raises(OptionError, match='is for real numbers, and the table holds states; say "auto"'):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
-        with pytest.raises(
-            OptionError,
-            match="kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number",
-        ):
+        told = "kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number"
+        with pytest.raises(OptionError, match=told):
             f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="numbers")
 
 
