@@ -192,3 +192,143 @@ def sums_of_columns(
                         sums[pair + 1] += high[i] * low[j] + low[i] * high[j]
                         if is_number[i] and is_number[j]:
                             sums[pair] += high[i] * high[j]
+
+
+@kernel
+def sums_of_parts(
+    host_sums: Array,
+    at: Array,
+    n_numbers: Array,
+    sizes: Array,
+    size_start: Array,
+    places: Array,
+    numeric: Array,
+    member_start: Array,
+    first: Array,
+    sums: Array,
+) -> None:
+    """Sum up the groups of larger sets to those of queries that are parts of them, on the same samples.
+
+    The host of query t has the sums ``host_sums[at[t]:]``, laid out as by `sums_by_group`, of
+    ``n_numbers[t]`` numbers in the configurations of states with
+    ``sizes[size_start[t]:size_start[t + 1]]`` states each.
+
+    places : int64, where each member is among the states, or the numbers, of its host.
+    numeric, member_start : as in `sums_of_columns`.
+    first, sums : as in `sums_by_group`, output.
+    """
+    for t in range(len(first) - 1):
+        own_sizes = sizes[size_start[t] : size_start[t + 1]]
+        digit, stride = np.zeros(len(own_sizes), np.int64), np.zeros(len(own_sizes), np.int64)
+        n_groups = 1
+        for s in range(len(own_sizes)):
+            n_groups *= own_sizes[s]
+        # Of the members, the last state changes fastest.
+        number = np.empty(member_start[t + 1] - member_start[t], np.int64)
+        step, q = 1, 0
+        for i in range(member_start[t + 1] - 1, member_start[t] - 1, -1):
+            if not numeric[i]:
+                stride[places[i]] = step
+                step *= own_sizes[places[i]]
+        for i in range(member_start[t], member_start[t + 1]):
+            if numeric[i]:
+                number[q] = places[i]
+                q += 1
+        n_host = n_numbers[t]
+        host_width = 1 + 2 * n_host + 3 * (n_host * (n_host + 1) // 2)
+        width = 1 + 2 * q + 3 * (q * (q + 1) // 2)
+        for place in range(first[t], first[t + 1]):
+            sums[place] = 0
+        group = 0
+        for g in range(n_groups):
+            source, target = at[t] + g * host_width, first[t] + group * width
+            if host_sums[source] > 0:
+                sums[target] += host_sums[source]
+                for i in range(q):
+                    sums[target + 1 + i] += host_sums[source + 1 + number[i]]
+                    sums[target + 1 + q + i] += host_sums[source + 1 + n_host + number[i]]
+                pair = target + 1 + 2 * q
+                for i in range(q):
+                    for j in range(i + 1):
+                        low, high = min(number[i], number[j]), max(number[i], number[j])
+                        other = source + 1 + 2 * n_host + 3 * (high * (high + 1) // 2 + low)
+                        for part in range(3):
+                            sums[pair + part] += host_sums[other + part]
+                        pair += 3
+            # The next configuration of the host, and the group that it is in.
+            for s in range(len(own_sizes) - 1, -1, -1):
+                digit[s] += 1
+                group += stride[s]
+                if digit[s] < own_sizes[s]:
+                    break
+                group -= digit[s] * stride[s]
+                digit[s] = 0
+
+
+@kernel
+def columns_of_parts(
+    host_sums: Array,
+    at: Array,
+    n_numbers: Array,
+    sizes: Array,
+    size_start: Array,
+    places: Array,
+    numeric: Array,
+    member_start: Array,
+    first: Array,
+    sums: Array,
+) -> None:
+    """Sum up the groups of larger sets to what `sums_of_columns` has of queries that are parts of them.
+
+    Arguments are those of `sums_of_parts`.
+    """
+    for t in range(len(first) - 1):
+        own_sizes = sizes[size_start[t] : size_start[t + 1]]
+        digit = np.zeros(len(own_sizes), np.int64)
+        n_groups = 1
+        for s in range(len(own_sizes)):
+            n_groups *= own_sizes[s]
+        own, is_number = (
+            places[member_start[t] : member_start[t + 1]],
+            numeric[member_start[t] : member_start[t + 1]],
+        )
+        m = len(own)
+        begin, column = np.zeros(m + 1, np.int64), np.empty(m, np.int64)
+        for i in range(m):
+            begin[i + 1] = begin[i] + (1 if is_number[i] else own_sizes[own[i]])
+        width, n_host = begin[m], n_numbers[t]
+        host_width = 1 + 2 * n_host + 3 * (n_host * (n_host + 1) // 2)
+        for place in range(first[t], first[t + 1]):
+            sums[place] = 0
+        products = first[t] + 1 + 2 * width
+        for g in range(n_groups):
+            source = at[t] + g * host_width
+            count = host_sums[source]
+            if count > 0:
+                sums[first[t]] += count
+                for i in range(m):
+                    column[i] = begin[i] if is_number[i] else begin[i] + digit[own[i]]
+                    low_at = first[t] + 1 + width + column[i]
+                    if is_number[i]:
+                        sums[first[t] + 1 + column[i]] += host_sums[source + 1 + own[i]]
+                        sums[low_at] += host_sums[source + 1 + n_host + own[i]]
+                    else:
+                        sums[low_at] += count
+                    for j in range(i + 1):
+                        pair = products + 3 * (column[i] * (column[i] + 1) // 2 + column[j])
+                        if is_number[i] and is_number[j]:
+                            low, high = min(own[i], own[j]), max(own[i], own[j])
+                            other = source + 1 + 2 * n_host + 3 * (high * (high + 1) // 2 + low)
+                            for part in range(3):
+                                sums[pair + part] += host_sums[other + part]
+                        elif is_number[i] or is_number[j]:
+                            number = own[i] if is_number[i] else own[j]
+                            sums[pair + 1] += host_sums[source + 1 + number]
+                            sums[pair + 2] += host_sums[source + 1 + n_host + number]
+                        else:
+                            sums[pair + 2] += count
+            for s in range(len(own_sizes) - 1, -1, -1):
+                digit[s] += 1
+                if digit[s] < own_sizes[s]:
+                    break
+                digit[s] = 0
