@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, int64, kernel
 
 GAP = -(2**31)
 """Coarse half of a missing number; others have 26 bits."""
@@ -52,47 +52,54 @@ def sums_by_group(
     sums : (first[-1],) int64, output, overwritten.
     """
     n_rows = codes.shape[1] if len(codes) else coarse.shape[1]
-    group = np.empty(n_rows, np.int64)
-    order = np.empty(n_rows, np.int64)
+    missed = np.empty(n_rows, np.bool_)
+    group = np.empty(n_rows, np.int32)
+    kept = np.empty(n_rows, np.int32)
+    order = np.empty(n_rows, np.int32)
     widest = 0
     for t in range(len(first) - 1):
         widest = max(widest, number_start[t + 1] - number_start[t])
-    high, low = np.empty((widest, n_rows), np.int64), np.empty((widest, n_rows), np.int64)
+    # Halves have 32 bits, and products 64: the processor multiplies several such at a time.
+    high, low = np.empty((widest, n_rows), np.int32), np.empty((widest, n_rows), np.int32)
     for t in range(len(first) - 1):
-        n_groups = 1
-        group[:] = 0
-        for s in range(state_start[t], state_start[t + 1]):
-            k = cardinalities[states[s]]
-            n_groups *= k
-            for row in range(n_rows):
-                group[row] = group[row] * k + codes[states[s], row]
+        missed[:] = False
         for s in range(gap_state_start[t], gap_state_start[t + 1]):
+            column, gap = codes[gap_states[s]], cardinalities[gap_states[s]]
             for row in range(n_rows):
-                if codes[gap_states[s], row] == cardinalities[gap_states[s]]:
-                    group[row] = -1
+                missed[row] |= column[row] == gap
         for s in range(gap_number_start[t], gap_number_start[t + 1]):
+            halves = coarse[gap_numbers[s]]
             for row in range(n_rows):
-                if coarse[gap_numbers[s], row] == GAP:
-                    group[row] = -1
+                missed[row] |= halves[row] == GAP
+        n_kept = 0
+        for row in range(n_rows):
+            kept[n_kept] = row
+            n_kept += not missed[row]
+        n_groups = 1
+        for place in range(n_kept):
+            group[place] = 0
+        for s in range(state_start[t], state_start[t + 1]):
+            column, k = codes[states[s]], cardinalities[states[s]]
+            n_groups *= k
+            for place in range(n_kept):
+                group[place] = group[place] * k + column[kept[place]]
         # Samples are put in the order of their groups, so that the loops over the samples of a group below
         # run through memory without gaps.
         start = np.zeros(n_groups + 1, np.int64)
-        for row in range(n_rows):
-            if group[row] >= 0:
-                start[group[row] + 1] += 1
+        for place in range(n_kept):
+            start[group[place] + 1] += 1
         for g in range(n_groups):
             start[g + 1] += start[g]
-        n_kept = start[n_groups]
-        for row in range(n_rows):
-            if group[row] >= 0:
-                order[start[group[row]]] = row
-                start[group[row]] += 1
+        for place in range(n_kept):
+            order[start[group[place]]] = kept[place]
+            start[group[place]] += 1
         own = numbers[number_start[t] : number_start[t + 1]]
         q = len(own)
         for i in range(q):
+            halves, other_halves = coarse[own[i]], fine[own[i]]
             for place in range(n_kept):
-                high[i, place] = coarse[own[i], order[place]]
-                low[i, place] = fine[own[i], order[place]]
+                high[i, place] = halves[order[place]]
+                low[i, place] = other_halves[order[place]]
         # Each start was moved to the end of its group, which is where the next one begins.
         begin = 0
         at = first[t]
@@ -111,9 +118,11 @@ def sums_by_group(
                 for j in range(i + 1):
                     both_high, one_high, both_low = 0, 0, 0
                     for place in range(begin, end):
-                        both_high += high[i, place] * high[j, place]
-                        one_high += high[i, place] * low[j, place] + low[i, place] * high[j, place]
-                        both_low += low[i, place] * low[j, place]
+                        a, b = int64(high[i, place]), int64(low[i, place])
+                        c, d = int64(high[j, place]), int64(low[j, place])
+                        both_high += a * c
+                        one_high += a * d + b * c
+                        both_low += b * d
                     sums[at] = both_high
                     sums[at + 1] = one_high
                     sums[at + 2] = both_low
