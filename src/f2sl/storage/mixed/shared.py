@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,14 @@ MOST_GROUPS, ROWS_PER_GROUP = 1 << 12, 8
 
 Host = tuple[int, ...]
 """Variables in ascending order."""
+
+
+class _Known(NamedTuple):
+    """What is known of a host: sums, sizes of its states, and places of variables among those of a kind."""
+
+    sums: Integers
+    sizes: list[int]
+    places: dict[int, int]
 
 
 class SharedSums:
@@ -50,7 +59,7 @@ class SharedSums:
         self._sizes: list[int] = cardinalities.tolist()
         self._gaps: list[bool] = gaps.tolist()
         self._most_groups = min(MOST_GROUPS, n_rows // ROWS_PER_GROUP)
-        self._known: dict[Host, Integers] = {}
+        self._known: dict[Host, _Known] = {}
         self._n_bytes = 0
 
     def hosts(self, queries: Queries) -> list[Host | None]:
@@ -76,36 +85,32 @@ class SharedSums:
         own = {host: self._known[host] for host in distinct if host in self._known}
         new = [host for host in distinct if host not in own]
         if new:
-            found = dict(zip(new, summed(new), strict=True))
+            found = {host: self._laid_out(host, sums) for host, sums in zip(new, summed(new), strict=True)}
             own |= found
             if self._n_bytes > MOST_BYTES:
                 self._known, self._n_bytes = {}, 0
             self._known.update(found)
-            self._n_bytes += sum(sums.nbytes for sums in found.values())
-        sizes = {host: [self._sizes[v] for v in host if self._sizes[v]] for host in distinct}
-        places = {host: self._places(host) for host in distinct}
-        begin = np.concatenate([[0], np.cumsum([len(own[host]) for host in distinct])]).tolist()
+            self._n_bytes += sum(one.sums.nbytes for one in found.values())
+        begin = np.cumsum([0, *(len(own[host].sums) for host in distinct)]).tolist()
         at = dict(zip(distinct, begin[:-1], strict=True))
+        each = [own[host] for host in hosts]
         return (
-            np.concatenate([own[host] for host in distinct]),
+            np.concatenate([own[host].sums for host in distinct]),
             np.array([at[host] for host in hosts], np.int64),
-            np.array([len(host) - len(sizes[host]) for host in hosts], np.int64),
-            np.array([size for host in hosts for size in sizes[host]], np.int64),
-            np.concatenate([[0], np.cumsum([len(sizes[host]) for host in hosts])]).astype(np.int64),
+            np.array([len(one.places) - len(one.sizes) for one in each], np.int64),
+            np.array([size for one in each for size in one.sizes], np.int64),
+            np.cumsum([0, *(len(one.sizes) for one in each)]),
             np.array(
-                [places[host][v] for host, own in zip(hosts, _lists(members), strict=True) for v in own],
+                [one.places[v] for one, own in zip(each, _lists(members), strict=True) for v in own],
                 np.int64,
             ),
         )
 
-    def _places(self, host: Host) -> dict[int, int]:
-        """Number the states of a host, and its numbers."""
-        counts, found = [0, 0], {}
-        for v in host:
-            is_number = self._sizes[v] == 0
-            found[v] = counts[is_number]
-            counts[is_number] += 1
-        return found
+    def _laid_out(self, host: Host, sums: Integers) -> _Known:
+        """Put beside the sums of a host the sizes of its states, and the place of each variable."""
+        states, numbers = ([v for v in host if bool(self._sizes[v]) == own] for own in (True, False))
+        places = {v: place for own in (states, numbers) for place, v in enumerate(own)}
+        return _Known(sums, [self._sizes[v] for v in states], places)
 
 
 def _lists(queries: Queries) -> Iterator[list[int]]:
