@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, int64, kernel
 
 GAP = -(2**31)
 """Coarse half of a missing number; others have 26 bits."""
@@ -52,47 +52,54 @@ def sums_by_group(
     sums : (first[-1],) int64, output, overwritten.
     """
     n_rows = codes.shape[1] if len(codes) else coarse.shape[1]
-    group = np.empty(n_rows, np.int64)
-    order = np.empty(n_rows, np.int64)
+    missed = np.empty(n_rows, np.bool_)
+    group = np.empty(n_rows, np.int32)
+    kept = np.empty(n_rows, np.int32)
+    order = np.empty(n_rows, np.int32)
     widest = 0
     for t in range(len(first) - 1):
         widest = max(widest, number_start[t + 1] - number_start[t])
-    high, low = np.empty((widest, n_rows), np.int64), np.empty((widest, n_rows), np.int64)
+    # Halves have 32 bits, and products 64: the processor multiplies several such at a time.
+    high, low = np.empty((widest, n_rows), np.int32), np.empty((widest, n_rows), np.int32)
     for t in range(len(first) - 1):
-        n_groups = 1
-        group[:] = 0
-        for s in range(state_start[t], state_start[t + 1]):
-            k = cardinalities[states[s]]
-            n_groups *= k
-            for row in range(n_rows):
-                group[row] = group[row] * k + codes[states[s], row]
+        missed[:] = False
         for s in range(gap_state_start[t], gap_state_start[t + 1]):
+            column, gap = codes[gap_states[s]], cardinalities[gap_states[s]]
             for row in range(n_rows):
-                if codes[gap_states[s], row] == cardinalities[gap_states[s]]:
-                    group[row] = -1
+                missed[row] |= column[row] == gap
         for s in range(gap_number_start[t], gap_number_start[t + 1]):
+            halves = coarse[gap_numbers[s]]
             for row in range(n_rows):
-                if coarse[gap_numbers[s], row] == GAP:
-                    group[row] = -1
+                missed[row] |= halves[row] == GAP
+        n_kept = 0
+        for row in range(n_rows):
+            kept[n_kept] = row
+            n_kept += not missed[row]
+        n_groups = 1
+        for place in range(n_kept):
+            group[place] = 0
+        for s in range(state_start[t], state_start[t + 1]):
+            column, k = codes[states[s]], cardinalities[states[s]]
+            n_groups *= k
+            for place in range(n_kept):
+                group[place] = group[place] * k + column[kept[place]]
         # Samples are put in the order of their groups, so that the loops over the samples of a group below
         # run through memory without gaps.
         start = np.zeros(n_groups + 1, np.int64)
-        for row in range(n_rows):
-            if group[row] >= 0:
-                start[group[row] + 1] += 1
+        for place in range(n_kept):
+            start[group[place] + 1] += 1
         for g in range(n_groups):
             start[g + 1] += start[g]
-        n_kept = start[n_groups]
-        for row in range(n_rows):
-            if group[row] >= 0:
-                order[start[group[row]]] = row
-                start[group[row]] += 1
+        for place in range(n_kept):
+            order[start[group[place]]] = kept[place]
+            start[group[place]] += 1
         own = numbers[number_start[t] : number_start[t + 1]]
         q = len(own)
         for i in range(q):
+            halves, other_halves = coarse[own[i]], fine[own[i]]
             for place in range(n_kept):
-                high[i, place] = coarse[own[i], order[place]]
-                low[i, place] = fine[own[i], order[place]]
+                high[i, place] = halves[order[place]]
+                low[i, place] = other_halves[order[place]]
         # Each start was moved to the end of its group, which is where the next one begins.
         begin = 0
         at = first[t]
@@ -111,9 +118,11 @@ def sums_by_group(
                 for j in range(i + 1):
                     both_high, one_high, both_low = 0, 0, 0
                     for place in range(begin, end):
-                        both_high += high[i, place] * high[j, place]
-                        one_high += high[i, place] * low[j, place] + low[i, place] * high[j, place]
-                        both_low += low[i, place] * low[j, place]
+                        a, b = int64(high[i, place]), int64(low[i, place])
+                        c, d = int64(high[j, place]), int64(low[j, place])
+                        both_high += a * c
+                        one_high += a * d + b * c
+                        both_low += b * d
                     sums[at] = both_high
                     sums[at + 1] = one_high
                     sums[at + 2] = both_low
@@ -192,3 +201,143 @@ def sums_of_columns(
                         sums[pair + 1] += high[i] * low[j] + low[i] * high[j]
                         if is_number[i] and is_number[j]:
                             sums[pair] += high[i] * high[j]
+
+
+@kernel
+def sums_of_parts(
+    host_sums: Array,
+    at: Array,
+    n_numbers: Array,
+    sizes: Array,
+    size_start: Array,
+    places: Array,
+    numeric: Array,
+    member_start: Array,
+    first: Array,
+    sums: Array,
+) -> None:
+    """Sum up the groups of larger sets to those of queries that are parts of them, on the same samples.
+
+    The host of query t has the sums ``host_sums[at[t]:]``, laid out as by `sums_by_group`, of
+    ``n_numbers[t]`` numbers in the configurations of states with
+    ``sizes[size_start[t]:size_start[t + 1]]`` states each.
+
+    places : int64, where each member is among the states, or the numbers, of its host.
+    numeric, member_start : as in `sums_of_columns`.
+    first, sums : as in `sums_by_group`, output.
+    """
+    for t in range(len(first) - 1):
+        own_sizes = sizes[size_start[t] : size_start[t + 1]]
+        digit, stride = np.zeros(len(own_sizes), np.int64), np.zeros(len(own_sizes), np.int64)
+        n_groups = 1
+        for s in range(len(own_sizes)):
+            n_groups *= own_sizes[s]
+        # Of the members, the last state changes fastest.
+        number = np.empty(member_start[t + 1] - member_start[t], np.int64)
+        step, q = 1, 0
+        for i in range(member_start[t + 1] - 1, member_start[t] - 1, -1):
+            if not numeric[i]:
+                stride[places[i]] = step
+                step *= own_sizes[places[i]]
+        for i in range(member_start[t], member_start[t + 1]):
+            if numeric[i]:
+                number[q] = places[i]
+                q += 1
+        n_host = n_numbers[t]
+        host_width = 1 + 2 * n_host + 3 * (n_host * (n_host + 1) // 2)
+        width = 1 + 2 * q + 3 * (q * (q + 1) // 2)
+        for place in range(first[t], first[t + 1]):
+            sums[place] = 0
+        group = 0
+        for g in range(n_groups):
+            source, target = at[t] + g * host_width, first[t] + group * width
+            if host_sums[source] > 0:
+                sums[target] += host_sums[source]
+                for i in range(q):
+                    sums[target + 1 + i] += host_sums[source + 1 + number[i]]
+                    sums[target + 1 + q + i] += host_sums[source + 1 + n_host + number[i]]
+                pair = target + 1 + 2 * q
+                for i in range(q):
+                    for j in range(i + 1):
+                        low, high = min(number[i], number[j]), max(number[i], number[j])
+                        other = source + 1 + 2 * n_host + 3 * (high * (high + 1) // 2 + low)
+                        for part in range(3):
+                            sums[pair + part] += host_sums[other + part]
+                        pair += 3
+            # The next configuration of the host, and the group that it is in.
+            for s in range(len(own_sizes) - 1, -1, -1):
+                digit[s] += 1
+                group += stride[s]
+                if digit[s] < own_sizes[s]:
+                    break
+                group -= digit[s] * stride[s]
+                digit[s] = 0
+
+
+@kernel
+def columns_of_parts(
+    host_sums: Array,
+    at: Array,
+    n_numbers: Array,
+    sizes: Array,
+    size_start: Array,
+    places: Array,
+    numeric: Array,
+    member_start: Array,
+    first: Array,
+    sums: Array,
+) -> None:
+    """Sum up the groups of larger sets to what `sums_of_columns` has of queries that are parts of them.
+
+    Arguments are those of `sums_of_parts`.
+    """
+    for t in range(len(first) - 1):
+        own_sizes = sizes[size_start[t] : size_start[t + 1]]
+        digit = np.zeros(len(own_sizes), np.int64)
+        n_groups = 1
+        for s in range(len(own_sizes)):
+            n_groups *= own_sizes[s]
+        own, is_number = (
+            places[member_start[t] : member_start[t + 1]],
+            numeric[member_start[t] : member_start[t + 1]],
+        )
+        m = len(own)
+        begin, column = np.zeros(m + 1, np.int64), np.empty(m, np.int64)
+        for i in range(m):
+            begin[i + 1] = begin[i] + (1 if is_number[i] else own_sizes[own[i]])
+        width, n_host = begin[m], n_numbers[t]
+        host_width = 1 + 2 * n_host + 3 * (n_host * (n_host + 1) // 2)
+        for place in range(first[t], first[t + 1]):
+            sums[place] = 0
+        products = first[t] + 1 + 2 * width
+        for g in range(n_groups):
+            source = at[t] + g * host_width
+            count = host_sums[source]
+            if count > 0:
+                sums[first[t]] += count
+                for i in range(m):
+                    column[i] = begin[i] if is_number[i] else begin[i] + digit[own[i]]
+                    low_at = first[t] + 1 + width + column[i]
+                    if is_number[i]:
+                        sums[first[t] + 1 + column[i]] += host_sums[source + 1 + own[i]]
+                        sums[low_at] += host_sums[source + 1 + n_host + own[i]]
+                    else:
+                        sums[low_at] += count
+                    for j in range(i + 1):
+                        pair = products + 3 * (column[i] * (column[i] + 1) // 2 + column[j])
+                        if is_number[i] and is_number[j]:
+                            low, high = min(own[i], own[j]), max(own[i], own[j])
+                            other = source + 1 + 2 * n_host + 3 * (high * (high + 1) // 2 + low)
+                            for part in range(3):
+                                sums[pair + part] += host_sums[other + part]
+                        elif is_number[i] or is_number[j]:
+                            number = own[i] if is_number[i] else own[j]
+                            sums[pair + 1] += host_sums[source + 1 + number]
+                            sums[pair + 2] += host_sums[source + 1 + n_host + number]
+                        else:
+                            sums[pair + 2] += count
+            for s in range(len(own_sizes) - 1, -1, -1):
+                digit[s] += 1
+                if digit[s] < own_sizes[s]:
+                    break
+                digit[s] = 0

@@ -31,8 +31,9 @@ from f2sl._memory import available_bytes
 from f2sl.errors import DataError
 from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.storage.mixed import block_sums
+from f2sl.storage.mixed import _kernels, block_sums
 from f2sl.storage.mixed.block_sums import CELLS
+from f2sl.storage.mixed.shared import Host, SharedSums
 from f2sl.storage.moments import DIGITS, CorrelationFormula, Moments, Scaling
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
 from f2sl.table.column import NUMBER, STATES, Column, places_of
@@ -131,6 +132,7 @@ class MixedEngine:
         self.counts: CountingEngine = table.select(self.states.tolist()).counting_engine(n_jobs)
         self.threads = self.moments.threads
         self._opened: list[Any] = [self.moments, self.counts]
+        self._shared = SharedSums(self.cardinalities, self.gaps, self.n_rows)
 
     @property
     def n_variables(self) -> int:
@@ -404,7 +406,7 @@ class MixedEngine:
         owner = np.repeat(np.arange(len(queries)), np.diff(states.start))
         np.multiply.at(sizes, owner, self.cardinalities[states.variables])
         first = np.concatenate([[0], np.cumsum(sizes * _width(np.diff(of_numbers.start)))])
-        sums = self._summed(block_sums.summed, queries, first)
+        sums = self._available(block_sums.summed, _kernels.sums_of_parts, queries, own, first)
         return Groups(sums, first, sizes, Queries(self.place[of_numbers.variables], of_numbers.start))
 
     def _column_sums(self, queries: Queries) -> Groups:
@@ -412,8 +414,50 @@ class MixedEngine:
         sizes = self.cardinalities[own.variables]
         widths = _of_queries(np.add, np.maximum(sizes, 1), own)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        sums = self._summed(block_sums.summed_columns, queries, first)
+        sums = self._available(block_sums.summed_columns, _kernels.columns_of_parts, queries, own, first)
         return Groups(sums, first, np.ones(len(queries), np.int64), Queries(sizes, own.start))
+
+    def _available(
+        self,
+        summed: block_sums.Summing,
+        of_parts: Callable[..., None],
+        queries: Queries,
+        own: Queries,
+        first: Integers,
+    ) -> Integers:
+        """Sum up all samples of each query or, with missing values, those of its host; see `SharedSums`."""
+        if not self.any_gaps:
+            return self._summed(summed, queries, first)
+        hosts = self._shared.hosts(queries)
+        sums, lengths = np.empty(int(first[-1]), np.int64), np.diff(first)
+        have = np.array([host is not None for host in hosts])
+        for some in (have, ~have):
+            if not some.any():
+                continue
+            begin = np.concatenate([[0], np.cumsum(lengths[some])])
+            if some is have:
+                members = own.where(some)
+                found = np.empty(int(begin[-1]), np.int64)
+                parts = self._shared.parts(
+                    [host for host in hosts if host is not None], members, self._sums_of_hosts
+                )
+                of_parts(*parts, self.is_number[members.variables], members.start, begin, found)
+            else:
+                found = self._summed(summed, queries.where(some), begin)
+            sums[np.repeat(some, lengths)] = found
+        return sums
+
+    def _sums_of_hosts(self, hosts: list[Host]) -> list[Integers]:
+        """Sum up the numbers of each host by the configurations of its states."""
+        queries = Queries.of(hosts)
+        sizes = np.maximum(self.cardinalities[queries.variables], 1).astype(np.float64)
+        widths = _width(_of_queries(np.add, self.is_number[queries.variables], queries))
+        lengths = _of_queries(np.multiply, sizes, queries).astype(np.int64) * widths
+        found: list[Integers] = []
+        for part in cut(queries, lengths, max(CELLS_AT_ONCE, int(lengths.max()))):
+            first = np.concatenate([[0], np.cumsum(lengths[len(found) : len(found) + len(part)])])
+            found += np.split(self._summed(block_sums.summed, part, first), first[1:-1])
+        return found
 
     def _summed(self, function: block_sums.Summing, queries: Queries, first: Integers) -> Integers:
         """Sum up all samples by one of the kernels."""
