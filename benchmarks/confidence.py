@@ -27,7 +27,7 @@ import numpy as np
 import f2sl
 from comparing.data import NETWORKS, draw, network_of
 from comparing.page import put
-from f2sl.confidence.resample import METHODS, shown_by
+from f2sl.confidence.resample import METHODS, Resampling, shown_by
 from f2sl.errors import F2SLWarning
 from f2sl.experiments.figures import FAINT, as_svg, look
 from f2sl.experiments.harness.job import DONE, Ended
@@ -244,7 +244,31 @@ def speed(replicates: int) -> None:
             f2sl.bootstrap(frame, learner, replicates, method=method)
             seconds = time.perf_counter() - started
             times = f"{seconds / from_frame:.0f} fits, {seconds / from_table:.0f} of the opened table"
-            print(f"  {replicates} replicates, {method}: {seconds:.2f} s, {times}", flush=True)
+            print(f"  {replicates} replicates, {method}: {seconds:.2f} s, {times}")
+            one, *fits = processor_times(learner, frame, table, method)
+            times = f"{one / fits[0]:.2f} fits, {one / fits[1]:.2f} of the opened table"
+            print(f"  processor time of one: {one * 1000:.1f} ms, {times}", flush=True)
+
+
+def processor_times(learner: str, frame: Any, table: Any, method: str, rounds: int = 20) -> list[float]:
+    """Return the mean processor time of a replicate, and of fits of the frame and of the opened table.
+
+    All on one core, in turn, so that what else the machine does slows all of them alike.
+    """
+    one_core = {"n_jobs": 1}
+    resampling = Resampling(STRUCTURE.create(learner, one_core), table.names, method, seed=0)
+    work: list[Callable[[int], Any]] = [
+        lambda number: resampling.run(table, number),
+        lambda _: STRUCTURE.create(learner, one_core).fit(frame),
+        lambda _: STRUCTURE.create(learner, one_core).fit(table),
+    ]
+    seconds = np.zeros((rounds + 1, len(work)))
+    for number in range(rounds + 1):
+        for place, do in enumerate(work):
+            started = time.process_time()
+            do(number)
+            seconds[number, place] = time.process_time() - started
+    return seconds[1:].mean(axis=0).tolist()
 
 
 def single_fit(learner: str, data: Any) -> float:
