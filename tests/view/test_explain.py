@@ -426,6 +426,15 @@ def test_the_page_explains_all_pairs_of_small_graphs(tmp_path):
     assert content_of(model.show(page, data=path))["explanations"] == data["explanations"]
 
 
+@pytest.mark.parametrize("learner", [f2sl.F2SLc, f2sl.F2SLh])
+def test_many_pairs_are_explained_like_one(learner, monkeypatch):
+    table = f2sl.open_table(f2sl.load_example("asia"))
+    model = learner().fit(table)
+    one_by_one = {pair: model.explain(*pair, table) for pair in pairs_of(model)}
+    monkeypatch.setattr("f2sl.view.explain.MANY", 0)
+    assert explain_all(model, pairs_of(model), table) == one_by_one
+
+
 def test_the_page_says_how_to_ask_for_more(tmp_path, capsys):
     path, page = str(write_csv(tmp_path / "my data.csv", small_table())), tmp_path / "page.html"
     asked = ["--algorithm", "f2sl-s", "--keep-aliases", "--drop", "a", "--drop", "b", "--score", "bic"]

@@ -53,6 +53,8 @@ MOST_TESTS = 50_000
 """Subsets of the neighbours that are looked through for the weakest test of one edge."""
 MOST_EXPLAINED, LEAST_EXPLAINED, MOST_ROWS = 1_000, 200, 100_000_000
 """Pairs that a page explains at most: so many that their rows together are not too many, within bounds."""
+MANY = 20
+"""Pairs from which on a search of all pairs is quicker than one for each of them."""
 EQUIVALENT = ("bdeu", "bic", "aic", "bge", "bic-g")
 """Scores that cannot tell equivalent DAGs apart."""
 
@@ -88,7 +90,7 @@ def explain_all(
         explainer = Explainer(model)
         return {pair: explainer.explain(*pair) for pair in pairs}
     with open_engine(ordered, model.n_jobs) as engine:
-        explainer = Explainer(model, ordered, engine)
+        explainer = Explainer(model, ordered, engine, many=len(pairs) > MANY)
         return {pair: explainer.explain(*pair) for pair in pairs}
 
 
@@ -137,7 +139,9 @@ def check_pair(names: Sequence[str], a: str, b: str) -> None:
 class Explainer:
     """Explains pairs of one fitted learner; variables are numbers in the order of their names."""
 
-    def __init__(self, model: Any, table: Table | None = None, engine: Any = None) -> None:
+    def __init__(
+        self, model: Any, table: Table | None = None, engine: Any = None, many: bool = False
+    ) -> None:
         self.model, self.graph = model, model.graph_
         self.table, self.engine = table, engine
         self.names = tuple(sorted(model.feature_names_in_.tolist()))
@@ -153,7 +157,7 @@ class Explainer:
         self._selection: Selection | None = None
         if engine is not None and isinstance(self.local, (FCBF, ConfirmedFCBF)):
             near: Any = self.near
-            how = self.names, self.rules, near, self._largest_p
+            how = self.names, self.rules, near, self._largest_p, many
             self._selection = Selection(self.local, engine, *how)
 
     def explain(self, a: str, b: str) -> Explanation:

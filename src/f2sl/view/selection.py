@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from f2sl.constraints import Constraints
+from f2sl.local.base import Neighbourhoods
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF, allowed_pairs, redundancy_margin, relevance_graph
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT
 from f2sl.stats.choose import RELEVANCE_LEVEL, make_test, related_pairs, significant_pairs
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.registries import MEASURES
+from f2sl.storage.protocol import FoundPairs
 from f2sl.view.explanation import Reason, answer_in_words, p_in_words
 
 
@@ -31,6 +33,11 @@ class Selected:
     def closeness(self, x: int, y: int) -> float | None:
         """Return the value of a pair of candidates, None if they count as unrelated."""
         return self.among.get((min(x, y), max(x, y)))
+
+
+def _by_pair(pairs: FoundPairs) -> dict[tuple[int, int], float]:
+    ends = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    return dict(zip(ends, pairs.values.tolist(), strict=True))
 
 
 class Selection:
@@ -50,6 +57,8 @@ class Selection:
         The sets that it found.
     weakest : callable
         Finds the test with the largest p-value, given subsets.
+    many : bool
+        Whether so many pairs are asked about that all are searched at once, instead of each target's.
     """
 
     def __init__(
@@ -60,7 +69,9 @@ class Selection:
         rules: Constraints,
         near: Mapping[str, Sequence[str]],
         weakest: Callable[..., Any],
+        many: bool,
     ) -> None:
+        self.many = many
         self.local, self.engine, self.names = local, engine, names
         self.rules, self.near, self.weakest = rules, near, weakest
         self.selected = cache(self._selected)
@@ -132,14 +143,15 @@ class Selection:
 
     def _selected(self, target: int) -> Selected:
         """Make the steps of FCBF for one target once more (:mod:`f2sl.local.fcbf`)."""
-        relevant = allowed_pairs(self.search(target=target), self.rules)
-        candidates = np.where(relevant.first == target, relevant.second, relevant.first)
-        inside = allowed_pairs(self.search(variables=np.sort(candidates)), self.rules)
-        order, values = relevance_graph(len(self.names), relevant).of(target)
-        pairs = zip(inside.first.tolist(), inside.second.tolist(), inside.values.tolist(), strict=True)
-        found = Selected(
-            dict(zip(order.tolist(), values.tolist(), strict=True)), {(x, y): s for x, y, s in pairs}, {}, {}
-        )
+        if self.many:
+            near, among = self._all_pairs
+        else:
+            relevant = allowed_pairs(self.search(target=target), self.rules)
+            candidates = np.where(relevant.first == target, relevant.second, relevant.first)
+            near = relevance_graph(len(self.names), relevant)
+            among = _by_pair(allowed_pairs(self.search(variables=np.sort(candidates)), self.rules))
+        order, values = near.of(target)
+        found = Selected(dict(zip(order.tolist(), values.tolist(), strict=True)), among, {}, {})
         margin = redundancy_margin(self.local.ties)
         for place, x in enumerate(order.tolist()):
             if x in found.dropped:
@@ -158,6 +170,12 @@ class Selection:
                 elif asked.answer[0] == DEPENDENT:
                     found.survived.setdefault(y, []).append((x, p))
         return found
+
+    @cached_property
+    def _all_pairs(self) -> tuple[Neighbourhoods, dict[tuple[int, int], float]]:
+        """Search all relevant pairs at once."""
+        pairs = allowed_pairs(self.search(), self.rules)
+        return relevance_graph(len(self.names), pairs), _by_pair(pairs)
 
     @cached_property
     def search(self) -> Any:
