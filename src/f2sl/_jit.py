@@ -16,10 +16,37 @@ own to Numba; ``int64(0)`` is not.
 
 from __future__ import annotations
 
+import os
 import sys
+import time
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from f2sl._progress import note
+
+COMPILING = "compiling the inner loops for this machine (first run only) ..."
+SECONDS_BETWEEN_NOTES = 5.0
+
+
+def _nothing_compiled() -> bool:
+    """Return whether the folder where Numba keeps machine code has none of ours.
+
+    False in doubt: if the package's own folder cannot be written to, Numba alone knows where the other is.
+    """
+    place = Path(__file__).parent / "storage" / "memory"
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" or not (given or os.access(place, os.W_OK)):
+        return False
+    found = Path(given).glob("memory_*/*.nbi") if given else (place / "__pycache__").glob("*.nbi")
+    return next(iter(found), None) is None
+
+
+# A first run says so at once: what it is waiting for from here on is Numba, to be imported and to compile.
+_told = _nothing_compiled() and note(COMPILING)
 
 import numba
 import numpy as np
@@ -27,6 +54,10 @@ from numba import config, types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+# Without the types that Numba's stubs give to some of their methods.
+event: Any = import_module("numba.core.event")
+caching: Any = import_module("numba.core.caching")
 
 Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -60,14 +91,84 @@ if not getattr(config, "DISABLE_JIT", 0):
     _register_without_scipy()
 
 
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Tell the display in place that functions are compiled, not loaded from the cache, and how many."""
+
+    def __init__(self) -> None:
+        self.told, self.done, self.last = _told, 0, time.monotonic()
+
+    def on_start(self, event: Any) -> None:
+        if not self.told:
+            self.told = note(COMPILING)
+
+    def on_end(self, event: Any) -> None:
+        self.done += 1
+        if time.monotonic() - self.last >= SECONDS_BETWEEN_NOTES:
+            self.last = time.monotonic()
+            note(f"{self.done} compiled so far ...")
+
+
+event.register("numba:compile", _Listener())
+
+
+class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Machine code on disk, in a file for each signature that is complete before the index names it.
+
+    Numba numbers files from 1 on and writes the index first. Of two processes that begin at the same time,
+    one could then load code of another signature, or of a version of the function that is no more.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name(zlib.crc32(repr((self._source_stamp, key)).encode()))
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function, made anew if it is damaged, and done without if it cannot be written."""
+
+    told = False
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _CacheFile(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever unpickling a file cut short can raise
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            self.tell_unwritable()
+
+    @classmethod
+    def tell_unwritable(cls) -> None:
+        """Tell, once, that machine code cannot be kept."""
+        if not cls.told:
+            cls.told = note(
+                "the compiled loops cannot be kept, and every run compiles them anew: no folder can be "
+                "written to; set NUMBA_CACHE_DIR to one that can"
+            )
+
+
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call; cache the machine code on disk where that is possible."""
-    try:
-        return cast(Function, numba.njit(cache=True, **_OPTIONS)(function))
-    except RuntimeError:
-        # Numba can write neither next to the source nor into the user's cache folder:
-        # every process then compiles for itself.
-        return cast(Function, numba.njit(**_OPTIONS)(function))
+    compiled: Any = numba.njit(**_OPTIONS)(function)
+    if compiled is not function:  # as with NUMBA_DISABLE_JIT=1
+        try:
+            compiled._cache = _Cache(function)
+        except RuntimeError:
+            # Numba can write neither next to the source nor into the user's cache folder.
+            _Cache.tell_unwritable()
+    return cast(Function, compiled)
 
 
 @intrinsic

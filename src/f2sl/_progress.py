@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 
 class Display:
@@ -40,16 +39,18 @@ class Display:
 
 _NOBODY = Display()
 _current: ContextVar[Display] = ContextVar("f2sl_display")
+_in_place: list[Display] = []
 
 
 @contextmanager
 def showing(display: Display) -> Iterator[Display]:
     """Make `display` the current one for the length of a ``with`` block."""
     token = _current.set(display)
+    _in_place.append(display)
     try:
-        with _hearing_of_compilation(display):
-            yield display
+        yield display
     finally:
+        _in_place.remove(display)
         _current.reset(token)
 
 
@@ -64,27 +65,8 @@ def stage(name: str) -> Iterator[Callable[[float], None]]:
         display.end()
 
 
-@contextmanager
-def _hearing_of_compilation(display: Display) -> Iterator[None]:
-    """Notify `display`, once, when Numba compiles rather than loads machine code from its cache."""
-    from numba.core import event as numba_event
-
-    event: Any = numba_event
-
-    class Listener(numba_event.Listener):
-        told = False
-
-        def on_start(self, _: Any) -> None:
-            if not self.told:
-                self.told = True
-                display.note("compiling the inner loops for this machine (first run only) ...")
-
-        def on_end(self, _: Any) -> None:
-            pass
-
-    listener = Listener()
-    event.register("numba:compile", listener)
-    try:
-        yield
-    finally:
-        event.unregister("numba:compile", listener)
+def note(text: str) -> bool:
+    """Hand a note to the display in place, from any thread; return whether there is one."""
+    if _in_place:
+        _in_place[-1].note(text)
+    return bool(_in_place)

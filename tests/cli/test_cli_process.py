@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
+from f2sl._jit import COMPILING
 from f2sl.cli import program
 from f2sl.cli.app import main
 from f2sl.graph import DAG
@@ -186,14 +187,59 @@ def on_a_terminal(*arguments, **environment):
 def test_a_first_run_says_that_it_compiles_and_how_far_it_is(tmp_path):
     """With a learner that needs few inner loops."""
     path = write_csv(tmp_path / "t.csv", small_table())
-    command, cache = ("mb", path, "c", "--algorithm", "iamb"), str(tmp_path / "cache")
-    shown, printed = on_a_terminal(*command, NUMBA_CACHE_DIR=cache)
-    assert shown.count("compiling the inner loops for this machine (first run only)") == 1
+    command, cache = ("mb", path, "c", "--algorithm", "iamb"), tmp_path / "cache"
+    environment = {**ENVIRONMENT, "NUMBA_CACHE_DIR": str(cache)}
+    asked = [SCRIPT, *map(str, command)]
+    with subprocess.Popen(
+        asked, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as beside:  # at the same time, with the same cache, and without a terminal
+        shown, printed = on_a_terminal(*command, NUMBA_CACHE_DIR=str(cache))
+        output, errors = beside.communicate()
+    assert shown.count(COMPILING) == 1
     assert printed.startswith("c: 2 members by iamb")
     assert "\x1b" not in printed
-    shown, again = on_a_terminal(*command, NUMBA_CACHE_DIR=cache)
+    assert output == printed
+    assert errors.splitlines()[0] == f"f2sl: {COMPILING}"
+    assert all(line.endswith(" compiled so far ...") for line in errors.splitlines()[1:])
+    shown, again = on_a_terminal(*command, NUMBA_CACHE_DIR=str(cache))
     assert "compiling" not in shown
     assert again == printed
+    # Files cut short, or of something else, are compiled anew, once.
+    indices, codes = sorted(cache.glob("*/*.nbi")), sorted(cache.glob("*/*.nbc"))
+    indices[0].write_bytes(indices[0].read_bytes()[:40])
+    codes[-1].write_bytes(b"something else")
+    for told in (f"f2sl: {COMPILING}\n", ""):
+        done = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == printed
+        assert done.stderr.startswith(told)
+        assert bool(done.stderr) == bool(told)
+
+
+@posix_only
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
+    (tmp_path / "loops.py").write_text(
+        "from f2sl._jit import kernel\n\n@kernel\ndef next_to(n):\n    return n + 1\n"
+    )
+    code = """
+import resource
+from f2sl._progress import Display, showing
+class Notes(Display):
+    def note(self, text):
+        print(text)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as if the disk were full
+with showing(Notes()):
+    from loops import next_to
+    print(next_to(1))
+"""
+    environment = {**ENVIRONMENT, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment["PYTHONPATH"] += os.pathsep + ENVIRONMENT.get("PYTHONPATH", "")
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    compiling, note, answer = done.stdout.splitlines()
+    assert (compiling, answer) == (COMPILING, "2")
+    assert note.startswith("the compiled loops cannot be kept, and every run compiles them anew")
+    assert not list((tmp_path / "cache").glob("*/*"))
 
 
 @posix_only

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from f2sl._progress import Display, showing
 from f2sl.errors import F2SLWarning
 
 if TYPE_CHECKING:
@@ -37,13 +38,24 @@ def show(content: RenderableType, plain_width: int = WIDE) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
+class _Lines(Display):
+    """Prints notes alone, each as a line on the standard error."""
+
+    def note(self, text: str) -> None:
+        print(f"f2sl: {text}", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[None]:
-    """Show how far the work has come, on the standard error, if somebody is watching."""
+    """Show how far the work has come, on the standard error; in a file only that a first run compiles."""
     # What a learner warns of stands among the notes that every command prints.
     warnings.simplefilter("ignore", F2SLWarning)
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield
+        return
+    if not sys.stderr.isatty():
+        with showing(_Lines()):
+            yield
         return
     from f2sl._rich import on_terminal
 
