@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_mixed
+from f2sl.storage.mixed import shared
 from f2sl.storage.mixed.engine import BINS, MixedEngine
 from f2sl.storage.protocol import Queries
 from f2sl.storage.stream.table import StreamTable
 from marks import few_examples
-from mixed_tools import mixed_columns, mixed_table
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 
 pytestmark = pytest.mark.kernels
 
@@ -110,3 +111,24 @@ def test_what_does_not_occur_has_no_column():
     with MixedEngine(mixed_table(columns, ("states", "number")), 1) as engine:
         assert engine.embedded.start.tolist() == [0, 1, 2]
         assert engine.occurring.tolist() == [2]
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["grouped", "columns"]))
+def test_parts_of_sets_are_summed_up_as_by_themselves(seed, what):
+    columns = mixed_columns(seed)
+    table = mixed_table(columns, KINDS, missing=drawn_gaps(seed, columns))
+    rng, n = np.random.default_rng(seed), len(KINDS)
+    # In any order of the members; some only limit the samples.
+    sets = [rng.permutation(n)[: rng.integers(1, n + 1)] for _ in range(30)]
+    queries = Queries.of([own + n * (rng.random(len(own)) < 0.3) for own in sets])
+    answers = []
+    for most_groups, most_bytes in ((10**6, shared.MOST_BYTES), (10**6, 0), (0, 0), (4, 0)):
+        found.clear()
+        with MixedEngine(table, 1) as engine, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(shared, "MOST_BYTES", most_bytes)
+            engine._shared._most_groups = most_groups
+            for some in (queries, queries.part(5, 9)):
+                getattr(engine, what)(some, kept)
+        answers.append([groups.sums.tolist() for groups in found])
+    assert all(answer == answers[2] for answer in answers)
