@@ -1,7 +1,9 @@
 """Queries, explanations and predictions: as by going through all configurations, and as peers have them."""
 
+import contextlib
 import math
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -312,6 +314,52 @@ def test_bundled_networks_answer_as_pyagrum_and_pgmpy(name, monkeypatch):
     assert found["questions"] == 6
     assert found["pyagrum"] < 1e-12
     assert found["pgmpy"] < 1e-12
+
+
+def log_probability(network, values):
+    """Multiply the probabilities of all variables given their parents."""
+    total = 0.0
+    for name, table in network.tables.items():
+        at = [network.states[one].index(values[one]) for one in (*network.parents(name), name)]
+        total += math.log(table[tuple(at)] / table[tuple(at[:-1])].sum())
+    return total
+
+
+def test_the_most_probable_explanation_of_asia_by_all_configurations():
+    network = f2sl.load_network("asia")
+    evidence = {"dysp": "yes", "asia": "yes"}
+    every = [dict(zip(network.variables, states, strict=True)) for states in product(["yes", "no"], repeat=8)]
+    logs = {}
+    for values in every:
+        if all(values[name] == state for name, state in evidence.items()):
+            with contextlib.suppress(ValueError):  # of a probability of 0
+                logs[tuple(values.items())] = log_probability(network, values)
+    best = max(logs, key=logs.get)
+    found = network.most_probable(evidence)
+    assert evidence | found.values == dict(best)
+    total = math.log(sum(map(math.exp, logs.values())))
+    assert found.log_probability == pytest.approx(logs[best] - total)
+
+
+@pytest.mark.parametrize("name", ["child", "insurance", "alarm", "hepar2", "win95pts"])
+def test_no_change_makes_the_most_probable_explanation_of_a_network_more_probable(name):
+    network = f2sl.load_network(name)
+    row = {one: str(value) for one, value in network.sample(1, seed=4).iloc[0].items()}
+    evidence = {one: row[one] for one in list(row)[:2]}
+    found = network.most_probable(evidence)
+    values = evidence | found.values
+    best = log_probability(network, values)
+    first, second = evidence
+    seen = (
+        network.query(first)[evidence[first]]
+        * network.query(second, {first: evidence[first]})[evidence[second]]
+    )
+    assert found.log_probability == pytest.approx(best - math.log(seen))
+    assert log_probability(network, row) <= best
+    for one in found.values:
+        for state in network.states[one]:
+            with contextlib.suppress(ValueError):
+                assert log_probability(network, {**values, one: state}) <= best + 1e-9
 
 
 def test_tables_have_labels():

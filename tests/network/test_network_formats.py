@@ -188,6 +188,16 @@ WRONG = [
         "line 6: variable 'rain' is of the type 'utility'",
     ),
     (".xmlbif", ("<NAME>rain</NAME>", ""), "line 6: a <variable> has 0 elements <name>, not one"),
+    (
+        ".net",
+        ("(0.25 0.75)", "(" * 100_000 + "0.25 0.75)"),
+        "line 10: expected 99,999 more '\\)' in the attribute",
+    ),
+    (
+        ".net",
+        ("(0.25 0.75)", "0.25 0.75)"),
+        "line 10: expected '\\(' before each '\\)' in the attribute 'data'",
+    ),
     (".xdsl", ("0.25 0.75", "0.25"), "line 5: the table of 'rain' has 1 numbers, not 2"),
     (".xdsl", ("rain sprinkler", "rain hose"), "line 3: .*unknown parent 'hose'"),
     (

@@ -140,7 +140,7 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
     Parameters
     ----------
     true_graph, learned_graph
-        DAGs or PDAGs over the same names, in any order; or what has one as its ``graph``: a network or a
+        DAGs or PDAGs over the same names, in any order; or what has one: a network, a fitted learner or a
         :class:`f2sl.Confidence`.
     distances
         Whether to count wrong effects as well: needs gadjid (``pip install "f2sl[metrics]"``).
@@ -162,7 +162,9 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
     skeleton:   precision 0.667, recall 0.667, F1 0.667
     edges: 3 learned, 3 true, 1 correct
     """
-    true_graph, learned_graph = (getattr(one, "graph", one) for one in (true_graph, learned_graph))
+    true_graph, learned_graph = (
+        getattr(one, "graph_", getattr(one, "graph", one)) for one in (true_graph, learned_graph)
+    )
     for graph in (true_graph, learned_graph):
         if not isinstance(graph, PDAG):
             raise GraphError(

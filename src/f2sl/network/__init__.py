@@ -8,7 +8,8 @@
 ``fitting``          tables and equations from data, and how probable data are; ``counts`` what data have of
                      a variable and its parents
 ``files``            the formats of network files, of which ``formats`` has one each
-``inference``        queries and most probable explanations; ``predicting`` those of each row of a table
+``inference``        queries and most probable explanations; ``elimination`` the latter of states;
+                     ``predicting`` queries of each row of a table
 ``convert``          networks as those of pgmpy and pyAgrum, one variable's parameters as a data frame
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
 ``random``           networks drawn at random, by the choices of ``draws``; ``random_tables`` and

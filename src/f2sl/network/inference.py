@@ -33,12 +33,11 @@ from f2sl._options import refuse
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.counts import placed_code
+from f2sl.network.elimination import MostProbableStates, check_cells
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
 
-MOST_CELLS = 1 << 26
-"""The most cells of a junction tree's tables together: half a gigabyte."""
 MOST_CONFIGURATIONS = 1 << 16
 """The most configurations of states that are gone through for the numbers that depend on them."""
 MOST_NUMBERS = 1 << 24
@@ -229,14 +228,14 @@ class Given:
             weights = weights - np.logaddexp.reduce(weights) + height
         best: tuple[float, int, dict[str, int]] = (-np.inf, 0, {})
         rest = [name for name in states if name not in free]
-        engine = StatesEngine(self, rest, also=free) if rest else None
+        search = MostProbableStates(self) if rest else None
         for place in np.argsort(-weights, kind="stable").tolist():
             if not weights[place] > best[0]:
                 break  # the others of its states can only make it less probable
             codes = dict(self.codes)
             if numbers is not None:
                 codes |= {name: int(grid[place]) for name, grid in numbers.codes.items()}
-            found, others = engine.most_probable(codes) if engine is not None else ({}, 0.0)
+            found, others = search.find(codes) if search is not None else ({}, 0.0)
             if weights[place] + others > best[0]:
                 best = weights[place] + others, place, codes | found
         if best[0] == -np.inf:
@@ -302,19 +301,16 @@ class AskedOfNumber:
 
 
 class StatesEngine:
-    """Answers questions about some variables with states; `also` may become evidence beside what is given.
+    """Answers questions about some variables with states, for many values of the same evidence."""
 
-    One engine answers for many values of the same evidence.
-    """
-
-    def __init__(self, given: Given, names: Sequence[str], also: Iterable[str] = ()) -> None:
+    def __init__(self, given: Given, names: Sequence[str]) -> None:
         self.names = list(names)
         observed = [name for name in given.codes if name not in given.do]
         self.trivial = not self.names and not observed
         if self.trivial:
             return
         self._pyagrum = imported("pyagrum", "asking about states", "f2sl[inference]")
-        network, closed = given.network, given.closure([*self.names, *observed, *also])
+        network, closed = given.network, given.closure([*self.names, *observed])
         self._place = {name: i for i, name in enumerate(network.variables) if name in closed}
         model = self._pyagrum.BayesNet()
         for name, i in self._place.items():
@@ -326,32 +322,27 @@ class StatesEngine:
                 model.cpt(str(i)).fillWith(network._distributions(name).ravel().tolist())
             else:
                 model.cpt(str(i)).fillWith(1.0).normalizeAsCPT()
-        self._model, self._do = model, given.do
+        self._model = model
         self._inference = self._pyagrum.LazyPropagation(model)
         self._targets = [str(self._place[name]) for name in self.names]
-        self._given = set(self._place).intersection({*given.codes, *also})
+        self._given = set(self._place).intersection(given.codes)
         self._checked = False
 
-    def _set(self, codes: Mapping[str, int], targets: bool) -> None:
+    def _set(self, codes: Mapping[str, int]) -> None:
         """Set the evidence; the first time, refuse a tree that is too large."""
         self._inference.eraseAllEvidence()
         self._inference.setEvidence({str(self._place[name]): codes[name] for name in self._given})
         if self._checked:
             return
-        if targets and len(self._targets) == 1:
+        if len(self._targets) == 1:
             self._inference.setTargets(set(self._targets))
-        elif targets:
+        else:
             self._inference.setTargets(set())
             if self._targets:
                 self._inference.addJointTarget(set(self._targets))
         tree, model = self._inference.junctionTree(), self._model
         sizes = [prod(model.variable(v).domainSize() for v in tree.clique(c)) for c in tree.nodes()]
-        if sum(sizes) > MOST_CELLS:
-            raise DataError(
-                "the network is too wide for exact answers: its junction tree would have "
-                f"{sum(sizes):,} cells, and at most {MOST_CELLS:,} are allowed; give more evidence, or ask "
-                "about fewer variables"
-            )
+        check_cells(sum(sizes))
         self._checked = True
 
     def joint(self, codes: Mapping[str, int]) -> Floats:
@@ -359,7 +350,7 @@ class StatesEngine:
         if self.trivial:
             return np.ones(())
         try:
-            self._set(codes, True)
+            self._set(codes)
             if not self.names:
                 if not self._inference.evidenceProbability() > 0:
                     raise DataError(IMPOSSIBLE)
@@ -370,15 +361,6 @@ class StatesEngine:
             return np.asarray(tensor.toarray())
         except self._pyagrum.IncompatibleEvidence:
             raise DataError(IMPOSSIBLE) from None
-
-    def most_probable(self, codes: Mapping[str, int]) -> tuple[dict[str, int], float]:
-        """Return the most probable codes of the variables, and the logarithm of their probability."""
-        try:
-            self._set(codes, False)
-            found, bits = self._inference.mpeLog2Posterior()
-        except self._pyagrum.IncompatibleEvidence:
-            return {}, -np.inf
-        return {name: int(found[str(self._place[name])]) for name in self.names}, bits * log(2)
 
 
 class Numbers:

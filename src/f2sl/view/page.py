@@ -31,6 +31,7 @@ from f2sl.graph.atomic import check_can_write
 from f2sl.reading.open import open_for
 from f2sl.table import Table
 from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
+from f2sl.view.explanation import Explanation
 from f2sl.view.notebook import facts_of, title_of
 
 if TYPE_CHECKING:
@@ -199,11 +200,16 @@ def page_data(
         "edges": _edges(what, graph, drawn, number, sure),
         "confidence": {key: _rounded(value) for key, value in sure.items()},
         "separating": _separating(what, number),
-        "explanations": {key: str(text) for key, text in _by_pair(explanations, number).items()},
+        "explanations": {key: _reasons(text) for key, text in _by_pair(explanations, number).items()},
         "ask": ask or ("model.explain" if learner is not None else None),
         "whole": whole,
         "compare": None if true_graph is None else _comparison(true_graph, graph),
     }
+
+
+def _reasons(text: object) -> str:
+    """Return an explanation, a line for each reason: the pair is told by the heading."""
+    return "\n".join(reason.text for reason in text.reasons) if isinstance(text, Explanation) else str(text)
 
 
 def _by_pair(given: Mapping[tuple[str, str], Any] | None, number: Mapping[str, int]) -> dict[str, Any]:

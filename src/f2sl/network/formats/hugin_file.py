@@ -214,11 +214,16 @@ class _Reader:
         while self.next() != "}":
             key = self.word("an attribute or '}'")
             self.expect("=")
-            start = self.at
+            start, open_groups = self.at, 0
             while self.next() != ";":
                 if self.next() in ("", "{", "}"):
                     self.fail(f"';' at the end of the attribute {key!r}")
+                open_groups += {"(": 1, ")": -1}.get(self.next(), 0)
+                if open_groups < 0:
+                    self.fail(f"'(' before each ')' in the attribute {key!r}")
                 self.at += 1
+            if open_groups:
+                self.fail(f"{open_groups:,} more ')' in the attribute {key!r}")
             found[key] = self.tokens[start : self.at]
             self.at += 1
         self.at += 1

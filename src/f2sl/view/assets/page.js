@@ -287,7 +287,7 @@ function mark() {
     const e = ends.length === 2 ? edgeOf.get(keyOf(...ends)) : undefined;
     for (const other of visible.edges) {
       const edge = edges[other];
-      const touches = ends.length === 1 ? set.has(edge.a) || set.has(edge.b) : other === e;
+      const touches = e === undefined ? set.has(edge.a) || set.has(edge.b) : other === e;
       if (touches) kept.add(edge.a).add(edge.b);
       else if (!visible.focused) edgeAt(other).addClass("dim");
     }
@@ -487,7 +487,7 @@ function details() {
   box.scrollTop = 0;
 }
 function about() {
-  const notes = data.notes.length ? [heading("Notes"), make("ul", { class: "notes" }, ...data.notes.map(text => make("li", { text })))] : [];
+  const notes = data.notes.length ? [heading("Notes"), make("ul", { class: "notes" }, ...data.notes.map(note))] : [];
   return [
     make("h2", { text: data.title }),
     make("p", { class: "soft", text: "Click a variable or an edge, or search by name." }),
@@ -495,6 +495,11 @@ function about() {
     ...(data.compare ? [heading("Compared"), facts(data.compare.facts)] : []),
     ...notes,
   ];
+}
+/* A note; of a long one the beginning, the rest on demand. */
+function note(text) {
+  if (text.length <= 300) return make("li", { text });
+  return make("li", {}, make("details", {}, make("summary", { text: `${text.slice(0, 200)}…` }), `…${text.slice(200)}`));
 }
 function ofNode(i) {
   const node = nodes[i], own = edges.filter(edge => (edge.a === i || edge.b === i) && edge.k !== "missing");
@@ -558,14 +563,13 @@ function ofPair(i, j) {
   if (edge && edge.k) rows.push(["Compared", data.compare.words[edge.k]]);
   const given = data.separating[key];
   if (given) rows.push(["Separated by", given.length ? given.map(k => nodes[k].n).join(", ") : "nothing: independent as they are"]);
-  else if (!there) rows.push(["Separated by", "not recorded"]);
   const why = data.explanations[key], more = data.ask && !(why && data.whole);
   return [
     make("h2", { text: there ? `${nodes[a].n} ${arrow(edge)} ${nodes[b].n}` : `${nodes[a].n} and ${nodes[b].n}` }),
     make("p", { class: "soft", text: there ? (edge.d ? "directed edge" : "undirected edge") : "no edge" }),
     facts(rows),
     ...(why || more ? [heading("Why")] : []),
-    ...(why ? [make("div", { class: "why", text: why })] : []),
+    ...(why ? [make("div", { class: "why" }, ...why.split("\n").map(text => make("p", { text })))] : []),
     ...(more ? [make("p", { class: "soft", text: why ? "The data tell more. Ask them:" : "Not explained in this page. Ask the data:" }), make("code", { class: "ask", tabindex: "0", text: question(i, j) })] : []),
     heading("Variables"), chips([a, b]),
   ];
