@@ -69,6 +69,7 @@ def test_learning_loads_only_what_it_needs(tmp_path):
     assert "numba.np.arraymath" in loaded  # which loads SciPy's linear algebra if it may
     assert not loaded & {
         "scipy.linalg",
+        "scipy.special",
         "narwhals",
         "pydantic",
         "pyarrow.parquet",

@@ -40,6 +40,7 @@ from f2sl.stats.answers import (
     as_numbers,
 )
 from f2sl.stats.registries import Configured
+from f2sl.stats.special import special
 from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
 
 STRENGTH_DIGITS = 9
@@ -324,11 +325,9 @@ def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:
     >>> chi_squared_tail(np.array([3.8415, 0.0]), np.array([1, 0])).round(4).tolist()
     [0.05, 1.0]
     """
-    from scipy.special import gammaincc
-
     p_values = np.ones(len(statistic))
     tested = freedom > 0
-    p_values[tested] = gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+    p_values[tested] = special().gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
     return p_values
 
 
@@ -343,8 +342,6 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
     >>> strengths(np.array([3.84, 4000.0]), np.array([1.0, 1.0]), np.array([0.05004, 0.0])).round(3).tolist()
     [1.301, 870.488]
     """
-    from scipy.special import gammaln
-
     result = np.full(len(p_values), np.inf)
     seen = p_values > SMALLEST_P
     result[seen] = -np.log10(p_values[seen])
@@ -355,5 +352,5 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
         fraction = x + 2 * FRACTION_TERMS + 1 - a
         for i in range(FRACTION_TERMS, 0, -1):
             fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
-        result[far] = (x - a * np.log(x) + gammaln(a) + np.log(fraction)) / np.log(10.0)
+        result[far] = (x - a * np.log(x) + special().gammaln(a) + np.log(fraction)) / np.log(10.0)
     return np.round(result, STRENGTH_DIGITS)

@@ -29,6 +29,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, PairsAbove
 from f2sl.stats.measures.significance import MARGIN
+from f2sl.stats.special import special
 from f2sl.stats.tests import _kernels
 from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
 from f2sl.storage.blocks import table_sizes
@@ -149,8 +150,6 @@ class UntilDecided:
         It is that of the most degrees of freedom that the table could have. Strata in which some states do
         not occur have fewer, which are known only after counting; a smaller G2 would be enough then.
         """
-        from scipy.special import gammainccinv
-
         # All queries of a batch have the same number of variables.
         width = queries.start[1]
         variables = queries.variables.reshape(-1, width)
@@ -164,7 +163,9 @@ class UntilDecided:
         freedom, pair = np.divmod(kinds, len(self._strengths))
         strength = self._strengths[pair]
         levels = np.minimum(self._alpha, 10.0 ** -np.minimum(strength, STRONGEST))
-        half = np.where(strength < STRONGEST, gammainccinv(freedom / 2.0, levels) * (1.0 + EXCESS), np.inf)
+        half = np.where(
+            strength < STRONGEST, special().gammainccinv(freedom / 2.0, levels) * (1.0 + EXCESS), np.inf
+        )
         return np.asarray(half[of_query] / self._statistic.table.unit)
 
     @cached_property
@@ -246,10 +247,8 @@ class G2OfPairs:
 
     def formula(self, levels: Floats) -> PairsAbove:
         """Return a formula that keeps all pairs with a p-value up to the last of some falling levels."""
-        from scipy.special import gammainccinv
-
         freedom = np.outer(self._states - 1, self._states - 1)[:, :, None]
-        critical = 2.0 * gammainccinv(np.maximum(freedom, 1) / 2.0, levels)
+        critical = 2.0 * special().gammainccinv(np.maximum(freedom, 1) / 2.0, levels)
         thresholds = np.where(freedom > 0, critical * (1.0 - MARGIN), np.inf)
         of = self._information
         return PairsAbove(of.table, of.scaled_entropies, of.g2_unit, thresholds, self._classes)
