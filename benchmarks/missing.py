@@ -114,11 +114,11 @@ Mean distance, with complete data as 1:
 | interactions of all orders, each from its own rows (takes twice as long) | 1.105 |
 | `missing="state"` | 1.500 |
 
-The first five differ by no more than chance. We tried other ways on four of these networks with 1,000 rows,
-where complete data have a distance of 24.6 and increments 41.4 (37.4 without N / n): increments over no
-parents have 48.4, the plain node-average 48.1, scores of the rows at hand 125.3. We looked at the four networks below once
-before the choice, with one data set of each size: increments had 20.5 with N / n and 23.0 without, increments
-over no parents 22.6, the plain node-average 24.5.
+The first five differ by no more than chance. We tried other ways on four of these networks with 1,000
+rows, where complete data have a distance of 24.6 and increments 41.4 (37.4 without N / n): increments
+over no parents have 48.4, the plain node-average 48.1, scores of the rows at hand 125.3. We looked at the
+four networks below once before the choice, with one data set of each size: increments had 20.5 with N / n
+and 23.0 without, increments over no parents 22.6, the plain node-average 24.5.
 """
 TIMES = "times the seconds on complete data: the median of F2SL-h with `available`, beside other work."
 
