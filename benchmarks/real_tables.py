@@ -83,9 +83,9 @@ def page(found: list[Tried], algorithm: str) -> str:
     lines = [
         "# Real tables",
         "",
-        f"{len(found)} tables from packages on PyPI, written by pandas' `to_csv` with its defaults and",
-        f"read back by `f2sl learn TABLE --algorithm {algorithm}` without any option: **{n} are learned from",
-        "at the first try**. What was assumed, or why a table is refused, is in the last column.",
+        f"We wrote {len(found)} tables from packages on PyPI with pandas' `to_csv` and learned from each",
+        f"with `f2sl learn TABLE --algorithm {algorithm}`, without any other option. **{n} succeed at the",
+        "first try.** The last column shows the notes, or the error.",
         "`python benchmarks/real_tables.py` makes this page.",
         "",
         "| package | table | rows | columns | | notes, or the error |",
