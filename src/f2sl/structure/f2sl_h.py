@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.skeleton import Skeleton, constrained, join
-from f2sl.stats.choose import check_choice, kind_of_engine, make_score
+from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_score, unbound_score
 from f2sl.stats.measures.base import Measure
 from f2sl.storage.protocol import Engine
 from f2sl.structure.base import WithScore, as_graph
@@ -136,8 +137,12 @@ class F2SLh(WithColliders, WithScore):
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
             score = make_score(engine, self.score, self.equivalent_sample_size_)
-            search = self._search_orders if self.search == "orders" else self._climb
-            graph, self.score_ = search(score, names, skeleton, start)
+            if self.search == "hill-climbing":
+                graph, self.score_ = self._climb(score, names, skeleton, start)
+            elif self._may_grow(engine):
+                graph, self.score_ = self._grow(engine, score, names, start)
+            else:
+                graph, self.score_ = self._search_orders(score, names, skeleton, start)
             self.n_families_ = score.n_families
             self.cpdag_ = graph.to_cpdag(self.knowledge).reorder(self.feature_names_in_.tolist())
         return graph
@@ -148,6 +153,43 @@ class F2SLh(WithColliders, WithScore):
 
         triples = self._colliders(engine, skeleton).triples
         return orient_by_independence(skeleton, names, triples, self._constraints)
+
+    def _may_grow(self, engine: Engine) -> bool:
+        """Return whether parents can be grown on demand: of numbers, none of them missing."""
+        from f2sl.stats.scores.gaussian import GaussianScore
+
+        moments = engine.moments
+        gaussian = isinstance(unbound_score(engine, self.score), GaussianScore)
+        return gaussian and moments is not None and not moments.any_gaps
+
+    def _grow(
+        self, engine: Engine, score: FamilyScores, names: tuple[str, ...], start: DAG
+    ) -> tuple[DAG, float]:
+        """Search over orders with all variables as candidates, from the same two orders."""
+        from f2sl.search.growing import score_of, stages
+        from f2sl.search.growing.numbers import search_numbers
+        from f2sl.stats.scores.gaussian import GaussianScore
+
+        moments = engine.moments
+        assert moments is not None
+        found = search_numbers(
+            cast(GaussianScore, unbound_score(engine, self.score)),
+            moments,
+            self._orders(start),
+            edge_cost=self.edge_cost_,
+            kicks=stages("normal", len(names)),
+            max_parents=self.max_parents,
+            constraints=self._constraints,
+        )
+        strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
+        graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
+        return graph, score_of(score, found.arrows, len(names), self.edge_cost_)
+
+    def _orders(self, start: DAG) -> tuple[Integers, Integers]:
+        """Return the orders to start from: that of the graph of the tests, and that of the names."""
+        number = {name: v for v, name in enumerate(start.nodes)}
+        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
+        return of_tests, np.arange(len(of_tests))
 
     def _search_orders(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
@@ -166,13 +208,10 @@ class F2SLh(WithColliders, WithScore):
                 max_parents=self.max_parents,
                 constraints=self._constraints,
             )
-        number = {name: v for v, name in enumerate(start.nodes)}
-        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
-        orders = of_tests, np.arange(skeleton.n)
         best = search_orders(
             sets,
             *candidates,
-            orders,
+            self._orders(start),
             kicks=KICKS_PER_VARIABLE * skeleton.n,
             constraints=self._constraints,
         )

@@ -190,7 +190,9 @@ def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: 
 
 
 @kernel
-def _worst(u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room) -> int:
+def _worst(
+    u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
+) -> int:
     """Compute the slopes of u's k parents; return the number of the one whose loss gains most, or NOBODY."""
     for i in range(k - 1, -1, -1):
         slope = room.rows[i, u]
@@ -294,7 +296,12 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
 @kernel
 def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room: Room) -> bool:
     """Return whether w gains as another parent of u; `c` is its covariance with what is left of u."""
-    k, parents, factor, row = families.count[NOW, u], families.parents[NOW, u], families.factor[NOW, u], room.column
+    k, parents, factor, row = (
+        families.count[NOW, u],
+        families.parents[NOW, u],
+        families.factor[NOW, u],
+        room.column,
+    )
     rest = problem.matrix[w, w]
     for i in range(k):
         weight = problem.matrix[w, parents[i]]
@@ -392,7 +399,9 @@ def _walk(
             c = matrix[second, first]
             for i in range(count[first]):
                 c -= slopes[first, i] * matrix[second, parents[first, i]]
-            if c * c > figures[first, NEED] * least[second] and _gains(first, second, c, families, problem, room):
+            if c * c > figures[first, NEED] * least[second] and _gains(
+                first, second, c, families, problem, room
+            ):
                 total += _change(first, NOBODY, second, families, problem, room)
         if total > best:
             best, best_steps = total, int64(step + 1)
@@ -478,10 +487,14 @@ def _draw(random: Array, below: int) -> int:
 
 
 @kernel
-def kick(rounds: int, moves: int, reach: int, random: Array, families: Families, problem: Problem, room: Room) -> float:
-    """Disturb the order in one place and climb again, for a number of rounds; return the gain."""
+def kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
+    """Disturb the order and climb again, for a number of rounds (iterated local search).
+
+    Each round lets `moves` variables pass others at random, then climbs with those that this has changed. If
+    the score is now lower the round is undone; orders of equal score are accepted, which lets the search drift
+    along plateaus.
+    """
     n = room.order.shape[1]
-    everything = 0.0
     for _ in range(rounds):
         _forget(KEPT, room)
         _keep_order(NOW, KEPT, room)
@@ -489,7 +502,7 @@ def kick(rounds: int, moves: int, reach: int, random: Array, families: Families,
         for _ in range(moves):
             v = _draw(random, n)
             _keep_order(NOW, BEFORE, room)
-            steps = 1 + _draw(random, reach)
+            steps = 1 + _draw(random, n)
             gain, _, _ = _walk(v, _draw(random, 2) == 0, steps, families, problem, room)
             total += gain
             _enqueue(v, room)
@@ -497,6 +510,3 @@ def kick(rounds: int, moves: int, reach: int, random: Array, families: Families,
         total += climb(families, problem, room)
         if total < -problem.gain:
             _return_to(KEPT, families, room)
-        else:
-            everything += total
-    return everything
