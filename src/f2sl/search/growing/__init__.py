@@ -2,11 +2,11 @@
 
 Given an order, the parents of a variable are found among those before it by adding the one that raises the
 score most until none does, then dropping the one whose loss raises it most, and so on until neither gains. A
-move takes one variable out of the order and inserts it where the score is best (BOSS: Andrews, Ramsey, Sanchez
-Romero, Camchong and Kummerfeld 2023). While it passes the others one by one, the parents of both that change
-places are grown and shrunk from what they were before, and mostly they stay (FLOP: Wienöbst, Henckel and
-Weichwald 2025). Moves are made until none gains. Then some variables are moved at random, moves are made again,
-and the result is undone if it is worse (*iterated local search*).
+move takes one variable out of the order and inserts it where the score is best (BOSS: Andrews, Ramsey,
+Sanchez-Romero, Camchong and Kummerfeld 2023). While it passes the others one by one, the parents of both that
+change places are grown and shrunk from what they were before, and mostly they stay (FLOP: Wienöbst, Henckel
+and Weichwald 2025). Moves are made until none gains. Then some variables are moved at random, moves are made
+again, and the result is undone if it is worse (*iterated local search*).
 
 There are two ways to do it, with the same moves:
 
@@ -30,7 +30,7 @@ from f2sl.stats.scores.base import FamilyScores
 MOVES_IN_A_KICK = 10
 """Random moves in one disturbance."""
 MOST_PASSES = 250_000
-"""Disturbances times variables, with normal effort: a disturbance takes time in proportion to the variables."""
+"""Disturbances times variables, with normal effort: the time that one takes grows with the variables."""
 EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}
 """How often the order is disturbed, in multiples of the number of variables."""
 
@@ -60,7 +60,7 @@ def stages(effort: str, n: int) -> list[int]:
 
 
 def score_of(score: FamilyScores, arrows: Integers, n: int, edge_cost: float) -> float:
-    """Return the score of a DAG, what its edges cost taken off; the same to the last bit however it was found."""
+    """Return the score of a DAG, what its edges cost taken off: the same bits however it was found."""
     parents: list[list[int]] = [[] for _ in range(n)]
     for u, v in arrows.tolist():
         parents[v].append(u)

@@ -22,7 +22,7 @@ multiplications, and on the variance of w that the parents leave, which takes k^
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -34,6 +34,10 @@ FORBIDDEN, REQUIRED = 0, 2
 """Entries of `Problem.rule`; 1 stands for an arc that is allowed."""
 BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
+ROUNDS, MOST_MOVES = 4, 1000
+"""Bounds that only rounding can reach: changes of a family, and moves in a climb, for each variable."""
+BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
+"""Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
 NOBODY = int64(-1)
 """Stands for no variable."""
 
@@ -153,8 +157,8 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     if k + 2 >= len(problem.constant):
         return np.inf
     # It gains constant[k + 1] - constant[k] - (weight[k + 1] - weight[k]) log(left)
-    # - weight[k + 1] log(1 - c^2 / (variance left)) - share log(variance): solved for c^2 / variance, with the
-    # smallest variance that there can be.
+    # - weight[k + 1] log(1 - c^2 / (variance left)) - share log(variance): solved for c^2 / variance, with
+    # the smallest variance that there can be.
     left = max(left, problem.tolerance * problem.matrix[u, u])
     price = problem.constant[k + 1] - problem.constant[k] - gain - problem.share * problem.log_least
     price -= (problem.weight[k + 1] - problem.weight[k]) * np.log(left)
@@ -187,6 +191,8 @@ def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: 
         row[x] *= scale
         rest[x] -= row[x] * row[x]
         covariances[x] -= of_u * row[x]
+    # Exactly, so that rounding cannot make a parent a candidate once more.
+    rest[w] = covariances[w] = 0.0
 
 
 @kernel
@@ -229,7 +235,9 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
     figures, matrix, tolerance = families.figures[NOW, u], problem.matrix, problem.tolerance
     rest, covariances, order, rule = room.rest, room.covariances, room.order[NOW], problem.rule
     k, known, position = families.count[NOW, u], int64(0), room.place[NOW, u]
-    while True:
+    # Each round adds or drops a parent. The bound is for variables so nearly collinear that rounding could
+    # take the gain of both, again and again.
+    for left_over in range(ROUNDS * (len(rest) + 1), -1, -1):
         if known == 0:
             for x in range(len(rest)):
                 rest[x] = matrix[x, x]
@@ -257,14 +265,14 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
                 if gain > best:
                     best, chosen = gain, w
                     need = _need(u, k, left, gain, problem)
-        if chosen != NOBODY:
+        if chosen != NOBODY and left_over:
             if k < len(parents):
                 parents[k] = chosen
                 k += 1
                 continue
             room.full[0] = True
         worst = _worst(u, k, parents, factor, slopes, figures, problem, room)
-        if worst == NOBODY:
+        if worst == NOBODY or not left_over:
             break
         k -= 1
         for i in range(worst, k):
@@ -435,9 +443,9 @@ def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
     n = room.order.shape[1]
     _keep_order(NOW, BEFORE, room)
-    _, left_gain, left_steps = _walk(v, True, n, families, problem, room)
+    _, left_gain, left_steps = _walk(v, BACK, n, families, problem, room)
     _return_to(BEFORE, families, room)
-    _, right_gain, right_steps = _walk(v, False, n, families, problem, room)
+    _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room)
     _return_to(BEFORE, families, room)
     back = left_gain >= right_gain
     steps = left_steps if back else right_steps
@@ -452,12 +460,14 @@ def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
 @kernel
 def climb(families: Families, problem: Problem, room: Room) -> float:
     """Move each variable in the queue to its best place, until the queue is empty; return the gain."""
-    total = 0.0
+    # The bound is for rounding, as that of `_settle`: what is still in the queue then is dropped.
+    total, most = 0.0, room.ends[BEGIN] + MOST_MOVES * len(room.queue)
     while room.ends[BEGIN] < room.ends[END]:
         v = room.queue[room.ends[BEGIN] % len(room.queue)]
         room.ends[BEGIN] += 1
         room.waiting[v] = False
-        total += _insert(v, families, problem, room)
+        if room.ends[BEGIN] < most:
+            total += _insert(v, families, problem, room)
     return total
 
 
@@ -491,8 +501,8 @@ def kick(rounds: int, moves: int, random: Array, families: Families, problem: Pr
     """Disturb the order and climb again, for a number of rounds (iterated local search).
 
     Each round lets `moves` variables pass others at random, then climbs with those that this has changed. If
-    the score is now lower the round is undone; orders of equal score are accepted, which lets the search drift
-    along plateaus.
+    the score is now lower the round is undone; orders of equal score are accepted, which lets the search
+    drift along plateaus.
     """
     n = room.order.shape[1]
     for _ in range(rounds):
@@ -503,7 +513,7 @@ def kick(rounds: int, moves: int, random: Array, families: Families, problem: Pr
             v = _draw(random, n)
             _keep_order(NOW, BEFORE, room)
             steps = 1 + _draw(random, n)
-            gain, _, _ = _walk(v, _draw(random, 2) == 0, steps, families, problem, room)
+            gain, _, _ = _walk(v, _draw(random, int64(2)) == 0, steps, families, problem, room)
             total += gain
             _enqueue(v, room)
             _accept(families, room)

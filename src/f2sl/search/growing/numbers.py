@@ -18,8 +18,10 @@ from f2sl.storage.moments import Moments
 
 FIRST_ROOM = 16
 """Parents of a variable that there is room for at first; doubled as often as that is not enough."""
+LEAST_GAIN = 1e-7
+"""A score that is higher by less does not count as higher."""
 STEPS_AT_ONCE = 1 << 13
-"""Disturbances times variables in one call of the kernel: after it progress is reported and Ctrl-C noticed."""
+"""Disturbances times variables in one call of the kernel; then progress is shown and Ctrl-C noticed."""
 
 
 def search_numbers(
@@ -104,7 +106,6 @@ class _Search:
         most = max(most, int((rule == _kernels.REQUIRED).sum(axis=0).max(initial=0)))
         matrix = np.ascontiguousarray(score.matrix(moments.correlations, moments.n_rows))
         least = _least_left(matrix, max(score.tolerance, 1e-15))
-        size = float(np.abs(form.constant[0]) * n)
         self._problem = _kernels.Problem(
             matrix,
             least,
@@ -114,7 +115,7 @@ class _Search:
             form.share,
             score.tolerance,
             rule,
-            RELATIVE_TOLERANCE * max(1.0, size),
+            LEAST_GAIN + RELATIVE_TOLERANCE * float(form.weight[0]),
         )
         self._most = most
         self._allocate(FIRST_ROOM)
@@ -183,8 +184,8 @@ class _Search:
 def _least_left(matrix: Floats, tolerance: float) -> Floats:
     """Return a lower bound of what any others leave of each variable.
 
-    It saves time and never changes a result: what all others leave, less 1 % for rounding, or `tolerance` where
-    the matrix has no inverse to speak of.
+    It saves time and never changes a result: what all others leave, less 1 % for rounding, or `tolerance`
+    where the matrix has no inverse to speak of.
     """
     floor = tolerance * np.diag(matrix)
     try:

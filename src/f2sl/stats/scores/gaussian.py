@@ -47,7 +47,7 @@ FAMILIES_AT_ONCE = 1 << 14
 
 
 class LinearForm(NamedTuple):
-    """Coefficients of constant - weight log(left) - share log(determinant), the first two by number of parents."""
+    """Coefficients of constant - weight log(left) - share log(determinant), two by number of parents."""
 
     constant: Floats
     weight: Floats
