@@ -29,6 +29,8 @@ from f2sl.stats.scores.base import FamilyScores
 
 MOVES_IN_A_KICK = 10
 """Random moves in one disturbance."""
+LEAST_GAIN = 1e-7
+"""A score that is higher by less does not count as higher."""
 MOST_PASSES = 250_000
 """Disturbances times variables, with normal effort: the time that one takes grows with the variables."""
 EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}

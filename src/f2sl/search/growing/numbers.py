@@ -10,7 +10,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.search.growing import MOVES_IN_A_KICK, Grown
+from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Grown
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.scores.gaussian import GaussianScore
@@ -18,8 +18,6 @@ from f2sl.storage.moments import Moments
 
 FIRST_ROOM = 16
 """Parents of a variable that there is room for at first; doubled as often as that is not enough."""
-LEAST_GAIN = 1e-7
-"""A score that is higher by less does not count as higher."""
 STEPS_AT_ONCE = 1 << 13
 """Disturbances times variables in one call of the kernel; then progress is shown and Ctrl-C noticed."""
 
