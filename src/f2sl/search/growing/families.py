@@ -15,7 +15,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Grown
+from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Found
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.scores.base import FamilyScores
@@ -27,7 +27,7 @@ Parents = tuple[int, ...]
 
 
 class State(NamedTuple):
-    """An order, the place of each variable in it, and the parents of each, in the order in which they came."""
+    """An order, the place of each variable in it, and the parents of each as they came."""
 
     order: list[int]
     place: list[int]
@@ -48,7 +48,7 @@ def search_families(
     max_parents: int | None = None,
     constraints: Constraints | None = None,
     deadline: Deadline | None = None,
-) -> Grown:
+) -> Found:
     """Search as :func:`~f2sl.search.growing.numbers.search_numbers` does, by a bound score."""
     n = len(orders[0])
     rules = constraints or Constraints.none(n)
@@ -62,9 +62,10 @@ def search_families(
                     state = search.kick(state)
                     advance(1.0 / sum(kicks))
             state = search.climb(state)
-            best = max(best, state, key=search.total)
+            if search.total(state) > search.total(best) + search.least:
+                best = state
     arrows = [(u, v) for v, own in enumerate(best.parents) for u in sorted(own)]
-    return Grown(np.array(arrows, np.int64).reshape(-1, 2), not search.deadline.passed)
+    return Found(np.array(arrows, np.int64).reshape(-1, 2), not search.deadline.passed)
 
 
 class _Search:
@@ -91,7 +92,7 @@ class _Search:
         self._added: dict[tuple[int, frozenset[int]], Floats] = {}
         empty = score.score_all(everyone, np.empty((n, 0), np.int64))
         self._values = {(v, frozenset()): float(empty[v]) for v in range(n)}
-        self._least = LEAST_GAIN + RELATIVE_TOLERANCE * float(np.abs(empty).max(initial=0.0))
+        self.least = LEAST_GAIN + RELATIVE_TOLERANCE * float(np.abs(empty).max(initial=0.0))
 
     def value(self, u: int, parents: Parents) -> float:
         """Return the score of a family, what its edges cost taken off."""
@@ -102,7 +103,7 @@ class _Search:
         return self._values[key]
 
     def added(self, u: int, parents: Parents) -> Floats:
-        """Return the score of the family with each variable as one more parent; minus infinity if not allowed."""
+        """Return the scores with each variable as one more parent; minus infinity if not allowed."""
         key = u, frozenset(parents)
         if key not in self._added:
             if len(self._added) * self._n > MOST_REMEMBERED:
@@ -141,7 +142,7 @@ class _Search:
         """Grow and shrink the parents of u until neither gains."""
         before = state.order[: state.place[u]]
         while True:
-            least = self.value(u, parents) + self._least
+            least = self.value(u, parents) + self.least
             scores = self.added(u, parents)[before]
             if len(before) and scores.max() > least:
                 parents += (before[int(scores.argmax())],)
@@ -159,7 +160,7 @@ class _Search:
     def _walk(self, v: int, back: bool, most: int, state: State) -> tuple[float, float, int, list[int]]:
         """Let v pass others, as the kernel does; returns the changed variables as well."""
         order, place, parents = state
-        total, best, best_steps, changed = 0.0, self._least, 0, []
+        total, best, best_steps, changed = 0.0, self.least, 0, []
         for step in range(1, most + 1):
             here = place[v]
             there = here - 1 if back else here + 1
@@ -175,7 +176,7 @@ class _Search:
                 new = tuple([w for w in parents[second] if w != first])
                 total += self._change(second, new, state, changed)
             value = self.value(first, parents[first])
-            if self.added(first, parents[first])[second] > value + self._least:
+            if self.added(first, parents[first])[second] > value + self.least:
                 total += self._change(first, (*parents[first], second), state, changed)
             if total > best:
                 best, best_steps = total, step
@@ -233,7 +234,7 @@ class _Search:
             total += gain
             queue |= dict.fromkeys([v, *_touched(before, now, changed)])
         now, gain = self._climb(now, queue)
-        return now if total + gain >= -self._least else state
+        return now if total + gain >= -self.least else state
 
 
 def _touched(before: State, now: State, changed: list[int]) -> list[int]:

@@ -10,7 +10,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Grown
+from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Found
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.scores.gaussian import GaussianScore
@@ -33,7 +33,7 @@ def search_numbers(
     max_parents: int | None = None,
     constraints: Constraints | None = None,
     deadline: Deadline | None = None,
-) -> Grown:
+) -> Found:
     """Climb from each of `orders`, and improve the best local optimum by iterated local search.
 
     Parameters
@@ -70,8 +70,8 @@ def search_numbers(
                 search.kick(rounds, random)
                 wanted, done = wanted - rounds, done + rounds
                 advance(rounds / sum(kicks))
-            best = max(best, search.climb(), key=lambda top: top[0])
-    return Grown(best[2], done == sum(kicks))
+            best = search.better(best, search.climb())
+    return Found(best[2], done == sum(kicks))
 
 
 Top = tuple[float, Integers, Integers]
@@ -172,6 +172,10 @@ class _Search:
     def kick(self, rounds: int, random: Integers) -> None:
         """Disturb the order some times, each time followed by moves."""
         self._kernels.kick(rounds, MOVES_IN_A_KICK, random, self._families, self._problem, self._room)
+
+    def better(self, top: Top, other: Top) -> Top:
+        """Return the better of two local optima, the first one unless the other gains."""
+        return other if other[0] > top[0] + self._problem.gain else top
 
     def _arrows(self) -> Integers:
         count, parents = self._families.count[0], self._families.parents[0]
