@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.base import Score as Score
     from f2sl.stats.tests.base import CITest as CITest
     from f2sl.stats.varsortability import varsortability as varsortability
+    from f2sl.structure.boss import BOSS as BOSS
     from f2sl.structure.by_best_networks import SLLc as SLLc
     from f2sl.structure.by_best_networks import SLLg as SLLg
     from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from f2sl.view.plot import plot as plot
 
 _HOMES = {
+    "BOSS": "structure.boss",
     "BayesianNetwork": "network",
     "CITest": "stats.tests.base",
     "Confidence": "confidence",

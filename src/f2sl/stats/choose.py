@@ -186,8 +186,19 @@ def make_score(
     engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0
 ) -> FamilyScores:
     """Make the score of families of that name on an engine's data; the sample size is BDeu's."""
+    return unbound_score(engine, score, equivalent_sample_size).bind(engine)
+
+
+def unbound_score(engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0) -> Score:
+    """Make the score of that name for an engine's kind of data, without the data."""
     made: Score = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
-    return made.bind(engine)
+    return made
+
+
+def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
+    """Make the measure of that name for an engine's kind of data."""
+    made: Measure = _made("measure", measure, engine)
+    return made
 
 
 def make_set_scores(
@@ -208,8 +219,7 @@ def make_set_scores(
 
 def related_pairs(engine: Engine, threshold: float, measure: str | Measure = AUTO) -> PairSearch:
     """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes."""
-    made: Measure = _made("measure", measure, engine)
-    return made.search(engine, threshold)
+    return make_measure(engine, measure).search(engine, threshold)
 
 
 def significant_pairs(

@@ -55,6 +55,8 @@ f2sl-s           f2sl:F2SLs                     Yu et al., Algorithm 1
     FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
 f2sl-h           f2sl_h:F2SLh                   f2sl
     confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders
+boss             boss:BOSS                      Andrews and others 2023
+    the DAG with the best score by a search over orders of all variables, parents grown on demand
 mmhc             mmhc:MMHC                      Tsamardinos and others 2006
     MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
 mmhc-c           mmhc:MMHCc                     Yu et al., section 6.1

@@ -9,7 +9,10 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 4. the DAG with the best score is looked for among orders of the variables, from two starts: the graph
    that F2SL-c makes of the relevant pairs (after a clean-up: of what was kept), and the order of the names.
 
-docs/evidence/accuracy.md shows what each is worth.
+docs/evidence/accuracy.md shows what each is worth. Among real numbers effects along several paths can cancel, and the
+tests then lose edges, while scores of families cost next to nothing. So there the candidates give a start and
+no limit: parents are grown and shrunk among all variables (docs/evidence/gaussian.md has figures). Where numbers are
+missing, the search keeps to the candidates.
 """
 
 from __future__ import annotations
@@ -20,13 +23,15 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
+from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.skeleton import Skeleton, constrained, join
-from f2sl.stats.choose import check_choice, kind_of_engine, make_score
+from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, unbound_score
 from f2sl.stats.measures.base import Measure
 from f2sl.storage.protocol import Engine
 from f2sl.structure.base import WithScore, as_graph
@@ -34,7 +39,7 @@ from f2sl.structure.local_to_global import WithColliders
 from f2sl.table.column import MIXED
 
 if TYPE_CHECKING:
-    from f2sl.stats.scores.base import FamilyScores
+    from f2sl.stats.scores.base import FamilyScores, Score
 
 KICKS_PER_VARIABLE = 10
 LEAST_WEIGHT = 10.0
@@ -70,7 +75,8 @@ class F2SLh(WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768
-    variables), whatever `max_parents` says. By default the weight of BDeu's prior is 10, or more where
+    variables), whatever `max_parents` says. Of real numbers, none of them missing, it takes any number of
+    parents, from all variables. By default the weight of BDeu's prior is 10, or more where
     variables have many states (see :func:`prior_weight`).
 
     Attributes
@@ -83,7 +89,7 @@ class F2SLh(WithColliders, WithScore):
     pc_ : dict of str to list of str
         The candidates of each variable, strongest first.
     skeleton_ : PDAG
-        The edges that the search might use.
+        The edges that the search might use, and of real numbers those that it was given a start from.
     equivalent_sample_size_ : float
         The weight of BDeu's prior; other scores have no use for it.
     edge_cost_ : float
@@ -136,10 +142,14 @@ class F2SLh(WithColliders, WithScore):
             weight, cost = self.equivalent_sample_size, self.edge_cost
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
-            score = make_score(engine, self.score, self.equivalent_sample_size_)
-            search = self._search_orders if self.search == "orders" else self._climb
-            graph, self.score_ = search(score, names, skeleton, start)
-            self.n_families_ = score.n_families
+            score = unbound_score(engine, self.score, self.equivalent_sample_size_)
+            if self.search == "orders" and is_gaussian(engine, score):
+                graph, self.score_ = self._grow(engine, score, names, start)
+            else:
+                search = self._search_orders if self.search == "orders" else self._climb
+                bound = score.bind(engine)
+                graph, self.score_ = search(bound, names, skeleton, start)
+                self.n_families_ = bound.n_families
             self.cpdag_ = graph.to_cpdag(self.knowledge).reorder(self.feature_names_in_.tolist())
         return graph
 
@@ -149,6 +159,26 @@ class F2SLh(WithColliders, WithScore):
 
         triples = self._colliders(engine, skeleton).triples
         return orient_by_independence(skeleton, names, triples, self._constraints)
+
+    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...], start: DAG) -> tuple[DAG, float]:
+        """Search over orders with all variables as candidates, from the same two orders."""
+        found = search_growing(
+            engine,
+            score,
+            self._orders(start),
+            edge_cost=self.edge_cost_,
+            max_parents=self.max_parents,
+            constraints=self._constraints,
+        )
+        self.n_families_ = found.n_families
+        strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
+        return DAG.from_arrays(names, found.arrows, weights_directed=strengths), found.score
+
+    def _orders(self, start: DAG) -> tuple[Integers, Integers]:
+        """Return the orders to start from: that of the graph of the tests, and that of the names."""
+        number = {name: v for v, name in enumerate(start.nodes)}
+        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
+        return of_tests, np.arange(len(of_tests))
 
     def _search_orders(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
@@ -167,13 +197,10 @@ class F2SLh(WithColliders, WithScore):
                 max_parents=self.max_parents,
                 constraints=self._constraints,
             )
-        number = {name: v for v, name in enumerate(start.nodes)}
-        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
-        orders = of_tests, np.arange(skeleton.n)
         best = search_orders(
             sets,
             *candidates,
-            orders,
+            self._orders(start),
             kicks=KICKS_PER_VARIABLE * skeleton.n,
             constraints=self._constraints,
         )

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,14 @@ FAMILIES_AT_ONCE = 1 << 14
 """Families whose moments are in memory at a time, where numbers are missing."""
 
 
+class LinearForm(NamedTuple):
+    """Coefficients of constant - weight log(left) - share log(determinant), two by number of parents."""
+
+    constant: Floats
+    weight: Floats
+    share: float
+
+
 class GaussianScore(Score):
     """Base of the scores of real numbers."""
 
@@ -63,8 +71,26 @@ class GaussianScore(Score):
     def of_families(
         self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
     ) -> Floats:
-        """Score families of variables of variance 1, by what eliminating so many parents gives and leaves."""
+        """Score families of variables of variance 1, by what eliminating so many parents gives and leaves.
+
+        The score has to be linear in the logarithms of both (:meth:`linear_form`).
+        """
         raise NotImplementedError
+
+    def linear_form(self, sizes: Floats, n_rows: int) -> LinearForm:
+        """Return the coefficients of the score as a linear function of two logarithms, by number of parents.
+
+        Examples
+        --------
+        >>> GaussianBIC().linear_form(np.array([0.0, 1.0]), 100).weight.tolist()
+        [50.0, 50.0]
+        """
+        zero, one = np.zeros(len(sizes)), np.ones(len(sizes))
+        constant = self.of_families(zero, one, sizes, n_rows)
+        with np.errstate(invalid="ignore"):  # families with too many parents
+            weight = constant - self.of_families(zero, one * math.e, sizes, n_rows)
+            share = constant[0] - self.of_families(one, one, sizes, n_rows)[0]
+        return LinearForm(constant, weight, float(share))
 
     def families(self, data: Any, children: Integers, parents: Integers) -> Floats:
         """Return the log score of each family."""

@@ -1,0 +1,153 @@
+"""Search for the DAG with the best score among orders; parents are grown and shrunk on demand.
+
+Given an order, the parents of a variable are found among those before it by adding the one that raises the
+score most until none does, then dropping the one whose loss raises it most, and so on until neither gains. A
+move takes one variable out of the order and inserts it where the score is best (BOSS: Andrews, Ramsey,
+Sanchez-Romero, Camchong and Kummerfeld 2023). While it passes the others one by one, the parents of both that
+change places are grown and shrunk from what they were before, and mostly they stay (FLOP: Wienöbst, Henckel
+and Weichwald 2025). Moves are made until none gains. Then some variables are moved at random, moves are made
+again, and the result is undone if it is worse (*iterated local search*).
+
+There are two ways to do it, with the same moves:
+
+========================  ===========================================================================
+:mod:`.numbers`           Gaussian scores, from one matrix of correlations, compiled
+:mod:`.families`          any score of families, asked in batches and remembered
+========================  ===========================================================================
+
+No set of parents is scored before it is needed, and none is too large: unlike
+:mod:`f2sl.search.orders`, which chooses among sets that were scored beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from f2sl._arrays import Floats, Integers
+from f2sl._deadline import Deadline
+from f2sl.constraints import Constraints
+from f2sl.stats.scores.base import Score
+from f2sl.storage.protocol import Engine
+
+if TYPE_CHECKING:
+    from f2sl.stats.scores.gaussian import GaussianScore
+    from f2sl.storage.moments import Moments
+
+MOVES_IN_A_KICK = 10
+"""Random moves in one disturbance."""
+LEAST_GAIN = 1e-7
+"""A score that is higher by less does not count as higher."""
+MOST_PASSES = 250_000
+"""Disturbances times variables, with normal effort: the time that one takes grows with the variables."""
+EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}
+"""How often the order is disturbed, in multiples of the number of variables."""
+
+
+class Found(NamedTuple):
+    """Best DAG found: its arrows as rows (from, to), by child and then parent, and whether time sufficed."""
+
+    arrows: Integers
+    complete: bool
+
+
+class Grown(NamedTuple):
+    """The same with its score, what this loses without each arrow, and the number of families scored."""
+
+    arrows: Integers
+    complete: bool
+    score: float
+    losses: Floats
+    n_families: int
+
+
+def stages(effort: str, n: int) -> list[int]:
+    """Return how often to disturb the order of n variables before each of the climbs over all variables.
+
+    More effort begins with the stages of less, and later stages never lower the score: so that its result is
+    never worse.
+
+    Examples
+    --------
+    >>> stages("fast", 100), stages("thorough", 100), stages("normal", 1000)
+    ([20], [20, 80, 900], [50, 200])
+    """
+    base = min(n, MOST_PASSES // n) if n else 0
+    totals = [round(base * share) for share in EFFORTS.values()][: list(EFFORTS).index(effort) + 1]
+    return [total - before for total, before in zip(totals, [0, *totals], strict=False)]
+
+
+def is_gaussian(engine: Engine, score: Score) -> bool:
+    """Return whether the score follows from one matrix: Gaussian, and no number missing."""
+    from f2sl.stats.scores.gaussian import GaussianScore
+
+    moments = engine.moments
+    return isinstance(score, GaussianScore) and moments is not None and not moments.any_gaps
+
+
+def search_growing(
+    engine: Engine,
+    score: Score,
+    orders: Sequence[Integers],
+    *,
+    edge_cost: float,
+    effort: str = "normal",
+    seed: int = 0,
+    max_parents: int | None = None,
+    constraints: Constraints | None = None,
+    deadline: Deadline | None = None,
+) -> Grown:
+    """Climb from each of `orders`, and improve the best local optimum by iterated local search.
+
+    Parameters
+    ----------
+    engine : Engine
+        The data.
+    score : Score
+        Score to maximise.
+    orders : sequence of (n,) int64
+        Orders to start from; each lists all variables once.
+    edge_cost : float
+        What each edge takes from the score.
+    effort : {"fast", "normal", "thorough"}
+        How often to disturb the order.
+    seed : int
+        What the random moves are drawn by.
+    max_parents : int, optional
+        Most parents of a variable.
+    constraints : Constraints, optional
+        Forbidden and required arcs.
+    deadline : Deadline, optional
+        When to end with what was found.
+    """
+    from f2sl.search.growing.families import search_families
+    from f2sl.search.growing.numbers import search_numbers
+
+    n = engine.n_variables
+    bound = score.bind(engine)
+    options: dict[str, Any] = {
+        "edge_cost": edge_cost,
+        "kicks": stages(effort, n),
+        "seed": seed,
+        "max_parents": max_parents,
+        "constraints": constraints,
+        "deadline": deadline,
+    }
+    if is_gaussian(engine, score):
+        found = search_numbers(
+            cast("GaussianScore", score), cast("Moments", engine.moments), orders, **options
+        )
+    else:
+        found = search_families(bound, orders, **options)
+    arrows, complete = found
+    parents: list[list[int]] = [[] for _ in range(n)]
+    for u, v in arrows.tolist():
+        parents[v].append(u)
+    families = [(v, tuple(own)) for v, own in enumerate(parents)]
+    values = bound.score(families)
+    # What the score loses without each arrow, which comes in the order of the families.
+    less = [(v, tuple([w for w in own if w != u])) for v, own in families for u in own]
+    losses = values[arrows[:, 1]] - bound.score(less) - edge_cost
+    total = math.fsum(values) - edge_cost * len(arrows)
+    return Grown(arrows, complete, total, losses, bound.n_families)

@@ -1,0 +1,522 @@
+"""Search over orders of Gaussian variables; parents are grown and shrunk on demand, from one matrix.
+
+The *family* of a variable u is u with parents that stand before it in the order. Its score is ::
+
+    constant[k] - weight[k] log(left) - share log(determinant)
+
+with k parents, `left` what they leave of u's variance, and the determinant that of the parents' part of the
+matrix: BIC and BGe are both of this form. Between calls these kernels keep two invariants:
+
+- ``order[place[v]] == v``.
+- No parent of any u can be dropped, and no variable that stands before u can be added, with a gain in score.
+  (Dropping and adding at once may gain: parents are a local optimum, reached from the ones before.)
+
+When a variable v passes its neighbour u in the order, only these two families can change, and mostly neither
+does: v has to be a parent of u, or to become one. So a family stays as it is, and the question is answered
+from the Cholesky factor of its parents.
+
+Whether w would gain as a parent of u depends on the covariance c of w with what is left of u, which takes k
+multiplications, and on the variance of w that the parents leave, which takes k^2. The latter is at least
+``least[w]``, what all other variables leave of w. So most w are refused by c^2 / least[w] < need[u] alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from f2sl._jit import Array, int64, kernel
+
+NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
+"""Copies of a family: as it is now, before the move that is tried, and before the disturbance."""
+FORBIDDEN, REQUIRED = 0, 2
+"""Entries of `Problem.rule`; 1 stands for an arc that is allowed."""
+BEGIN, END = 0, 1
+"""Entries of `Room.ends`: where the queue begins and ends."""
+ROUNDS, MOST_MOVES = 4, 1000
+"""Bounds that only rounding can reach: changes of a family, and moves in a climb, for each variable."""
+BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
+"""Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
+NOBODY = int64(-1)
+"""Stands for no variable."""
+
+
+class Problem(NamedTuple):
+    """Constant input.
+
+    Parameters
+    ----------
+    matrix : (n, n) float64
+        Symmetric and positive semidefinite, such as correlations.
+    least : (n,) float64
+        Lower bound of what any others leave of each variable; above 0.
+    log_least : float
+        Logarithm of the smallest of them.
+    constant, weight : (most parents + 2,) float64
+        Of the score, by the number of parents.
+    share : float
+        Of the logarithm of the determinant.
+    tolerance : float
+        What is left of a variable is at least this share of its diagonal entry in a score; a variable of
+        which no more is left is never added.
+    rule : (n, n) int8
+        Whether u may be (1), must not be (0) or must be (2) a parent of v, in row u.
+    gain : float
+        The smallest gain that is not taken for rounding.
+    """
+
+    matrix: Array
+    least: Array
+    log_least: float
+    constant: Array
+    weight: Array
+    share: float
+    tolerance: float
+    rule: Array
+    gain: float
+
+
+class Families(NamedTuple):
+    """The families of all variables, three times (NOW, BEFORE, KEPT); with room for m parents each.
+
+    Parameters
+    ----------
+    count : (3, n) int64
+        Number of parents.
+    parents : (3, n, m) int64
+        In the order in which they came.
+    factor : (3, n, m, m) float64
+        Cholesky factor of the parents' part of the matrix, but the diagonal has its reciprocals, and 0 for a
+        parent that those before it determine.
+    slopes : (3, n, m) float64
+        Regression coefficients.
+    figures : (3, n, 4) float64
+        What is left of u (LEFT), the logarithm of the determinant (LOG_DETERMINANT), the score (SCORE), and
+        the least c^2 / variance with which another parent can gain (NEED).
+    """
+
+    count: Array
+    parents: Array
+    factor: Array
+    slopes: Array
+    figures: Array
+
+
+LEFT, LOG_DETERMINANT, SCORE, NEED = 0, 1, 2, 3
+
+
+class Room(NamedTuple):
+    """Order and scratch memory.
+
+    Parameters
+    ----------
+    order, place : (3, n) int64
+        NOW, and the copies of it.
+    marked : (3, n) bool
+        Which families have a copy.
+    listed : (3, n) int64
+        The same as a list.
+    n_listed : (3,) int64
+        Its length.
+    rows : (m, n) float64, rest : (n,) float64, covariances : (n,) float64
+        See `_condition`.
+    column : (m,) float64
+        A column of the inverse of a factor, or a row of a factor.
+    queue : (n,) int64, ends : (2,) int64, waiting : (n,) bool
+        Variables to be tried, a ring: entry i is ``queue[i % n]``; each is there at most once.
+    full : (1,) bool
+        Whether a family would have had more parents than there is room for.
+    """
+
+    order: Array
+    place: Array
+    marked: Array
+    listed: Array
+    n_listed: Array
+    rows: Array
+    rest: Array
+    covariances: Array
+    column: Array
+    queue: Array
+    ends: Array
+    waiting: Array
+    full: Array
+
+
+@kernel
+def _score(u: int, k: int, left: float, log_determinant: float, problem: Problem) -> float:
+    """Score a family with k parents."""
+    left = max(left, problem.tolerance * problem.matrix[u, u])
+    return float(problem.constant[k] - problem.weight[k] * np.log(left) - problem.share * log_determinant)
+
+
+@kernel
+def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
+    """Return the least c^2 / variance with which another parent than the k of u can gain so much."""
+    if k + 2 >= len(problem.constant):
+        return np.inf
+    # It gains constant[k + 1] - constant[k] - (weight[k + 1] - weight[k]) log(left)
+    # - weight[k + 1] log(1 - c^2 / (variance left)) - share log(variance): solved for c^2 / variance, with
+    # the smallest variance that there can be.
+    left = max(left, problem.tolerance * problem.matrix[u, u])
+    price = problem.constant[k + 1] - problem.constant[k] - gain - problem.share * problem.log_least
+    price -= (problem.weight[k + 1] - problem.weight[k]) * np.log(left)
+    return float(left * (1.0 - np.exp(min(price / problem.weight[k + 1], 0.0))))
+
+
+@kernel
+def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
+    """Make w the parent of u with number i, and compute what it explains of all variables.
+
+    ``rows[i]`` gets the covariances of all variables with what is left of w, in units of its standard
+    deviation: their column w is w's row of the factor. `rest` and `covariances` are what is left of each
+    variable, and its covariance with what is left of u.
+    """
+    rows, rest, covariances = room.rows, room.rest, room.covariances
+    row = rows[i]
+    for j in range(i):
+        factor[i, j] = rows[j, w]
+    left = rest[w]
+    scale = 1.0 / np.sqrt(left) if left > tolerance * matrix[w, w] else 0.0
+    factor[i, i] = scale
+    for x in range(len(row)):
+        row[x] = matrix[w, x]
+    for j in range(i):
+        weight, other = factor[i, j], rows[j]
+        for x in range(len(row)):
+            row[x] -= weight * other[x]
+    of_u = row[u] * scale
+    for x in range(len(row)):
+        row[x] *= scale
+        rest[x] -= row[x] * row[x]
+        covariances[x] -= of_u * row[x]
+    # Exactly, so that rounding cannot make a parent a candidate once more.
+    rest[w] = covariances[w] = 0.0
+
+
+@kernel
+def _worst(
+    u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
+) -> int:
+    """Compute the slopes of u's k parents; return the number of the one whose loss gains most, or NOBODY."""
+    for i in range(k - 1, -1, -1):
+        slope = room.rows[i, u]
+        for j in range(i + 1, k):
+            slope -= factor[j, i] * slopes[j]
+        slopes[i] = slope * factor[i, i]
+    # Without parent i, slope^2 / precision more is left of u, where the precision of i given the other
+    # parents is the sum of the squares in its column of the factor's inverse.
+    best, worst, column = problem.gain, NOBODY, room.column
+    for i in range(k):
+        if problem.rule[parents[i], u] == REQUIRED:
+            continue
+        left, log_determinant = figures[LEFT], figures[LOG_DETERMINANT]
+        if factor[i, i] != 0.0:
+            precision = 0.0
+            for j in range(i, k):
+                entry = 1.0 if j == i else 0.0
+                for h in range(i, j):
+                    entry -= factor[j, h] * column[h]
+                column[j] = entry * factor[j, j]
+                precision += column[j] * column[j]
+            left += slopes[i] * slopes[i] / precision
+            log_determinant += np.log(precision)
+        gain = _score(u, k - 1, left, log_determinant, problem) - figures[SCORE]
+        if gain > best:
+            best, worst = gain, int64(i)
+    return worst
+
+
+@kernel
+def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
+    """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
+    parents, factor, slopes = families.parents[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
+    figures, matrix, tolerance = families.figures[NOW, u], problem.matrix, problem.tolerance
+    rest, covariances, order, rule = room.rest, room.covariances, room.order[NOW], problem.rule
+    k, known, position = families.count[NOW, u], int64(0), room.place[NOW, u]
+    # Each round adds or drops a parent. The bound is for variables so nearly collinear that rounding could
+    # take the gain of both, again and again.
+    for left_over in range(ROUNDS * (len(rest) + 1), -1, -1):
+        if known == 0:
+            for x in range(len(rest)):
+                rest[x] = matrix[x, x]
+                covariances[x] = matrix[u, x]
+            figures[LOG_DETERMINANT] = 0.0
+        while known < k:
+            w = parents[known]
+            left = rest[w]
+            _condition(known, u, w, factor, matrix, tolerance, room)
+            if factor[known, known] != 0.0:
+                figures[LOG_DETERMINANT] += np.log(left)
+            known += 1
+        left = rest[u]
+        figures[LEFT] = left
+        figures[SCORE] = _score(u, k, left, figures[LOG_DETERMINANT], problem)
+        need = _need(u, k, left, 0.0, problem)
+        figures[NEED] = need
+        best, chosen = problem.gain, NOBODY
+        for p in range(position):
+            w = order[p]
+            c = covariances[w]
+            if c * c > need * rest[w] and rest[w] > tolerance * matrix[w, w] and rule[w, u] != FORBIDDEN:
+                log_determinant = figures[LOG_DETERMINANT] + np.log(rest[w])
+                gain = _score(u, k + 1, left - c * c / rest[w], log_determinant, problem) - figures[SCORE]
+                if gain > best:
+                    best, chosen = gain, w
+                    need = _need(u, k, left, gain, problem)
+        if chosen != NOBODY and left_over:
+            if k < len(parents):
+                parents[k] = chosen
+                k += 1
+                continue
+            room.full[0] = True
+        worst = _worst(u, k, parents, factor, slopes, figures, problem, room)
+        if worst == NOBODY or not left_over:
+            break
+        k -= 1
+        for i in range(worst, k):
+            parents[i] = parents[i + 1]
+        known = 0
+    families.count[NOW, u] = k
+
+
+@kernel
+def _change(u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room) -> float:
+    """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
+    k, parents = families.count[NOW, u], families.parents[NOW, u]
+    if dropped == NOBODY and k == len(parents):
+        room.full[0] = True
+        return 0.0
+    _keep(NOW, BEFORE, u, families, room)
+    before = families.figures[NOW, u, SCORE]
+    if dropped == NOBODY:
+        parents[k] = added
+        families.count[NOW, u] = k + 1
+    else:
+        for i in range(dropped, k - 1):
+            parents[i] = parents[i + 1]
+        families.count[NOW, u] = k - 1
+    _settle(u, families, problem, room)
+    return float(families.figures[NOW, u, SCORE] - before)
+
+
+@kernel
+def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room: Room) -> bool:
+    """Return whether w gains as another parent of u; `c` is its covariance with what is left of u."""
+    k, parents, factor, row = (
+        families.count[NOW, u],
+        families.parents[NOW, u],
+        families.factor[NOW, u],
+        room.column,
+    )
+    rest = problem.matrix[w, w]
+    for i in range(k):
+        weight = problem.matrix[w, parents[i]]
+        for j in range(i):
+            weight -= factor[i, j] * row[j]
+        weight *= factor[i, i]
+        row[i] = weight
+        rest -= weight * weight
+    figures = families.figures[NOW, u]
+    if rest <= problem.tolerance * problem.matrix[w, w] or c * c < figures[NEED] * rest:
+        return False
+    log_determinant = figures[LOG_DETERMINANT] + np.log(rest)
+    score = _score(u, k + 1, figures[LEFT] - c * c / rest, log_determinant, problem)
+    return bool(score > figures[SCORE] + problem.gain)
+
+
+@kernel
+def _copy(source: int, target: int, u: int, families: Families) -> None:
+    """Copy a family."""
+    k = families.count[source, u]
+    families.count[target, u] = k
+    for i in range(k):
+        families.parents[target, u, i] = families.parents[source, u, i]
+        families.slopes[target, u, i] = families.slopes[source, u, i]
+        for j in range(i + 1):
+            families.factor[target, u, i, j] = families.factor[source, u, i, j]
+    for i in range(4):
+        families.figures[target, u, i] = families.figures[source, u, i]
+
+
+@kernel
+def _keep(source: int, target: int, u: int, families: Families, room: Room) -> None:
+    """Copy a family unless there is a copy already."""
+    if not room.marked[target, u]:
+        room.marked[target, u] = True
+        room.listed[target, room.n_listed[target]] = u
+        room.n_listed[target] += 1
+        _copy(source, target, u, families)
+
+
+@kernel
+def _forget(copy: int, room: Room) -> None:
+    """Drop all copies."""
+    for i in range(room.n_listed[copy]):
+        room.marked[copy, room.listed[copy, i]] = False
+    room.n_listed[copy] = 0
+
+
+@kernel
+def _keep_order(source: int, target: int, room: Room) -> None:
+    """Copy the order."""
+    for p in range(room.order.shape[1]):
+        room.order[target, p] = room.order[source, p]
+        room.place[target, p] = room.place[source, p]
+
+
+@kernel
+def _return_to(copy: int, families: Families, room: Room) -> None:
+    """Make all families and the order what they were when the copies were made."""
+    for i in range(room.n_listed[copy]):
+        _copy(copy, NOW, room.listed[copy, i], families)
+    _keep_order(copy, NOW, room)
+    _forget(copy, room)
+
+
+@kernel
+def _walk(
+    v: int, back: bool, most: int, families: Families, problem: Problem, room: Room
+) -> tuple[float, float, int]:
+    """Let v pass the variables before it (`back`) or behind it, one by one, as many as it may and `most`.
+
+    Returns the gain in score, the best gain on the way, and after how many steps that was.
+    """
+    order, place, matrix, rule = room.order[NOW], room.place[NOW], problem.matrix, problem.rule
+    count, parents, slopes = families.count[NOW], families.parents[NOW], families.slopes[NOW]
+    figures, least = families.figures[NOW], problem.least
+    total, best, best_steps = 0.0, problem.gain, int64(0)
+    for step in range(most):
+        here = place[v]
+        there = here - 1 if back else here + 1
+        if there < 0 or there == len(order):
+            break
+        u = order[there]
+        # `second`, which stands behind `first`, passes it.
+        first, second = (u, v) if back else (v, u)
+        if rule[first, second] == REQUIRED:
+            break
+        order[here], order[there] = u, v
+        place[u], place[v] = here, there
+        for i in range(count[second]):
+            if parents[second, i] == first:
+                total += _change(second, int64(i), NOBODY, families, problem, room)
+                break
+        if rule[second, first] != FORBIDDEN:
+            c = matrix[second, first]
+            for i in range(count[first]):
+                c -= slopes[first, i] * matrix[second, parents[first, i]]
+            if c * c > figures[first, NEED] * least[second] and _gains(
+                first, second, c, families, problem, room
+            ):
+                total += _change(first, NOBODY, second, families, problem, room)
+        if total > best:
+            best, best_steps = total, int64(step + 1)
+    return total, best, best_steps
+
+
+@kernel
+def _enqueue(v: int, room: Room) -> None:
+    """Put v into the queue unless it is there already."""
+    if not room.waiting[v]:
+        room.waiting[v] = True
+        room.queue[room.ends[END] % len(room.queue)] = v
+        room.ends[END] += 1
+
+
+@kernel
+def _accept(families: Families, room: Room) -> None:
+    """Make the move final: enqueue what it changed with its parents, and keep how these were before."""
+    for i in range(room.n_listed[BEFORE]):
+        u = room.listed[BEFORE, i]
+        _keep(BEFORE, KEPT, u, families, room)
+        _enqueue(u, room)
+        for copy in (NOW, BEFORE):
+            for j in range(families.count[copy, u]):
+                _enqueue(families.parents[copy, u, j], room)
+    _forget(BEFORE, room)
+
+
+@kernel
+def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
+    """Move v to the place where the score is best, if that gains; return the gain."""
+    n = room.order.shape[1]
+    _keep_order(NOW, BEFORE, room)
+    _, left_gain, left_steps = _walk(v, BACK, n, families, problem, room)
+    _return_to(BEFORE, families, room)
+    _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room)
+    _return_to(BEFORE, families, room)
+    back = left_gain >= right_gain
+    steps = left_steps if back else right_steps
+    if steps == 0:
+        return 0.0
+    # The same steps again give the same families.
+    gain, _, _ = _walk(v, back, steps, families, problem, room)
+    _accept(families, room)
+    return gain
+
+
+@kernel
+def climb(families: Families, problem: Problem, room: Room) -> float:
+    """Move each variable in the queue to its best place, until the queue is empty; return the gain."""
+    # The bound is for rounding, as that of `_settle`: what is still in the queue then is dropped.
+    total, most = 0.0, room.ends[BEGIN] + MOST_MOVES * len(room.queue)
+    while room.ends[BEGIN] < room.ends[END]:
+        v = room.queue[room.ends[BEGIN] % len(room.queue)]
+        room.ends[BEGIN] += 1
+        room.waiting[v] = False
+        if room.ends[BEGIN] < most:
+            total += _insert(v, families, problem, room)
+    return total
+
+
+@kernel
+def settle_all(families: Families, problem: Problem, room: Room) -> None:
+    """Find the parents of each variable in the current order, beginning with the required ones."""
+    for u in range(len(room.waiting)):
+        k = int64(0)
+        for w in range(len(room.waiting)):
+            if problem.rule[w, u] == REQUIRED:
+                families.parents[NOW, u, k] = w
+                k += 1
+        families.count[NOW, u] = k
+        _settle(u, families, problem, room)
+
+
+@kernel
+def _draw(random: Array, below: int) -> int:
+    """Draw a number from 0 to `below` - 1 by a linear congruential generator, the same on every machine.
+
+    `random` is (1,) int64 and holds the state, which is below 2^31: its product with the factor fits into 63
+    bits. The low bits of such a generator repeat soon, so they are shifted out.
+    """
+    random[0] = (random[0] * 1103515245 + 12345) % 2147483648
+    drawn: int = (random[0] >> 8) % below
+    return drawn
+
+
+@kernel
+def kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
+    """Disturb the order and climb again, for a number of rounds (iterated local search).
+
+    Each round lets `moves` variables pass others at random, then climbs with those that this has changed. If
+    the score is now lower the round is undone; orders of equal score are accepted, which lets the search
+    drift along plateaus.
+    """
+    n = room.order.shape[1]
+    for _ in range(rounds):
+        _forget(KEPT, room)
+        _keep_order(NOW, KEPT, room)
+        total = 0.0
+        for _ in range(moves):
+            v = _draw(random, n)
+            _keep_order(NOW, BEFORE, room)
+            steps = 1 + _draw(random, n)
+            gain, _, _ = _walk(v, _draw(random, int64(2)) == 0, steps, families, problem, room)
+            total += gain
+            _enqueue(v, room)
+            _accept(families, room)
+        total += climb(families, problem, room)
+        if total < -problem.gain:
+            _return_to(KEPT, families, room)
