@@ -96,7 +96,7 @@ def test_commands_and_options_are_there(page):
     program = get_command(app)
     root = program.make_context("f2sl", [], resilient_parsing=True)
     for name, *arguments in commands(page):
-        program.commands[name].make_context(name, arguments, parent=root)
+        program.get_command(root, name).make_context(name, arguments, parent=root)
 
 
 def test_readme_is_short():

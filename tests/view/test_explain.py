@@ -468,7 +468,9 @@ def test_of_many_pairs_the_page_explains_those_nearby(monkeypatch):
 
 
 def test_why_has_the_options_of_learning():
-    commands = typer.main.get_command(app).commands
-    options = {name: {one.name for one in commands[name].params} for name in ("learn", "why")}
+    commands = typer.main.get_command(app)
+    options = {
+        name: {one.name for one in commands.get_command(None, name).params} for name in ("learn", "why")
+    }
     own = {"out", "picture", "page", "dag", "truth", "context"}
     assert options["learn"] - own == options["why"] - {"a", "b"}

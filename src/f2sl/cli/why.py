@@ -62,7 +62,8 @@ def why(
 def command_to_explain(context: typer.Context) -> str:
     """Return the command that explains a pair of what ``f2sl learn`` learns, but for the two names."""
     commands: Any = context.parent.command if context.parent else None
-    taken = {parameter.name for parameter in commands.commands["why"].params} - {"as_json", "quiet"}
+    why = commands.get_command(context.parent, "why")
+    taken = {parameter.name for parameter in why.params} - {"as_json", "quiet"}
     words = ["f2sl", "why"]
     for parameter in context.command.params:
         name = str(parameter.name)
