@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
 from f2sl.reading import open_table
+from f2sl.storage.stream.table import StreamTable
+from f2sl.table.notes import alias_groups
 
 ENGINES = ["memory", "stream"]
 engines = pytest.mark.parametrize("engine", ENGINES)
@@ -312,6 +314,20 @@ class TestAliases:
         assert any(
             note.startswith(told) and "'survived' and 'alive' and 'dead'" in note for note in model.notes_
         )
+
+    def test_they_are_found_block_by_block(self, monkeypatch):
+        """Blocks may lack states that the first ones have; no column is ever held as a whole."""
+        rng = np.random.default_rng(3)
+        codes = np.concatenate([np.full(70, 2), rng.integers(0, 3, 130)])
+        other = codes.copy()
+        other[-1] = (other[-1] + 1) % 3
+        table = open_table(
+            {"a": codes, "b": (codes + 1) % 3, "c": other, "d": 2 - codes, "e": (other + 2) % 3}
+        )
+        assert alias_groups(table) == [[0, 1, 3], [2, 4]]
+        streamed = StreamTable.of_table(table, 64)
+        monkeypatch.setattr(StreamTable, "column", None)
+        assert alias_groups(streamed) == [[0, 1, 3], [2, 4]]
 
     @engines
     @pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-s"])

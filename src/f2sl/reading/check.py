@@ -226,7 +226,7 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     of_numbers = table.of_kind(NUMBER)
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
-        raise DataError(problem)
+        raise DataError("; ".join([problem, *(note for note in table.notes if ": left out: " in note)]))
     if set(KINDS) <= set(takes) and MIXED not in takes:
         table.refuse_mixed(learner)
     for kind in KINDS:

@@ -59,9 +59,9 @@ def identifier_columns(table: Table) -> str | None:
 def alias_groups(table: Table) -> list[list[int]]:
     """Find the columns of states that determine each other one to one, the earlier of each group first.
 
-    Two columns are aliases if they change from row to row at the same places, and are the same there once
-    their codes are numbered in the order in which they occur. Only those are compared that change at the same
-    places of the first rows, or, where rows are held elsewhere, whose states are equally frequent.
+    Two columns are aliases if they are the same once their codes are numbered in the order in which they
+    occur. Only those are compared that change at the same places of the first rows or, where rows are held
+    elsewhere, whose states are equally frequent.
 
     Examples
     --------
@@ -85,17 +85,24 @@ def alias_groups(table: Table) -> list[list[int]]:
     groups: dict[bytes, list[int]] = defaultdict(list)
     for members in alike.values():
         for i in members if len(members) > 1 else ():
-            column = table.column(i)
-            changes = np.flatnonzero(column[1:] != column[:-1])
-            if not len(changes):
-                continue
-            runs = np.append(column[changes], column[-1])  # the code of each run of equal rows
-            begins = np.full(int(runs.max()) + 1, len(runs))
-            begins[runs[::-1]] = np.arange(len(runs))[::-1]  # of several runs the one assigned last stays
-            rank = np.empty(len(begins), np.uint16)
-            rank[np.argsort(begins)] = np.arange(len(begins))
-            groups[hashlib.blake2b(changes.tobytes() + rank[runs].tobytes()).digest()].append(i)
+            digest = _digest_of_pattern(table, i)
+            if digest is not None:
+                groups[digest].append(i)
     return sorted(group for group in groups.values() if len(group) > 1)
+
+
+def _digest_of_pattern(table: Table, i: int) -> bytes | None:
+    """Digest a column's codes, numbered in the order in which they occur; None if one alone occurs."""
+    rank = np.full(len(table.columns[i].states) + 1, -1)
+    known, digest = 0, hashlib.blake2b()
+    for part in table.parts_of_column(i):
+        begins = np.full(len(rank), len(part))
+        begins[part[::-1]] = np.arange(len(part))[::-1]  # of equal codes the one assigned last stays
+        new = np.flatnonzero((begins < len(part)) & (rank < 0))
+        rank[new[np.argsort(begins[new])]] = np.arange(known, known + len(new))
+        known += len(new)
+        digest.update(rank.astype(np.uint16)[part].tobytes())
+    return digest.digest() if known > 1 else None
 
 
 def told_aliases(table: Table) -> str | None:
@@ -114,7 +121,9 @@ def without_aliases(table: Table, least_rows: int = 0) -> Table:
     """
     columns, left_out, told = list(table.columns), set[int](), []
     for first, *others in alias_groups(table):
-        if least_rows and table.n_rows - np.bincount(table.column(first)).max() < least_rows:
+        size = len(table.columns[first].states) + 1
+        counts = sum(np.bincount(part, minlength=size) for part in table.parts_of_column(first))
+        if least_rows and table.n_rows - np.max(counts) < least_rows:
             continue
         columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
         left_out.update(others)

@@ -7,7 +7,7 @@ hold codes and numbers side by side, so that a table may have columns of both ki
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -84,6 +84,10 @@ class Table(ABC):
     @abstractmethod
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
+
+    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
+        """Give one column part by part, as much at a time as is held in memory anyway."""
+        yield self.column(i)
 
     @abstractmethod
     def add_up(self, function: Summand) -> Arrays:

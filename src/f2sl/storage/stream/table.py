@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -203,9 +203,13 @@ class StreamTable(Table):
 
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
+        return np.concatenate(list(self.parts_of_column(i)))
+
+    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
+        """Give one column block by block."""
         file = self.codes if self.columns[i].kind == STATES else self.numbers
         assert file is not None
-        return np.concatenate([file.read(block, self.places[[i]])[0] for block in range(file.n_blocks)])
+        return (file.read(block, self.places[[i]])[0] for block in range(file.n_blocks))
 
     def add_up(self, function: Summand) -> Arrays:
         """Sum what `function` makes of each block."""
