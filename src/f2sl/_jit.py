@@ -26,7 +26,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from f2sl._memory import short_of_addresses
 from f2sl._progress import note
+from f2sl.errors import F2SLError
 
 COMPILING = "compiling the inner loops for this machine (first run only) ..."
 SECONDS_BETWEEN_NOTES = 5.0
@@ -44,6 +46,9 @@ def _nothing_compiled() -> bool:
     found = Path(given).glob("memory_*/*.nbi") if given else (place / "__pycache__").glob("*.nbi")
     return next(iter(found), None) is None
 
+
+if short_of_addresses():  # LLVM would end the process when it cannot map its memory
+    raise F2SLError(short_of_addresses())
 
 # A first run says so at once: what it is waiting for from here on is Numba, to be imported and to compile.
 _told = _nothing_compiled() and note(COMPILING)

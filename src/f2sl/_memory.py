@@ -19,6 +19,25 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
+ADDRESS_SPACE = 24 * 10**8
+"""Bytes of addresses below which the libraries that f2sl builds on fail to load; most are never used."""
+
+
+def short_of_addresses() -> str:
+    """Return what is wrong if a limit on the process (``ulimit -v``) is below what libraries need, or ""."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return ""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY or limit >= ADDRESS_SPACE:
+        return ""
+    return (
+        f"this process may use {limit / 1e6:,.0f} MB of address space, and f2sl needs "
+        f"{ADDRESS_SPACE / 1e6:,.0f} MB: raise the limit (ulimit -v)"
+    )
+
+
 def available_bytes() -> int | None:
     """Return how much memory is free; None where the system does not say.
 

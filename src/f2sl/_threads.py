@@ -21,6 +21,9 @@ from f2sl.errors import OptionError
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
+MOST_PER_CORE = 8
+"""Threads for each core that are ever started: more would only wait for each other, and take memory."""
+
 AHEAD = 8
 """Pieces for each thread that are handed over before the first results are taken."""
 
@@ -47,7 +50,24 @@ def resolve_jobs(n_jobs: int | None) -> int:
         raise OptionError(
             f"n_jobs must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+    cores = available_cores()
+    return min(int(n_jobs), MOST_PER_CORE * cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def note_of_jobs(n_jobs: int | None) -> list[str]:
+    """Return a note if `n_jobs` asks for more threads than are started.
+
+    Examples
+    --------
+    >>> note_of_jobs(1), len(note_of_jobs(10**6))
+    ([], 1)
+    """
+    used = resolve_jobs(n_jobs)
+    if n_jobs is None or n_jobs <= used:
+        return []
+    return [
+        f"{used} threads instead of the {n_jobs:,} asked for: {MOST_PER_CORE} for each core of this machine"
+    ]
 
 
 @contextmanager

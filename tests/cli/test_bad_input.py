@@ -30,7 +30,7 @@ from f2sl import DataError, F2SLError, FileError, OptionError, example_path, lea
 from f2sl.cli.app import main
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import as_flags
-from f2sl.graph import DAG, check_writable
+from f2sl.graph import DAG, check_writable, load_graph
 from marks import posix_only
 
 
@@ -457,3 +457,44 @@ def test_a_first_line_of_data_is_pointed_out(tmp_path, capsys):
     assert "--no-header" in capsys.readouterr().err
     assert main(["learn", str(path), "--no-header"]) == 0
     assert "--no-header" not in capsys.readouterr().out
+
+
+# Limits -----------------------------------------------------------------------------------------------
+
+
+def test_numbers_of_thousands_of_digits_are_no_json_that_can_be_read(tmp_path):
+    path = tmp_path / "g.json"
+    path.write_text('{"format": "f2sl-graph", "version": ' + "1" * 5000 + "}")
+    with pytest.raises(FileError, match=r"g\.json: a number in the JSON has too many digits"):
+        load_graph(path)
+
+
+def test_a_path_with_a_nul_is_refused():
+    with pytest.raises(FileError, match=r"no file has a path with a NUL character: 'a\\x00b.csv'"):
+        learn("a\0b.csv")
+
+
+def test_more_rows_than_memory_holds_are_refused(capsys):
+    assert main(["sample", "asia", "--rows", str(10**13), "--out", "x.csv"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("f2sl: error: --rows: 10,000,000,000,000 rows of 8 variables take 80,000.0 GB, ")
+
+
+@pytest.mark.parametrize("name", ["red\x1b[31m", "bell\x07", "back\u202e"])
+def test_names_cannot_control_a_terminal(tmp_path, capsys, name):
+    path = write_csv(tmp_path / "t.csv", {name: [0, 1] * 20, "b": [0, 1] * 20})
+    assert main(["pc", str(path), "absent"]) == 2
+    told = capsys.readouterr().err
+    assert repr(name)[1:-1] in told
+    assert told.rstrip("\n").isprintable()
+
+
+@posix_only
+def test_too_little_address_space_is_told(tmp_path):
+    path = write_csv(tmp_path / "t.csv", small_table())
+    done = f2sl("-c", 'ulimit -v 1000000; exec "$0" learn "$1"', SCRIPT, path, command=("sh",))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "f2sl: error: this process may use 1,024 MB of address space, and f2sl needs 2,400 MB: raise "
+        "the limit (ulimit -v)\n"
+    )

@@ -233,6 +233,35 @@ def test_files_of_others_are_refused_and_left_alone(tmp_path, spoil, said):
     assert before == (path.read_bytes() if path.is_file() else None)
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("units", "rows", "many"),
+        ("units", "network", b"\x00"),
+        ("units", "seconds", "long"),
+        ("units", "peak_bytes", 0.5),
+        ("units", "measures", '{"f1": "high"}'),
+        ("units", "measures", "[1]"),
+        ("units", "measures", "{"),
+        ("networks", "edges", "few"),
+        ("runs", "description", "[1, 2]"),
+        ("runs", "description", 7),
+    ],
+)
+def test_values_of_a_wrong_type_are_refused(tmp_path, table, column, value):
+    with Store(tmp_path) as kept:
+        kept.add_run("now", {"jobs": 2})
+        kept.add([Outcome(unit(1), "sampled", 50001, DONE, 1, 0.5, 7, 60.0, 100, "said", {"f1": 1})])
+        kept.add_networks([store.NetworkFacts("mildew", "sampled", 35, 46, 3, 3, 1, 5, 3, 100)])
+    assert store.read_results(tmp_path).outcomes[0].measures == {"f1": 1}
+    database = sqlite3.connect(tmp_path / store.FILE)
+    database.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    database.commit()
+    database.close()
+    with pytest.raises(FileError, match=r"results\.sqlite: cannot be read as results of f2sl reproduce"):
+        store.read_results(tmp_path)
+
+
 @pytest.mark.parametrize("made", [False, True])
 def test_nothing_to_read(tmp_path, made):
     folder = tmp_path / "results"

@@ -315,6 +315,7 @@ def test_without_an_address_processes_are_started_and_end(tmp_path):
         "dask",
         "--jobs",
         "2",
+        "--quiet",
     ]
     place = tmp_path / "tmp"
     place.mkdir()
@@ -362,6 +363,19 @@ def test_an_interrupt_ends_the_workers_too(tmp_path, moment, send, number):
     told = process.communicate(timeout=SECONDS)[1]  # until all have closed the pipe
     assert (process.returncode, told) == (128 + number, "f2sl: interrupted; nothing was written\n")
     assert list(room.iterdir()) == []
+
+
+def test_a_folder_that_a_killed_process_has_left_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    here = f"f2sl-{socket.gethostname()}-"
+    kept = {f"{here}{os.getpid()}-b", f"f2sl-elsewhere-{ended.pid}-c", f"{here}x-d"}
+    for name in (f"{here}{ended.pid}-a", *kept):
+        (tmp_path / name / "worker").mkdir(parents=True)
+    with connecting._folder_of_workers() as folder:
+        assert {one.name for one in tmp_path.iterdir()} == {*kept, folder.rpartition(os.sep)[2]}
+    assert folder.startswith(str(tmp_path / f"{here}{os.getpid()}-"))
 
 
 def test_dask_is_imported_only_when_asked_for():

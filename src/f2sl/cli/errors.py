@@ -22,6 +22,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from f2sl._memory import short_of_addresses
 from f2sl.cli.interrupts import interrupts
 from f2sl.errors import F2SLError
 
@@ -73,6 +74,9 @@ def _settle(error: BaseException) -> int:
         return _tell(f"error: not enough memory{detail}; learn from fewer rows or columns", FAULT)
     if not isinstance(error, Exception):
         raise error
+    short = short_of_addresses()
+    if short:  # libraries fail at that in words of their own
+        return _tell(f"error: {short}", WRONG_INPUT)
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -86,7 +90,8 @@ def _drop_output() -> None:
 
 
 def _tell(message: str, code: int) -> int:
-    line = " ".join(message.split("\n")).replace("\r", " ")
+    line = " ".join(message.splitlines())
+    line = "".join(one if one.isprintable() else repr(one)[1:-1] for one in line)
     with contextlib.suppress(OSError):
         print(f"f2sl: {line}", file=sys.stderr, flush=True)
     return code

@@ -97,6 +97,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     """Learn the set of one variable, or of all, and print it."""
     with in_terms_of_flags():
         asked.reading.check()
+        from f2sl._threads import note_of_jobs
         from f2sl.table.notes import remarks
 
         registry, noun = _learners_of(command)
@@ -109,7 +110,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         def look(table: Table) -> Table:
             opened.append(asked.reading.noted(table))
-            remarked.extend([*opened[0].notes, *remarks(table)])
+            remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(asked.reading.jobs)])
             return opened[0]
 
         what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs

@@ -12,11 +12,15 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import UnionType
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from f2sl._version import __version__
 from f2sl.errors import FileError
+
+Record = TypeVar("Record")
 
 FILE = "results.sqlite"
 FORMAT = "1"
@@ -204,9 +208,9 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
             return Results(
                 outcomes=tuple(_outcomes(database)),
                 runs={number: {"started": at, **json.loads(text)} for number, at, text in runs},
-                networks=tuple(NetworkFacts(*row) for row in networks),
+                networks=tuple(_checked(NetworkFacts(*row)) for row in networks),
             )
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, ValueError, TypeError) as error:
         raise FileError(f"{path}: cannot be read as results of f2sl reproduce ({error})") from None
 
 
@@ -232,7 +236,30 @@ def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
     order = "network, rows, learner, setting, data_set"
     for row in database.execute(f"SELECT {COLUMNS} FROM units ORDER BY {order}"):
         values: list[Any] = [*row[5:-1], json.loads(row[-1]) if row[-1] else {}]
-        yield Outcome(Unit(*row[:5]), *values)
+        yield _checked(Outcome(_checked(Unit(*row[:5])), *values))
+
+
+def _checked(record: Record) -> Record:
+    """Return a record that has values of the types it declares; SQLite stores any."""
+    declared: Any = type(record)
+    for name, kind in _kinds(declared).items():
+        value = getattr(record, name)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r}")
+        if isinstance(value, dict) and not all(isinstance(number, int | float) for number in value.values()):
+            raise ValueError(f"{name} are {value!r}")
+    return record
+
+
+@cache
+def _kinds(record: Any) -> dict[str, tuple[type[Any], ...]]:
+    """Return the types that each field of a record may have; whole numbers are numbers."""
+    kinds = {}
+    for name, declared in get_type_hints(record).items():
+        either = get_args(declared) if get_origin(declared) is UnionType else [declared]
+        allowed = [get_origin(one) or one for one in either]
+        kinds[name] = (*allowed, int) if float in allowed else tuple(allowed)
+    return kinds
 
 
 def _row(outcome: Outcome) -> tuple[Any, ...]:

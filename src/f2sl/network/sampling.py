@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from f2sl._memory import available_bytes
 from f2sl._options import whole
+from f2sl.errors import OptionError
 from f2sl.network.counts import cell_numbers
 from f2sl.network.normal import normal_deviates
 from f2sl.storage.memory.table import MemoryTable
@@ -78,7 +80,15 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     rows, seed = whole("rows", rows, least=1), whole("seed", seed)
     states, kinds, places = network.states, network.kinds, places_of(network.kinds)
     sizes = [len(listed) for listed in states.values()]
-    codes = np.empty((len(sizes), rows), code_type(max(sizes, default=0)))
+    code = code_type(max(sizes, default=0))
+    needed = rows * (len(sizes) * np.dtype(code).itemsize + (len(kinds) - len(sizes)) * 8)
+    free = available_bytes()
+    if free is not None and needed > free:
+        raise OptionError(
+            f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, and "
+            f"{free / 1e9:,.1f} GB of memory are free; draw fewer at a time, each with a seed of its own"
+        )
+    codes = np.empty((len(sizes), rows), code)
     numbers = np.empty((len(kinds) - len(sizes), rows))
     steps: list[_StateStep | _NumberStep] = []
     generators = []

@@ -34,6 +34,8 @@ def data_files(path: PathLike | Sequence[PathLike], how: TextOptions | None = No
     for one in paths:
         if str(one) == "":
             raise FileError("the path is empty")
+        if "\0" in str(one):
+            raise FileError(f"no file has a path with a NUL character: {str(one)!r}")
         place = _standard_input() if str(one) == "-" else Path(one)
         with naming(place):
             members = _members(place) if place.is_dir() else [place]

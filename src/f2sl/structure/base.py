@@ -22,6 +22,7 @@ from f2sl._options import option
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
+from f2sl._threads import note_of_jobs
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
@@ -287,7 +288,7 @@ class StructureLearner(Estimator):
                 if table is not data:
                     own.enter_context(table)
                 table = table if look is None else look(table)
-                self.notes_ = [*table.notes, *remarks(table)]
+                self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
             self.options_in_use_ = settle(self.get_params(), table.kind)

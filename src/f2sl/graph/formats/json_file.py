@@ -106,6 +106,8 @@ def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
         raise FormatError(f"not JSON: {error.msg}", error.lineno) from None
     except RecursionError:
         raise FormatError("the JSON is nested too deeply") from None
+    except ValueError:  # Python refuses to read whole numbers of more than some thousand digits
+        raise FormatError("a number in the JSON has too many digits") from None
     if not isinstance(given, dict) or given.get("format") not in formats:
         what = formats[0].removeprefix("f2sl-")
         raise FormatError(f'not a {what} of f2sl: there is no "format": "{formats[0]}"')

@@ -8,7 +8,11 @@ there is one error.
 
 from __future__ import annotations
 
+import glob
+import os
+import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -19,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count, islice
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from f2sl._version import __version__
@@ -120,7 +125,7 @@ class Cluster:
                     )
 
             with _not_interrupted():  # until it is settled how all that begins here will end
-                folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="f2sl-"))
+                folder = opened.enter_context(_folder_of_workers())
                 opened.enter_context(dask.config.set({"temporary-directory": folder}))
                 begun = _out_of_reach(start, opened)
             local = begun.result()
@@ -363,6 +368,18 @@ def _not_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
     for first, frame in heard[:1]:
         handlers[signal.Signals(first)](first, frame)
+
+
+def _folder_of_workers() -> tempfile.TemporaryDirectory[str]:
+    """Make a folder for workers of this machine; remove those whose process was killed before it could."""
+    import psutil  # type: ignore[import-untyped]
+
+    prefix = f"f2sl-{socket.gethostname()}-"
+    for old in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*-*"):
+        process = old.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(old, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-")
 
 
 @contextmanager
