@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from typing import Annotated, Any
 
@@ -61,9 +62,7 @@ def why(
 
 def command_to_explain(context: typer.Context) -> str:
     """Return the command that explains a pair of what ``f2sl learn`` learns, but for the two names."""
-    commands: Any = context.parent.command if context.parent else None
-    why = commands.get_command(context.parent, "why")
-    taken = {parameter.name for parameter in why.params} - {"as_json", "quiet"}
+    taken = set(inspect.signature(why).parameters) - {"as_json", "quiet"}
     words = ["f2sl", "why"]
     for parameter in context.command.params:
         name = str(parameter.name)

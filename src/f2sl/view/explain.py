@@ -289,6 +289,8 @@ class Explainer:
         if (a, b) in pattern:
             others = [y if x == a else x for x, c, y in self.model.v_structures_ if c == b and a in (x, y)]
             told = "; ".join(f"{a} -> {b} <- {other}{self._evidence(a, b, other)}" for other in others)
+            lost = [f"{other} -> {b}" for other in others if (other, b) not in self.arrows]
+            told += f"; other decisions contradict {listed(lost)}" if lost else ""
             return _direction("v-structure", f"directed by v-structure: {told}", others=others)
         if (a, b) in rules:
             text = f"directed by Meek's rule {rules[a, b]}: {RULES[rules[a, b]].format(a=a, b=b)}"

@@ -33,7 +33,7 @@ from f2sl.view.drawing import (
 )
 from f2sl.view.layers import HEIGHT, Point
 
-KINDS = (".svg", ".png", ".pdf")
+SUFFIXES = (".svg", ".png", ".pdf")
 INK, SOFT, BOX, BORDER, ACCENT, TINT = "#20262d", "#5f6b76", "#ffffff", "#9fb3bf", "#1f5f7f", "#dcebf2"
 LOOKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "directed": ("#3c7391", ()),
@@ -44,7 +44,7 @@ LOOKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "missing": ("#d55e00", (9, 5)),
     "extra": ("#a64d86", (2, 4)),
 }
-"""Colour and dashes of each kind of edge, as in the page."""
+"""Colour and dashes of edges by status or direction, as in the page."""
 MARGIN, CLEAR, RADIUS = 18.0, HEIGHT / 2 + 7, 18.0
 MOST_PIXELS = 6_000
 """The longer side of a PNG; larger pictures get fewer pixels for each name."""
@@ -103,11 +103,11 @@ def plot(
 
 
 def check_can_draw(path: str | PathLike[str] | None = None) -> None:
-    """Make sure, before long work, that pictures of this kind can be drawn: all but SVG need Matplotlib."""
+    """Make sure, before long work, that pictures of this format can be drawn: all but SVG need Matplotlib."""
     suffix = "" if path is None else Path(path).suffix.lower()
-    if path is not None and suffix not in KINDS:
-        raise FileError(f"no picture format for {path}. Known: {', '.join(KINDS)}")
-    if suffix in KINDS[1:]:
+    if path is not None and suffix not in SUFFIXES:
+        raise FileError(f"no picture format for {path}. Known: {', '.join(SUFFIXES)}")
+    if suffix in SUFFIXES[1:]:
         need_matplotlib()
 
 
@@ -158,8 +158,8 @@ class Picture:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the picture, whole or not at all; the same graph gives the same bytes."""
         check_can_draw(path)
-        kind = Path(path).suffix.lstrip(".").lower()
-        write_atomically(path, self.svg() if kind == "svg" else self._by_matplotlib(kind))
+        format = Path(path).suffix.lstrip(".").lower()
+        write_atomically(path, self.svg() if format == "svg" else self._by_matplotlib(format))
 
     # -- what is drawn, by either way ---------------------------------------------------
 
@@ -175,7 +175,7 @@ class Picture:
         strengths = [abs(edge.strength) for edge in self.drawing.edges if edge.strength is not None]
         strongest = max(strengths, default=0.0) or 1.0
         for edge in self.drawing.edges:
-            colour, dashes = LOOKS[kind_of(edge)]
+            colour, dashes = LOOKS[look_of(edge)]
             width = 1.5 if edge.strength is None else 0.9 + 2.1 * abs(edge.strength) / strongest
             width += 2.0 * (frozenset((edge.a, edge.b)) in self.pairs)
             cubic = [self._at(point) for point in self.drawing.curve(edge)]
@@ -224,10 +224,10 @@ class Picture:
             yield name, x, y, self.drawing.widths[name], name in self.names
 
     def _legend(self) -> list[tuple[str, str, float]]:
-        """Return kind, words and width of each entry below the picture."""
-        present = {kind_of(edge) for edge in self.drawing.edges}
-        words = {kind: STATUS_NAMES.get(kind, kind) for kind in LOOKS if kind in present}
-        entries = [(kind, text, 64 + width_of_text(text)) for kind, text in words.items()]
+        """Return look, words and width of each entry below the picture."""
+        present = {look_of(edge) for edge in self.drawing.edges}
+        words = {look: STATUS_NAMES.get(look, look) for look in LOOKS if look in present}
+        entries = [(look, text, 64 + width_of_text(text)) for look, text in words.items()]
         if self.n_hidden:
             text = f"{self.n_hidden:,} variable{'s' * (self.n_hidden > 1)} not shown"
             entries.append(("", text, 30 + width_of_text(text)))
@@ -263,10 +263,10 @@ class Picture:
                 f'fill="{INK}">{_escaped(label(name))}</text></g>'
             )
         left, middle = MARGIN, height - MARGIN
-        for kind, text, wide in self._legend():
+        for look, text, wide in self._legend():
             start = left
-            if kind:
-                yield _svg_path([((left, middle),), ((left + 28, middle),)], *LOOKS[kind], 2.2)
+            if look:
+                yield _svg_path([((left, middle),), ((left + 28, middle),)], *LOOKS[look], 2.2)
                 start += 36
             yield (
                 f'<text x="{start:.1f}" y="{middle:.1f}" dominant-baseline="central" font-size="12" '
@@ -324,26 +324,26 @@ class Picture:
             axes.add_patch(box)
             write(x, y, label(name), 13 if len(families) > 1 else 12, ha="center", color=INK, zorder=3)
         left, middle = MARGIN, height - MARGIN
-        for kind, text, wide in self._legend():
-            if kind:
-                line([((left, middle),), ((left + 28, middle),)], *LOOKS[kind], 2.2)
-            write(left + 36 * bool(kind), middle, text, 11, color=SOFT)
+        for look, text, wide in self._legend():
+            if look:
+                line([((left, middle),), ((left + 28, middle),)], *LOOKS[look], 2.2)
+            write(left + 36 * bool(look), middle, text, 11, color=SOFT)
             left += wide
 
-    def _by_matplotlib(self, kind: str) -> bytes:
+    def _by_matplotlib(self, format: str) -> bytes:
         buffer, size = io.BytesIO(), max(self.size) / 96
         figure = self.figure()
         with warnings.catch_warnings():
             # A letter that no font on this machine has is drawn as an empty box; that is all there is to do.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-            stamp = {"CreationDate": None} if kind == "pdf" else None
+            stamp = {"CreationDate": None} if format == "pdf" else None
             dpi = min(150.0, MOST_PIXELS / size)
-            figure.savefig(buffer, format=kind, dpi=dpi, facecolor="white", metadata=stamp)
+            figure.savefig(buffer, format=format, dpi=dpi, facecolor="white", metadata=stamp)
         return buffer.getvalue()
 
 
-def kind_of(edge: Edge) -> str:
-    """Return the kind of an edge: its status, or whether it is directed."""
+def look_of(edge: Edge) -> str:
+    """Return how an edge looks, by its name in `LOOKS`: its status, or whether it is directed."""
     return edge.status or ("directed" if edge.directed else "undirected")
 
 
