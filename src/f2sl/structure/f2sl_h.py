@@ -9,7 +9,7 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 4. the DAG with the best score is looked for among orders of the variables, from two starts: the graph
    that F2SL-c makes of the relevant pairs (after a clean-up: of what was kept), and the order of the names.
 
-docs/evidence/accuracy.md shows what each is worth. Among real numbers, effects along several paths can cancel,
+docs/evidence/accuracy.md shows what each is worth. Among real numbers effects along several paths can cancel,
 and the tests then lose edges, while scores of families cost next to nothing. So there the candidates give a
 start and no limit: parents are grown and shrunk among all variables (docs/evidence/gaussian.md has figures).
 Where numbers are missing, the search keeps to the candidates.
