@@ -29,7 +29,9 @@ def commands() -> str:
     """Return the reference of the command line as Markdown, from the same objects as ``--help``."""
     program: Any = get_command(app)
     root = program.make_context("f2sl", [], resilient_parsing=True)
-    return "\n\n".join(_command(name, program.commands[name], root) for name in program.commands)
+    return "\n\n".join(
+        _command(name, program.get_command(root, name), root) for name in program.list_commands(root)
+    )
 
 
 def _command(name: str, command: Any, root: Any) -> str:

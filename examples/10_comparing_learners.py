@@ -2,8 +2,8 @@
 Comparing learners
 ==================
 
-Fifteen learners share one table and one way to compare graphs. Here four of them learn the ALARM network
-from 1,000 rows.
+All learners share one table and one way to compare graphs. Here four of them learn the ALARM network from
+1,000 rows.
 """
 
 # %%
