@@ -5,10 +5,10 @@
     python benchmarks/linear.py --report                     # the table of docs/gaussian.md, on the terminal
 
 ``random-100-200-weak`` has 100 variables and 200 edges drawn from all pairs, ``scale-free-...`` children that
-prefer parents with many edges; coefficients are 0.3 to 1 (weak) or 0.5 to 2 (strong) of either sign, and noise
-has variance 1. Columns are standardised, shuffled and renamed: neither variances nor names tell the order.
+prefer parents with many edges; coefficients are 0.3 to 1 (weak) or 0.5 to 2 (strong) of either sign, noise
+of variance 1. Columns are standardised, shuffled and renamed: neither variances nor names tell the order.
 FLOP is that of flopsearch with its recommended penalty and 20 restarts (left out where it is not installed).
-Each result is stored at once: the SHD of CPDAGs, the F1 of the skeleton, seconds by the clock and of processors.
+Each result is stored at once: the SHD of CPDAGs, skeleton F1, seconds by the clock and of processors.
 """
 
 from __future__ import annotations
