@@ -386,7 +386,7 @@ def _walk(
     order, place, matrix, rule = room.order[NOW], room.place[NOW], problem.matrix, problem.rule
     count, parents, slopes = families.count[NOW], families.parents[NOW], families.slopes[NOW]
     figures, least = families.figures[NOW], problem.least
-    total, best, best_steps = 0.0, problem.gain, int64(0)
+    total, best, best_steps = 0.0, 0.0, int64(0)
     for step in range(most):
         here = place[v]
         there = here - 1 if back else here + 1
@@ -411,7 +411,8 @@ def _walk(
                 first, second, c, families, problem, room
             ):
                 total += _change(first, NOBODY, second, families, problem, room)
-        if total > best:
+        # Of places that rounding alone tells apart the nearest.
+        if total > best + problem.gain:
             best, best_steps = total, int64(step + 1)
     return total, best, best_steps
 
@@ -447,7 +448,7 @@ def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
     _return_to(BEFORE, families, room)
     _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room)
     _return_to(BEFORE, families, room)
-    back = left_gain >= right_gain
+    back = left_gain >= right_gain - problem.gain
     steps = left_steps if back else right_steps
     if steps == 0:
         return 0.0

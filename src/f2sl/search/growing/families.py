@@ -160,7 +160,7 @@ class _Search:
     def _walk(self, v: int, back: bool, most: int, state: State) -> tuple[float, float, int, list[int]]:
         """Let v pass others, as the kernel does; returns the changed variables as well."""
         order, place, parents = state
-        total, best, best_steps, changed = 0.0, self.least, 0, []
+        total, best, best_steps, changed = 0.0, 0.0, 0, []
         for step in range(1, most + 1):
             here = place[v]
             there = here - 1 if back else here + 1
@@ -178,7 +178,7 @@ class _Search:
             value = self.value(first, parents[first])
             if self.added(first, parents[first])[second] > value + self.least:
                 total += self._change(first, (*parents[first], second), state, changed)
-            if total > best:
+            if total > best + self.least:
                 best, best_steps = total, step
         return total, best, best_steps, changed
 
@@ -204,7 +204,7 @@ class _Search:
             v = waiting.popleft()
             del queue[v]
             walked = [self._walk(v, back, self._n, state.copy()) for back in (True, False)]
-            back = walked[0][1] >= walked[1][1]
+            back = walked[0][1] >= walked[1][1] - self.least
             steps = walked[0 if back else 1][2]
             if steps:
                 before = state

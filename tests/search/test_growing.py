@@ -1,0 +1,170 @@
+"""The search over orders with parents grown on demand, beside a naive one; by kernels and by families."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from f2sl._deadline import Deadline
+from f2sl.constraints import Constraints
+from f2sl.search.growing import MOVES_IN_A_KICK, numbers, stages
+from f2sl.search.growing.families import search_families
+from f2sl.search.growing.numbers import search_numbers
+from f2sl.stats.choose import make_score
+from f2sl.stats.scores.gaussian import BGe, GaussianBIC
+from f2sl.storage.moments import Moments
+from naive_growing import LEAST, Naive
+from tables import make_engine, related_codes
+
+pytestmark = pytest.mark.kernels
+SCORES = {"bic-g": GaussianBIC(), "bge": BGe()}
+
+
+def linear(seed, n, n_rows=80, share=0.5):
+    """Moments of variables that are linear functions of some of those before them."""
+    random = np.random.default_rng(seed)
+    weights = np.triu(random.uniform(-1.0, 1.0, (n, n)) * (random.random((n, n)) < share), 1)
+    sample = random.standard_normal((n_rows, n))
+    for v in range(n):
+        sample[:, v] += sample @ weights[:, v]
+    shuffled = sample[:, random.permutation(n)]
+    return Moments(n_rows, shuffled.var(axis=0), np.corrcoef(shuffled.T).reshape(n, n))
+
+
+def bic(moments, cost):
+    """The Gaussian BIC by NumPy's solver, less the cost of edges."""
+
+    def score(u, parents):
+        matrix, n = moments.correlations, moments.n_rows
+        left = 1.0
+        if parents:
+            left -= matrix[u, parents] @ np.linalg.solve(matrix[np.ix_(parents, parents)], matrix[parents, u])
+        likelihood = -0.5 * n * (math.log(2 * math.pi * left * moments.variances[u]) + 1)
+        return likelihood - 0.5 * math.log(n) * (len(parents) + 2) - cost * len(parents)
+
+    return score
+
+
+def ruled(score, rules):
+    def allowed(u, parents):
+        fits = rules.allows(np.array(parents, np.int64), np.full(len(parents), u)).all()
+        return score(u, parents) if fits else -math.inf
+
+    return allowed
+
+
+def arrows_of(naive):
+    return sorted((u, v) for v, own in naive.parents.items() for u in own)
+
+
+def searched(naive, kicks):
+    """Climb, disturb and climb again; the first local optimum stays unless the last one is better."""
+    naive.climb_all()
+    first, score = arrows_of(naive), naive.total()
+    for _ in range(kicks):
+        naive.kick(MOVES_IN_A_KICK)
+    naive.climb_all()
+    return arrows_of(naive) if naive.total() > score + LEAST else first
+
+
+def found_arrows(found):
+    return sorted(map(tuple, found.arrows.tolist()))
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), kicks=st.integers(0, 2), most=st.integers(1, 6))
+def test_kernels_and_families_go_the_naive_way(seed, n, kicks, most):
+    moments, cost = linear(seed, n), 0.5
+    naive = Naive(bic(moments, cost), range(n), most=most, seed=seed % 2**31)
+    expected = searched(naive, kicks)
+    options = {"edge_cost": cost, "kicks": [kicks], "seed": seed, "max_parents": most}
+    by_kernel = search_numbers(GaussianBIC(), moments, [np.arange(n)], **options)
+    by_families = search_families(GaussianBIC().bind(moments), [np.arange(n)], **options)
+    assert found_arrows(by_kernel) == found_arrows(by_families) == expected
+    assert by_kernel.complete and by_families.complete
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_constraints_are_obeyed_on_the_naive_way(seed):
+    n, moments = 6, linear(seed, 6)
+    random = np.random.default_rng(seed)
+    chain = random.permutation(n)
+    required = [(int(chain[0]), int(chain[3])), (int(chain[3]), int(chain[5]))]
+    arcs = [(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in required]
+    forbidden = [arcs[i] for i in random.choice(len(arcs), 8, replace=False)]
+    rules = Constraints.of(n, forbidden, required)
+    naive = Naive(ruled(bic(moments, 0.5), rules), chain.tolist(), required)
+    naive.climb_all()
+    for search, score in ((search_numbers, None), (search_families, GaussianBIC().bind(moments))):
+        given_to = [score] if score else [GaussianBIC(), moments]
+        found = search(*given_to, [chain], edge_cost=0.5, kicks=[0], constraints=rules)
+        arrows = found_arrows(found)
+        assert arrows == arrows_of(naive)
+        assert set(required) <= set(arrows)
+        assert not set(forbidden) & set(arrows)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_both_ways_agree_for_both_scores(name):
+    for seed in range(3):
+        moments, score = linear(seed, 10, 200), SCORES[name]
+        options = {"edge_cost": 1.0, "kicks": [3]}
+        kernel = search_numbers(score, moments, [np.arange(10)], **options)
+        assert found_arrows(kernel) == found_arrows(
+            search_families(score.bind(moments), [np.arange(10)], **options)
+        )
+
+
+def test_any_number_of_parents_has_room():
+    # Twenty independent causes of one effect; there is room for 16 parents at first.
+    n = numbers.FIRST_ROOM + 5
+    matrix = np.eye(n)
+    matrix[0, 1:] = matrix[1:, 0] = 1.0 / math.sqrt(n)
+    found = search_numbers(
+        GaussianBIC(), Moments(10_000, np.ones(n), matrix), [np.arange(n)], edge_cost=0.0, kicks=[0]
+    )
+    assert found_arrows(found) == [(u, 0) for u in range(1, n)]
+
+
+def test_copies_and_more_variables_than_rows_end():
+    base = linear(1, 4, 30)
+    doubled = np.tile(base.correlations, (2, 2))
+    wide = linear(2, 30, 12)
+    for moments in (Moments(30, np.ones(8), doubled), wide):
+        n = len(moments.variances)
+        for score in SCORES.values():
+            found = search_numbers(score, moments, [np.arange(n)], edge_cost=3.0, kicks=[2])
+            assert len(np.unique(found.arrows, axis=0)) == len(found.arrows)
+            assert not {(u, v) for u, v in found_arrows(found)} & {(v, u) for u, v in found_arrows(found)}
+
+
+def test_states_go_the_naive_way():
+    n = 4
+    score = make_score(make_engine(related_codes(3, 60, n)), "bdeu", 1.0)
+    naive = Naive(
+        lambda u, own: float(score.score([(u, tuple(sorted(own)))])[0]) - 0.1 * len(own), range(n), seed=5
+    )
+    expected = searched(naive, 3)
+    found = search_families(score, [np.arange(n)], edge_cost=0.1, kicks=[3], seed=5)
+    assert found_arrows(found) == expected
+
+
+def test_more_effort_goes_on_where_less_ended():
+    for n in (1, 7, 100, 2000):
+        fast, normal, thorough = (stages(effort, n) for effort in ("fast", "normal", "thorough"))
+        assert thorough[:2] == normal and normal[:1] == fast
+        assert min(thorough) >= 0 < sum(thorough)
+
+
+def test_a_time_limit_ends_the_search_with_a_graph():
+    moments = linear(1, 10, 200)
+    for search, given_to in (
+        (search_numbers, (GaussianBIC(), moments)),
+        (search_families, (GaussianBIC().bind(moments),)),
+    ):
+        found = search(*given_to, [np.arange(10)], edge_cost=1.0, kicks=[5], deadline=Deadline(1e-9))
+        assert not found.complete
+        assert len(found.arrows)
