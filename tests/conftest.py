@@ -5,6 +5,8 @@ import os
 from hypothesis import settings
 from numba import config
 
+import f2sl._jit
+
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 # F2SL_EXAMPLES=500 looks longer for an example that fails.
 EXAMPLES = int(os.environ.get("F2SL_EXAMPLES", "30"))
@@ -12,3 +14,6 @@ settings.register_profile(
     "f2sl", deadline=None, max_examples=max(1, EXAMPLES // 2) if config.DISABLE_JIT else EXAMPLES
 )
 settings.load_profile("f2sl")
+
+# They are compiled by whatever command runs first, which need not say so: a test of its own looks at that.
+f2sl._jit.note = lambda text: True
