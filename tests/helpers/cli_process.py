@@ -78,7 +78,7 @@ def f2sl(*arguments, folder=None, **how):
 
 
 def installed(*arguments, command=(SCRIPT,), folder=None, **environment):
-    """Run the installed command to its end, from nothing; that it had to compile is not among what it says."""
+    """Run the installed command to its end, from nothing; what it says about compiling is left out."""
     done = subprocess.run(
         [*command, *map(str, arguments)],
         cwd=folder,
