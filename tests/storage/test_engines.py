@@ -95,7 +95,7 @@ def of_kinds(entries, kinds_of):
 @pytest.mark.parametrize(
     ("name", "kind"),
     of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes)
-    + [(name, WITH_GAPS) for name in ("f2sl-h", "f2sl-c", "mmhc", "pc-stable")],
+    + [(name, WITH_GAPS) for name in ("f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable")],
 )
 def test_structures_are_the_same(engine, name, kind):
     learner = STRUCTURE.load(name)
