@@ -18,7 +18,11 @@ from tables import make_table, related_codes, related_numbers
 
 pytestmark = compiled_only
 
-SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_iter": 5}}
+SMALL = {
+    "boss": {"effort": "fast", "max_parents": 1},
+    "dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4},
+    "notears": {"max_iter": 5},
+}
 """Options that make a learner quick; the answer need not be a good one."""
 
 KINDS = ("states", "number", "mixed")
