@@ -18,7 +18,11 @@ from tables import make_table, related_codes, related_numbers
 
 pytestmark = compiled_only
 
-SMALL = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "notears": {"max_iter": 5}}
+SMALL = {
+    "boss": {"effort": "fast", "max_parents": 1},
+    "dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4},
+    "notears": {"max_iter": 5},
+}
 """Options that make a learner quick; the answer need not be a good one."""
 
 KINDS = ("states", "number", "mixed")
@@ -95,7 +99,7 @@ def of_kinds(entries, kinds_of):
 @pytest.mark.parametrize(
     ("name", "kind"),
     of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes)
-    + [(name, WITH_GAPS) for name in ("f2sl-h", "f2sl-c", "mmhc", "pc-stable")],
+    + [(name, WITH_GAPS) for name in ("f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable")],
 )
 def test_structures_are_the_same(engine, name, kind):
     learner = STRUCTURE.load(name)

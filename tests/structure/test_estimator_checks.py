@@ -56,6 +56,7 @@ EXCEPTIONS: dict[type, dict[str, Failure]] = {
     f2sl.F2SLc: {"check_fit2d_1feature": ONE_COLUMN},
     f2sl.F2SLs: WITH_SCORE,
     f2sl.F2SLh: WITH_SCORE,
+    f2sl.BOSS: WITH_SCORE,
     f2sl.ExactSearch: WITH_SCORE,
     f2sl.SLLc: WITH_SCORE,
     f2sl.SLLg: WITH_SCORE,

@@ -22,6 +22,7 @@ BOTH_KINDS = [
     f2sl.F2SLc,
     f2sl.F2SLs,
     f2sl.F2SLh,
+    f2sl.BOSS,
     f2sl.MMHC,
     f2sl.MMHCc,
     f2sl.GSBN,

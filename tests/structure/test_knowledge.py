@@ -88,7 +88,7 @@ class TestObedience:
         assert known.check(graph.to_dag()) == []
         assert graph.knowledge == (known if known else None)
 
-    @pytest.mark.parametrize("name", ["f2sl-h", "f2sl-c", "mmhc", "pc-stable"])
+    @pytest.mark.parametrize("name", ["f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable"])
     @pytest.mark.parametrize(
         ("kinds", "gaps"),
         [(MIXED, False), (MIXED, True), (("states",) * N, True)],

@@ -131,6 +131,10 @@ class StructureLearner(Estimator):
         """Return what is wrong with an attribute of the class, None if nothing is."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
+    def _preferring(self, kind: str) -> dict[str, Any]:
+        """Return the options, with what this learner takes "auto" for where it has a preference."""
+        return self.get_params()
+
     def summary(self) -> Summary:
         """Sum up what was learned: prints as a few lines, and notebooks show it as a table.
 
@@ -291,7 +295,7 @@ class StructureLearner(Estimator):
                 self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
-            self.options_in_use_ = settle(self.get_params(), table.kind)
+            self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
             self._constraints = Constraints.none(table.n_variables)
             if self.knowledge:
                 self._constraints = self.knowledge.constraints(ordered.names, table.merged)

@@ -16,14 +16,11 @@ from f2sl._deadline import Deadline
 from f2sl._options import option, whole
 from f2sl.graph import DAG
 from f2sl.search.growing import search_growing
-from f2sl.stats.choose import check_choice, unbound_score
-from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import Engine
-from f2sl.structure.base import StructureLearner
-from f2sl.structure.f2sl_h import edge_cost, prior_weight
+from f2sl.structure.f2sl_h import ByOrders, edge_cost, prior_weight
 
 
-class BOSS(StructureLearner):
+class BOSS(ByOrders):
     """Learn a DAG: the best score over orders, with parents grown and shrunk among all variables.
 
     Takes seconds for hundreds of real numbers. With states every set of parents that is tried is counted:
@@ -56,7 +53,6 @@ class BOSS(StructureLearner):
 
     strength_unit = "log score"
 
-    score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)
     edge_cost: float | None = option("edge_cost")
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
@@ -72,7 +68,7 @@ class BOSS(StructureLearner):
         with self._timed("search"):
             found = search_growing(
                 engine,
-                unbound_score(engine, self.score, self.equivalent_sample_size_),
+                self._unbound_score(engine, self.equivalent_sample_size_),
                 [np.arange(len(names))],
                 edge_cost=self.edge_cost_,
                 effort=self.effort,

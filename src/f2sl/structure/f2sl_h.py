@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,13 +33,14 @@ from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, unbound_score
 from f2sl.stats.measures.base import Measure
+from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import Engine
-from f2sl.structure.base import WithScore, as_graph
+from f2sl.structure.base import StructureLearner, WithScore, as_graph
 from f2sl.structure.local_to_global import WithColliders
-from f2sl.table.column import MIXED
+from f2sl.table.column import MIXED, NUMBER
 
 if TYPE_CHECKING:
-    from f2sl.stats.scores.base import FamilyScores, Score
+    from f2sl.stats.scores.base import FamilyScores
 
 KICKS_PER_VARIABLE = 10
 LEAST_WEIGHT = 10.0
@@ -71,7 +72,25 @@ def edge_cost(engine: Engine) -> float:
     return math.log(engine.n_variables) * (2.0 if kind_of_engine(engine) == MIXED else 1.0)
 
 
-class F2SLh(WithColliders, WithScore):
+class ByOrders(StructureLearner):
+    """Base of the learners by a search over orders: of real numbers "auto" stands for BIC.
+
+    BGe adds its prior to the variances. Where many strong effects meet, others leave so little of a variable
+    that the prior outweighs it, and BGe prefers other graphs than the true one, by far (docs/gaussian.md).
+    """
+
+    score: str | Score = option("score", check=check_choice)
+
+    def _preferring(self, kind: str) -> dict[str, Any]:
+        chosen = "bic-g" if kind == NUMBER and self.score == "auto" else self.score
+        return {**self.get_params(), "score": chosen}
+
+    def _unbound_score(self, engine: Engine, weight: float) -> Score:
+        """Make the score; `weight` is that of BDeu's prior."""
+        return unbound_score(engine, self._preferring(kind_of_engine(engine))["score"], weight)
+
+
+class F2SLh(ByOrders, WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768
@@ -142,7 +161,7 @@ class F2SLh(WithColliders, WithScore):
             weight, cost = self.equivalent_sample_size, self.edge_cost
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
-            score = unbound_score(engine, self.score, self.equivalent_sample_size_)
+            score = self._unbound_score(engine, self.equivalent_sample_size_)
             if self.search == "orders" and is_gaussian(engine, score):
                 graph, self.score_ = self._grow(engine, score, names, start)
             else:

@@ -40,6 +40,8 @@ BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 """Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
 NOBODY = int64(-1)
 """Stands for no variable."""
+NEVER = 1e200
+"""A need that no variable meets; its product with a variance is still a number."""
 
 
 class Problem(NamedTuple):
@@ -82,7 +84,7 @@ class Families(NamedTuple):
 
     Parameters
     ----------
-    count : (3, n) int64
+    n_parents : (3, n) int64
         Number of parents.
     parents : (3, n, m) int64
         In the order in which they came.
@@ -96,7 +98,7 @@ class Families(NamedTuple):
         the least c^2 / variance with which another parent can gain (NEED).
     """
 
-    count: Array
+    n_parents: Array
     parents: Array
     factor: Array
     slopes: Array
@@ -155,7 +157,7 @@ def _score(u: int, k: int, left: float, log_determinant: float, problem: Problem
 def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     """Return the least c^2 / variance with which another parent than the k of u can gain so much."""
     if k + 2 >= len(problem.constant):
-        return np.inf
+        return NEVER
     # It gains constant[k + 1] - constant[k] - (weight[k + 1] - weight[k]) log(left)
     # - weight[k + 1] log(1 - c^2 / (variance left)) - share log(variance): solved for c^2 / variance, with
     # the smallest variance that there can be.
@@ -234,7 +236,7 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
     parents, factor, slopes = families.parents[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
     figures, matrix, tolerance = families.figures[NOW, u], problem.matrix, problem.tolerance
     rest, covariances, order, rule = room.rest, room.covariances, room.order[NOW], problem.rule
-    k, known, position = families.count[NOW, u], int64(0), room.place[NOW, u]
+    k, known, position = families.n_parents[NOW, u], int64(0), room.place[NOW, u]
     # Each round adds or drops a parent. The bound is for variables so nearly collinear that rounding could
     # take the gain of both, again and again.
     for left_over in range(ROUNDS * (len(rest) + 1), -1, -1):
@@ -278,13 +280,13 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
         for i in range(worst, k):
             parents[i] = parents[i + 1]
         known = 0
-    families.count[NOW, u] = k
+    families.n_parents[NOW, u] = k
 
 
 @kernel
 def _change(u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
-    k, parents = families.count[NOW, u], families.parents[NOW, u]
+    k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
     if dropped == NOBODY and k == len(parents):
         room.full[0] = True
         return 0.0
@@ -292,11 +294,11 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
     before = families.figures[NOW, u, SCORE]
     if dropped == NOBODY:
         parents[k] = added
-        families.count[NOW, u] = k + 1
+        families.n_parents[NOW, u] = k + 1
     else:
         for i in range(dropped, k - 1):
             parents[i] = parents[i + 1]
-        families.count[NOW, u] = k - 1
+        families.n_parents[NOW, u] = k - 1
     _settle(u, families, problem, room)
     return float(families.figures[NOW, u, SCORE] - before)
 
@@ -305,7 +307,7 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
 def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room: Room) -> bool:
     """Return whether w gains as another parent of u; `c` is its covariance with what is left of u."""
     k, parents, factor, row = (
-        families.count[NOW, u],
+        families.n_parents[NOW, u],
         families.parents[NOW, u],
         families.factor[NOW, u],
         room.column,
@@ -329,8 +331,8 @@ def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room:
 @kernel
 def _copy(source: int, target: int, u: int, families: Families) -> None:
     """Copy a family."""
-    k = families.count[source, u]
-    families.count[target, u] = k
+    k = families.n_parents[source, u]
+    families.n_parents[target, u] = k
     for i in range(k):
         families.parents[target, u, i] = families.parents[source, u, i]
         families.slopes[target, u, i] = families.slopes[source, u, i]
@@ -384,7 +386,7 @@ def _walk(
     Returns the gain in score, the best gain on the way, and after how many steps that was.
     """
     order, place, matrix, rule = room.order[NOW], room.place[NOW], problem.matrix, problem.rule
-    count, parents, slopes = families.count[NOW], families.parents[NOW], families.slopes[NOW]
+    count, parents, slopes = families.n_parents[NOW], families.parents[NOW], families.slopes[NOW]
     figures, least = families.figures[NOW], problem.least
     total, best, best_steps = 0.0, 0.0, int64(0)
     for step in range(most):
@@ -434,7 +436,7 @@ def _accept(families: Families, room: Room) -> None:
         _keep(BEFORE, KEPT, u, families, room)
         _enqueue(u, room)
         for copy in (NOW, BEFORE):
-            for j in range(families.count[copy, u]):
+            for j in range(families.n_parents[copy, u]):
                 _enqueue(families.parents[copy, u, j], room)
     _forget(BEFORE, room)
 
@@ -481,7 +483,7 @@ def settle_all(families: Families, problem: Problem, room: Room) -> None:
             if problem.rule[w, u] == REQUIRED:
                 families.parents[NOW, u, k] = w
                 k += 1
-        families.count[NOW, u] = k
+        families.n_parents[NOW, u] = k
         _settle(u, families, problem, room)
 
 

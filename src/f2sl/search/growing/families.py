@@ -109,9 +109,7 @@ class _Search:
             if len(self._added) * self._n > MOST_REMEMBERED:
                 self._added.clear()
             scores = np.full(self._n, -np.inf)
-            others = self._allowed[:, u].copy()
-            others[list(parents)] = False
-            others = np.flatnonzero(others)
+            others = np.setdiff1d(np.flatnonzero(self._allowed[:, u]), parents)
             if len(parents) < self._most and len(others):
                 sets = np.column_stack([np.tile(np.array(parents, np.int64), (len(others), 1)), others])
                 found = self._score.score_all(np.full(len(others), u), np.sort(sets, axis=1))
@@ -160,7 +158,8 @@ class _Search:
     def _walk(self, v: int, back: bool, most: int, state: State) -> tuple[float, float, int, list[int]]:
         """Let v pass others, as the kernel does; returns the changed variables as well."""
         order, place, parents = state
-        total, best, best_steps, changed = 0.0, 0.0, 0, []
+        total, best, best_steps = 0.0, 0.0, 0
+        changed: list[int] = []
         for step in range(1, most + 1):
             here = place[v]
             there = here - 1 if back else here + 1

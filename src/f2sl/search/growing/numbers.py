@@ -178,7 +178,7 @@ class _Search:
         return other if other[0] > top[0] + self._problem.gain else top
 
     def _arrows(self) -> Integers:
-        count, parents = self._families.count[0], self._families.parents[0]
+        count, parents = self._families.n_parents[0], self._families.parents[0]
         arrows = [(u, v) for v in range(self.n) for u in sorted(parents[v, : count[v]].tolist())]
         return np.array(arrows, np.int64).reshape(-1, 2)
 
