@@ -98,6 +98,26 @@ def test_answers_as_json(folder, capsys):
     assert max(told["answers"]["f"].values()) == pytest.approx(0.8)
 
 
+def test_what_is_set_and_has_no_arrows_to_what_is_asked_is_noted(folder, capsys):
+    """Of the edges a -> c <- b and e -> f; an observation of c depends on a, and so does the answer on b."""
+    nothing = "no directed path from 'f' to 'e': setting 'f' changes nothing"
+    through = "no directed path from 'a' to 'b': setting 'a' can change the answer only through what was "
+    asked = ["query", str(folder / "net.bif")]
+    for question, notes in (
+        (["e", "--do", "f=1"], [nothing]),
+        (["f", "--do", "e=1"], []),
+        (["b", "--do", "a=y", "--given", "c=1"], [f"{through}observed of 'c'"]),
+        (
+            ["b", "--do", "a=y", "--given", "f=1"],
+            ["no directed path from 'a' to 'b': setting 'a' changes nothing"],
+        ),
+    ):
+        assert main([*asked, *question, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["notes"] == notes
+        assert main([*asked, *question]) == 0
+        assert re.findall("(?m)^note: (.*)$", capsys.readouterr().out) == notes
+
+
 def test_the_most_probable_values(folder, capsys):
     assert main(["query", str(folder / "net.bif"), "--most-probable", "--given", "c=0", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["most_probable"]
