@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl.cli import output
+from f2sl.cli.files import load_fitted_network
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson, in_terms_of_flags
 from f2sl.cli.output import printable
@@ -54,12 +55,11 @@ def query(
     Answers are exact; states need pyAgrum: pip install "f2sl[inference]".
     """
     with in_terms_of_flags():
-        from f2sl.network.bundled import load_network
         from f2sl.network.inference import notes_on_do
 
         if not variables and not most_probable:
             raise OptionError("nothing to ask: name a variable, or give --most-probable")
-        asked = load_network(network)
+        asked = load_fitted_network(network)
         evidence, setting = (
             parse_values(flag, texts, asked) for flag, texts in (("--given", given), ("--do", do))
         )
