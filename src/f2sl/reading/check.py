@@ -172,10 +172,16 @@ def values_told(states: Sequence[object], low: float, high: float) -> str:
     --------
     >>> values_told(("no", "yes"), 0, 0), values_told((), 0.5, 20.0)
     ('2 states: no, yes', '0.5 to 20')
+
+    Blanks around a state are easily overlooked:
+
+    >>> values_told(("mild", "mild "), 0, 0)
+    "2 states: mild, 'mild '"
     """
     if not states:
         return f"{low:g} to {high:g}"
-    shown = ", ".join(str(state)[:20] for state in states[:5])
+    texts = [(str(state), str(state)[:20]) for state in states[:5]]
+    shown = ", ".join(short if text == text.strip() else repr(short) for text, short in texts)
     return f"{len(states):,} state{'s' * (len(states) != 1)}: {shown}{', ...' * (len(states) > 5)}"
 
 
