@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from f2sl.knowledge import Knowledge
 
 PANEL = "What is known about the edges"
+KNOWLEDGE_FILE = "A file of what is known about the edges: TOML, or Tetrad's text."
 
 
 def _several(flag: str, metavar: str, text: str) -> Any:
@@ -27,7 +28,7 @@ _TYPES = {
         typer.Option(
             "--knowledge",
             metavar="FILE",
-            help="A file of what is known: TOML, or Tetrad's text.",
+            help=KNOWLEDGE_FILE,
             rich_help_panel=PANEL,
         ),
     ],

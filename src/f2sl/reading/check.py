@@ -56,7 +56,7 @@ REASONS = {
         "integers of more than 64 bits, perhaps identifiers; leave out with {drop}, or convert to strings"
     ),
     "type": "values of an unsupported type; convert them to strings or numbers, or leave out with {drop}",
-    "weights": "weights must be whole numbers of 0 or more, without missing values",
+    "weights": "weights must be integers of 0 or more, without missing values",
 }
 """Why a column is refused, and what to do; in the order in which they are told."""
 

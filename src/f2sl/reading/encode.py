@@ -452,9 +452,8 @@ class Encoder:
             raise Refused("real states", f"{many} values")
         if by_name:
             return STATES, None, said
-        what = {"reals": "real"}.get(column.form, "whole" if column.from_reals else "")
-        why = f"{what} numbers" if what else "integers"
-        why = f"{why} with {'few' if is_few else 'many'} values ({many})"
+        what = "real numbers" if column.form == "reals" else "integers"
+        why = f"{what} with {'few' if is_few else 'many'} values ({many})"
         if is_few and not self._few_are_numbers:
             return STATES, None, why
         if ALL in bins:
