@@ -2,13 +2,14 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from cli_process import f2sl, small_table, write_csv
-from f2sl import load_graph
+from f2sl import load_graph, open_table
 from f2sl.cli.app import main
 from f2sl.cli.options import as_flags
 
@@ -71,9 +72,22 @@ def test_constant_columns_and_labels_that_differ_in_case(tmp_path, capsys):
     assert main(["check", str(path), "--na", "-9", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"] == [
         "--na -9: no such values in the columns read",
-        "column 'sex': labels that differ only in case or in white space: 'F' and 'f'",
+        "column 'sex': labels that differ only in case or in white space: 'F' and 'f'; in pandas, "
+        'df[column].str.split().str.join(" ").str.casefold() makes them one',
         "only one state, so no edges: column 'land'",
     ]
+
+
+def test_what_the_note_on_labels_names_makes_them_one(tmp_path, capsys):
+    """Blanks at the ends are visible; the remedy named is done, and the table read again."""
+    frame = pd.DataFrame({"pain": ["mild", "mild ", " Mild", "very  bad", "very bad"], "x": [*"ababa"]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["check", str(tmp_path / "t.csv"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "'mild '" in told["columns"][0]["values"] and "' Mild'" in told["columns"][0]["values"]
+    [remedy] = re.findall(r"in pandas, (df\[column\]\S.*) makes them one", told["notes"][0])
+    mended = frame.assign(pain=eval(remedy, {"df": frame, "column": "pain"}))
+    assert open_table(mended).states[0] == ("mild", "very bad")
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])

@@ -289,6 +289,7 @@ def test_one_algorithm_is_shown_with_its_options(capsys):
     printed = capsys.readouterr().out
     assert "f2sl learn DATA --algorithm mmhc\n" in printed
     assert re.search(r"^--symmetry +and +and\|or +Both ends of a link", printed, re.MULTILINE)
+    assert re.search("^--knowledge +none +A file of what is known about the edges", printed, re.MULTILINE)
     assert "--delta" not in printed
     assert main(["algorithms", "iamb", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from cli_process import f2sl, learned, small_table, write_csv
-from f2sl import Knowledge, load_graph
+from f2sl import Knowledge, OptionError, load_graph
 from f2sl.cli.app import main
+from f2sl.cli.knowledge import parse_knowledge
 
 
 @pytest.fixture
@@ -63,3 +64,24 @@ def test_what_makes_no_sense(csv, tmp_path, words, told):
     done = f2sl("learn", csv.name, *words, folder=tmp_path)
     assert done.returncode == 2 or "none.toml" in told
     assert done.returncode and told in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_edges_need_blanks_only_where_names_may_have_the_mark_in_them():
+    found = parse_knowledge(require=["a->b", "x->y -> z"], forbid=["c->d", "a-d", "follow-up - a"])
+    assert found.required == (("a", "b"), ("x->y", "z"))
+    assert found.forbidden == (("c", "d"),)
+    assert found.forbidden_links == (("a", "d"), ("a", "follow-up"))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"forbid": ["a-"]}, """not 'a-'; quote it: "A -> B" (the shell takes > for a file)"""),
+        ({"require": ["a-"]}, """not 'a-'; quote it: "A -> B" (the shell takes > for a file)"""),
+        ({"forbid": ["a-b-c"]}, "not 'a-b-c', with blanks around the - that is meant"),
+        ({"require": ["a->b->c"]}, "not 'a->b->c', with blanks around the -> that is meant"),
+    ],
+)
+def test_edges_that_could_be_several_or_were_cut_by_the_shell(words, told):
+    with pytest.raises(OptionError, match=re.escape(told)):
+        parse_knowledge(**words)

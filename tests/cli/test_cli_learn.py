@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli_process import MODULE, learned, small_table, together, write_csv
-from f2sl import DAG, PDAG, api, load_graph
+from f2sl import DAG, PDAG, FileError, api, load_graph
 from f2sl._estimator import Estimator
 from f2sl.cli.app import main
 from f2sl.local.fcbf import FCBF
@@ -321,3 +321,14 @@ def test_everything_is_checked_once(csv, monkeypatch, capsys, command, made):
     assert capsys.readouterr().err == ""
     once = {"check_options": 1, "open_for": 1, "check_learnable": 1, "_opened": 1}
     assert calls == once | ({"__init__": made} if made else {})
+
+
+def test_the_graph_is_kept_if_the_page_fails(csv, tmp_path, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise FileError("no room for the page")
+
+    monkeypatch.setattr("f2sl.cli.learn.save_page", fail)
+    out = tmp_path / "graph.json"
+    assert main(["learn", str(csv), "--out", str(out), "--page", str(tmp_path / "page.html")]) == 2
+    assert "no room for the page" in capsys.readouterr().err
+    assert load_graph(out) == GRAPH

@@ -111,7 +111,7 @@ def test_networks_with_numbers_are_sampled_and_compared_with(kind, tmp_path, cap
     assert main(["compare", out, json_file, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["true_edges"] == 12
     assert main(["sample", out, "--out", csv]) == 2  # a graph without probabilities
-    assert "learned.json: not a network of f2sl" in capsys.readouterr().err
+    assert "learned.json is a graph without probabilities; first run: f2sl fit" in capsys.readouterr().err
 
 
 def test_truth_may_still_be_a_graph_file(tmp_path, capsys):

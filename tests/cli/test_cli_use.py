@@ -98,6 +98,26 @@ def test_answers_as_json(folder, capsys):
     assert max(told["answers"]["f"].values()) == pytest.approx(0.8)
 
 
+def test_what_is_set_and_has_no_arrows_to_what_is_asked_is_noted(folder, capsys):
+    """Of the edges a -> c <- b and e -> f; an observation of c depends on a, and so does the answer on b."""
+    nothing = "no directed path from 'f' to 'e': setting 'f' changes nothing"
+    through = "no directed path from 'a' to 'b': setting 'a' can change the answer only through what was "
+    asked = ["query", str(folder / "net.bif")]
+    for question, notes in (
+        (["e", "--do", "f=1"], [nothing]),
+        (["f", "--do", "e=1"], []),
+        (["b", "--do", "a=y", "--given", "c=1"], [f"{through}observed of 'c'"]),
+        (
+            ["b", "--do", "a=y", "--given", "f=1"],
+            ["no directed path from 'a' to 'b': setting 'a' changes nothing"],
+        ),
+    ):
+        assert main([*asked, *question, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["notes"] == notes
+        assert main([*asked, *question]) == 0
+        assert re.findall("(?m)^note: (.*)$", capsys.readouterr().out) == notes
+
+
 def test_the_most_probable_values(folder, capsys):
     assert main(["query", str(folder / "net.bif"), "--most-probable", "--given", "c=0", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["most_probable"]
@@ -166,8 +186,18 @@ def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
         (["fit", "graph.json", "odd.csv", "--out", "x.bif"], "none of the columns id, z is one of a, b, c"),
         (
             ["fit", "crossing.json", "mixed.csv", "--out", "x.json"],
-            "edges from numbers to states: x -> s; .* with --bins x=5 --bins w=5, say, .*--require 's -> x'",
+            "edges from numbers to states: x -> s; .* with --bins x=5 --bins w=5, say$",
         ),
+        (
+            ["fit", "crossing.json", "mixed.csv", "--out", "x.bif"],
+            "cannot write x.bif: BIF knows no numbers; write .json, .net. Also, edges from .*: x -> s; .*w=5",
+        ),
+        (
+            ["query", "graph.json", "a"],
+            "graph.json is a graph without probabilities; first run: f2sl fit graph.json TABLE --out net",
+        ),
+        (["predict", "graph.dot", "data.csv", "a"], "graph.dot is a graph without probabilities; first run"),
+        (["query", "wrong.json", "a"], "wrong.json: probabilities of 'a' sum to 1.5, not to 1"),
         (["predict", "net.bif", "data.csv", "a", "--out", "net.bif"], "cannot write net.bif"),
     ],
 )
@@ -176,6 +206,9 @@ def test_what_is_wrong_is_one_line(folder, monkeypatch, capsys, arguments, told)
     (folder / "odd.csv").write_text("id,z\n1,n\n2,y\n")
     (folder / "mixed.csv").write_text("w,x,s\n1.5,2.5,u\n2.5,2.75,v\n0.5,1.25,u\n")
     f2sl.DAG([*"wxs"], [("w", "x"), ("x", "s")]).save(folder / "crossing.json")
+    f2sl.DAG([*"ab"], [("a", "b")]).save(folder / "graph.dot")
+    f2sl.BayesianNetwork(f2sl.DAG(["a"]), {"a": ["y", "n"]}, {"a": [0.5, 0.5]}).save(folder / "wrong.json")
+    (folder / "wrong.json").write_text((folder / "wrong.json").read_text().replace("[0.5,", "[1.0,"))
     before = sorted(path.name for path in folder.iterdir())
     assert main(arguments) == 2
     error = capsys.readouterr().err

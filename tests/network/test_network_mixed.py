@@ -420,7 +420,8 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("change", "problem"),
         [
-            ({"format": "f2sl-graph"}, 'not a network of f2sl: there is no "format": "f2sl-network"'),
+            ({"format": "graph"}, 'not a network of f2sl: there is no "format": "f2sl-network"'),
+            ({"format": "f2sl-graph"}, "a graph without probabilities, not a network"),
             ({"version": 2}, "version 2 of the format is not known"),
             ({"name": 3}, "name must be a string"),
             ({"variables": 3}, '"variables" is not a list'),

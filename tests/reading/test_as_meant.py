@@ -237,7 +237,7 @@ class TestWeights:
     )
     def test_weights_that_are_none(self, tmp_path, engine, wrong):
         path = text(tmp_path, "a,w\n" + "".join(f"{i},{w}\n" for i, w in enumerate(wrong)))
-        with pytest.raises(DataError, match=r"column 'w' .*weights must be whole numbers"):
+        with pytest.raises(DataError, match=r"column 'w' .*weights must be integers"):
             open_table(path, engine=engine, weights="w")
         with pytest.raises(F2SLError, match="weights: unknown column 'v'"):
             open_table(path, engine=engine, weights="v")

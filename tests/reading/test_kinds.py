@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import f2sl
-from f2sl.reading import check_learnable, open_table
+from f2sl.reading import check, check_learnable, open_table
 from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.protocol import open_engine
@@ -202,6 +202,7 @@ class TestKinds:
     @pytest.mark.parametrize("data", [np.array([[0.0, 1.0], [1.0, 2.0]]), {"a": [0.0, 1.0], "b": [1, 2]}])
     def test_whole_floats_are_the_integers_they_are(self, data):
         assert open_table(data).states == ((0, 1), (1, 2))
+        assert [column.why for column in check(data).columns] == ["integers with few values (2)"] * 2
         assert open_table(data, kinds="number").kinds == ("number", "number")
 
     def test_floats_too_large_for_fractions_are_real_numbers(self):

@@ -9,6 +9,7 @@ import typer
 from f2sl._options import CATALOGUE
 from f2sl.cli import output
 from f2sl.cli.help import examples
+from f2sl.cli.knowledge import KNOWLEDGE_FILE
 from f2sl.cli.options import FLAGS, AsJson
 from f2sl.errors import OptionError, unknown_name
 
@@ -71,8 +72,8 @@ def _show_one(command: str, entry: Entry) -> None:
     for name, default in _defaults(entry.load()).items():
         known = CATALOGUE.get(name)
         choices = "" if known is None else "|".join(known.choices)
-        meaning = "" if known is None else known.help
-        rows.append((FLAGS.get(name, name), "" if default is None else str(default), choices, meaning))
+        meaning = "" if known is None else KNOWLEDGE_FILE if name == "knowledge" else known.help
+        rows.append((FLAGS.get(name, name), "none" if default is None else str(default), choices, meaning))
     headings = ("option", "default", "choices", "what it means")
     output.show(output.columns("", headings, rows), PLAIN_WIDTH)
 
@@ -84,7 +85,7 @@ def _defaults(learner: Any) -> dict[str, Any]:
 
 def _options(learner: Any) -> list[str]:
     own = {name: value for name, value in _defaults(learner).items() if name not in _COMMON}
-    return [f"{FLAGS.get(name, name)}={value}" for name, value in own.items()]
+    return [f"{FLAGS.get(name, name)}={'none' if value is None else value}" for name, value in own.items()]
 
 
 def _as_json(registry: Registry) -> list[dict[str, Any]]:

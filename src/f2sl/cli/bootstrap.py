@@ -205,7 +205,7 @@ def _show(
 ) -> None:
     """Print the summary for people."""
     graph, asked = found.graph, found.asked
-    how = "estimated" if found.estimated else "given"
+    how = "estimated from the shares of all pairs; --threshold sets it" if found.estimated else "as given"
     done = f"{found.n_replicates:,} of {found.replicates:,} replicates"
     done = count(found.replicates, "replicate") if found.complete else f"INCOMPLETE: {done}"
     lines = [
@@ -214,7 +214,7 @@ def _show(
         *([("Knowledge", printable(str(found.knowledge)))] if found.knowledge else []),
         ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['seed']})"),
         ("Linked", f"{count(len(found.pairs), 'pair')} at least once"),
-        ("Threshold", f"{found.threshold:g} ({how})"),
+        ("Threshold", f"{found.threshold:g} of the replicates: links in this share or more are kept ({how})"),
         (
             "Graph",
             f"{count(graph.n_edges, 'edge')}: {len(graph.directed_array):,} directed, "

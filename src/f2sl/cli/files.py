@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.interrupts import interrupts
-from f2sl.errors import FileError
+from f2sl.errors import F2SLError, FileError
 
 if TYPE_CHECKING:
     from f2sl.graph import PDAG
+    from f2sl.network import BayesianNetwork
 
 
 def check_graph_file(path: Path, others: Iterable[Path] = (), undirected: bool = False) -> None:
@@ -77,6 +79,31 @@ def load_graph_or_network(given: Path) -> Any:
     if is_known(given) and not _says(given, NETWORK):
         return load_any_graph(given)
     return load_network(str(given))
+
+
+def load_fitted_network(given: str) -> BayesianNetwork:
+    """Load a network by its path or bundled name; of a graph, say how it becomes a network.
+
+    Raises
+    ------
+    FileError
+        If it is the file of a graph, or cannot be read.
+    """
+    from f2sl.graph import load_graph
+    from f2sl.graph.formats.json_file import NETWORK
+    from f2sl.network.bundled import load_network
+
+    try:
+        return load_network(given)
+    except F2SLError as error:
+        try:
+            load_graph(given)
+        except F2SLError:
+            raise error from None
+        if _says(Path(given), NETWORK):  # the graph of a network whose probabilities are wrong
+            raise
+    how = f"first run: f2sl fit {shlex.quote(given)} TABLE --out net.json"
+    raise FileError(f"{given} is a graph without probabilities; {how}")
 
 
 def _says(path: Path, form: str) -> bool:

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from f2sl.cli import output
 from f2sl.cli.files import check_distinct, load_any_graph
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import Silent, as_flags, in_terms_of_flags, out_file
 from f2sl.cli.output import count, printable
 from f2sl.cli.reading import TableOptions, with_reading_options
-from f2sl.errors import OptionError
+from f2sl.errors import F2SLError, OptionError
 
 EXAMPLES = examples(
     "f2sl fit graph.json data.csv --out net.bif",
@@ -52,8 +51,10 @@ def fit(
         check_distinct(out, [graph, *([] if reading.place is None else [reading.place])])
         reading.check()
         known = load_any_graph(graph)
-        from f2sl.network.fitting import fit_learned
+        from f2sl.network.checks import check_edges
+        from f2sl.network.fitting import dag_of_network, fit_learned
         from f2sl.reading.open import open_for
+        from f2sl.table import NUMBER
 
         table = open_for(
             ("states", "number", "mixed"),
@@ -66,7 +67,18 @@ def fit(
             **reading.options(),
         )
         with table:
-            check_can_save(table.kinds, out)
+            numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == NUMBER]
+            wrong: list[F2SLError] = []
+            for check in (
+                lambda: check_can_save(table.kinds, out),
+                lambda: check_edges(dag_of_network(known, table), numbers),
+            ):
+                try:
+                    check()
+                except F2SLError as error:
+                    wrong.append(error)
+            if wrong:
+                raise type(wrong[0])(". Also, ".join(map(str, wrong)))
             network = fit_learned(known, table, equivalent_sample_size)
     with interrupts.saving(out):
         network.save(out)
@@ -78,4 +90,4 @@ def fit(
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")
         for note in (*table.notes, *network.notes):
-            output.show(f"note: {as_flags(note)}")
+            print(f"note: {printable(as_flags(note))}")

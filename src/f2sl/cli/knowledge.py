@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from f2sl.knowledge import Knowledge
 
 PANEL = "What is known about the edges"
+KNOWLEDGE_FILE = "A file of what is known about the edges: TOML, or Tetrad's text."
 
 
 def _several(flag: str, metavar: str, text: str) -> Any:
@@ -27,7 +28,7 @@ _TYPES = {
         typer.Option(
             "--knowledge",
             metavar="FILE",
-            help="A file of what is known: TOML, or Tetrad's text.",
+            help=KNOWLEDGE_FILE,
             rich_help_panel=PANEL,
         ),
     ],
@@ -77,7 +78,7 @@ def parse_knowledge(
 
     required = [_edge("--require", text, "->") for text in require or ()]
     arcs = [_edge("--forbid", text, "->") for text in forbid or () if "->" in text]
-    links = [_edge("--forbid", text, " - ") for text in forbid or () if "->" not in text]
+    links = [_edge("--forbid", text, "-") for text in forbid or () if "->" not in text]
     groups = [[name.strip() for name in group.split(",")] for group in (tiers or "").split(">")]
     if tiers and not all(name for group in groups for name in group):
         raise OptionError(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
@@ -86,9 +87,20 @@ def parse_knowledge(
 
 
 def _edge(flag: str, text: str, mark: str) -> tuple[str, str]:
-    """Read an edge: two names with a mark between them."""
-    first, _, second = (part.strip() for part in text.partition(mark))
-    if not first or not second:
+    """Read an edge: two names with a mark between them, in blanks where names may have the mark in them.
+
+    Examples
+    --------
+    >>> _edge("--forbid", "follow-up - age", "-"), _edge("--forbid", "sex-age", "-")
+    (('follow-up', 'age'), ('sex', 'age'))
+    """
+    spaced = f" {mark} "
+    first, _, second = (part.strip() for part in text.partition(spaced if spaced in text else mark))
+    several = spaced not in text and text.count(mark) > 1
+    if not first or not second or several:
         example = '"A -> B"' if flag == "--require" else '"A -> B" or "A - B"'
-        raise OptionError(f"{flag} takes an edge, {example}, not {text!r}")
+        why = f", with blanks around the {mark} that is meant" * several
+        if text.endswith("-"):
+            why = '; quote it: "A -> B" (the shell takes > for a file)'
+        raise OptionError(f"{flag} takes an edge, {example}, not {text!r}{why}")
     return first, second

@@ -116,17 +116,16 @@ def learn(
     [table] = opened
     graph = learner.graph_.to_dag() if dag else learner.graph_
     comparison = None if true_graph is None else compare(true_graph, graph)
+    if out is not None:
+        save_graph(graph, out)  # first: whatever goes wrong with the rest, the graph is kept
+    if picture is not None:
+        save_picture(graph, picture)
     if page is not None:
         title = Path(reading.data).stem if reading.place else "standard input"
         # Tables that are not in memory are closed by now.
         known = table if table.held == "in memory" else shares
         ask = command_to_explain(context)
         save_page(learner, page, graph=graph, truth=true_graph, data=known, ask=ask, title=title)
-    if out is not None:
-        save_graph(graph, out)
-    if picture is not None:
-        save_picture(graph, picture)
-
     from f2sl.cli.summary import Learned
 
     learned = Learned(algorithm, reading, table, learner, graph, dag, out, truth, comparison, picture, page)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from f2sl.cli.files import check_distinct, save_bytes
+from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
 from f2sl.cli.help import examples
 from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count, printable
@@ -44,7 +44,6 @@ def predict(
     the target only the type matters.
     """
     with in_terms_of_flags():
-        from f2sl.network.bundled import load_network
         from f2sl.reading.files import data_files, read_files
         from f2sl.reading.formats import table_bytes, writer_for
         from f2sl.reading.open import text_options
@@ -55,7 +54,7 @@ def predict(
             writer_for(out)
             check_can_write(out)
             check_distinct(out, [Path(network), Path(data)])
-        known = load_network(network)
+        known = load_fitted_network(network)
         rows, _ = read_files(data_files(data, text_options(delimiter, True, encoding, None, na or ())))
         left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]
         if len(left_out) == rows.num_columns:

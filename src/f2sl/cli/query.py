@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl.cli import output
+from f2sl.cli.files import load_fitted_network
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson, in_terms_of_flags
 from f2sl.cli.output import printable
@@ -54,11 +55,11 @@ def query(
     Answers are exact; states need pyAgrum: pip install "f2sl[inference]".
     """
     with in_terms_of_flags():
-        from f2sl.network.bundled import load_network
+        from f2sl.network.inference import notes_on_do
 
         if not variables and not most_probable:
             raise OptionError("nothing to ask: name a variable, or give --most-probable")
-        asked = load_network(network)
+        asked = load_fitted_network(network)
         evidence, setting = (
             parse_values(flag, texts, asked) for flag, texts in (("--given", given), ("--do", do))
         )
@@ -67,6 +68,7 @@ def query(
             raise OptionError(f"given both by --given and --do: {', '.join(both)}")
         answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
         best = asked.most_probable(evidence, setting) if most_probable else None
+        notes = notes_on_do(asked, answers, evidence, setting)
     told = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
     told += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
     if as_json:
@@ -74,6 +76,7 @@ def query(
         content["answers"] = {name: _as_json(answer) for name, answer in answers.items()}
         if best is not None:
             content["most_probable"] = best._asdict()
+        content["notes"] = notes
         output.show_json(content)
         return
     condition = f" given {', '.join(told)}" if told else ""
@@ -97,6 +100,8 @@ def query(
         ]
         title = f"{blank}Most probable values{condition}; log probability {best.log_probability:.4f}"
         output.show(output.columns(title, ("variable", "value"), rows))
+    for note in notes:
+        print(f"note: {printable(note)}")
 
 
 def parse_values(flag: str, texts: list[str] | None, network: BayesianNetwork) -> dict[str, str]:

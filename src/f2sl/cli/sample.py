@@ -9,7 +9,7 @@ import typer
 
 from f2sl._constants import MISSING_SPELLINGS, REMARKS
 from f2sl.cli import output
-from f2sl.cli.files import check_distinct, save_bytes
+from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
 from f2sl.cli.help import examples
 from f2sl.cli.options import Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count
@@ -50,14 +50,13 @@ def sample(
         if out is None:
             raise OptionError("nothing to write: give --out FILE.csv")
         from f2sl.graph.atomic import check_can_write
-        from f2sl.network.bundled import load_network
         from f2sl.network.sampling import sample_table, to_arrow
         from f2sl.reading.formats import table_bytes, writer_for
 
         writer_for(out)
         check_can_write(out)
         check_distinct(out, [Path(network)])
-        drawn_from = load_network(network)
+        drawn_from = load_fitted_network(network)
         table = sample_table(drawn_from, rows, seed)
     save_bytes(table_bytes(to_arrow(table), out), out)
     if not quiet:

@@ -347,7 +347,8 @@ class BayesianNetwork:
             ``"3"``. Where the states are intervals such as ``"[18, 40)"``, a number stands for the last that
             begins at it or below it, and for the first if it is below all.
         do : mapping of str to state or number, optional
-            What was set from outside, whatever its causes: ``do={"treatment": "yes"}``.
+            What was set from outside, whatever its causes: ``do={"treatment": "yes"}``. It changes only
+            what the arrows lead to, ``graph.descendants("treatment")``.
 
         Returns
         -------

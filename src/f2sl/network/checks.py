@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from math import prod
 from typing import Any, NamedTuple
@@ -103,11 +102,9 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
                 cut[name] = 5
                 waiting += [parent for parent in graph.parents(name) if parent in numbers]
         bins = cut if len(cut) <= 3 and "}" not in "".join(cut) else 5
-        a, b = wrong[0]
         raise DataError(
             f"edges from numbers to states: {told}; a network has probabilities of states given states "
-            f"alone: cut these numbers, and those that they depend on, into states with bins={bins}, say, or "
-            f"learn with these edges turned round (f2sl learn TABLE --require {shlex.quote(f'{b} -> {a}')})"
+            f"alone: cut these numbers, and those that they depend on, into states with bins={bins}, say"
         )
 
 

@@ -81,8 +81,8 @@ def fit(
     return listed, tables, equations, notes
 
 
-def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
-    """Fit a graph that was learned, of either kind, to a table: as a DAG, over the table's own columns.
+def dag_of_network(graph: PDAG, table: Table) -> DAG:
+    """Return the DAG as which a graph that was learned, of either kind, is fitted to a table.
 
     Undirected edges between states and numbers are directed to the numbers, since a network has no others;
     what is left undirected is as in ``to_dag()``. Columns that others stand for are left out.
@@ -91,12 +91,9 @@ def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) ->
     --------
     >>> import f2sl
     >>> table = f2sl.open_table({"x": [0.5, 1.0, 2.5, 3.5], "d": ["u", "u", "v", "v"]})
-    >>> fit_learned(f2sl.PDAG(["x", "d"], undirected=[("x", "d")]), table).graph.directed_edges
+    >>> dag_of_network(f2sl.PDAG(["x", "d"], undirected=[("x", "d")]), table).directed_edges
     [('d', 'x')]
     """
-    from f2sl.network.bayesian_network import BayesianNetwork
-    from f2sl.network.gaussian import GaussianNetwork
-
     if not isinstance(graph, DAG):
         kinds = dict(zip(table.names, table.kinds, strict=True))
         both = [sorted(edge, key=lambda name: kinds.get(name) == NUMBER) for edge in graph.undirected_edges]
@@ -106,8 +103,16 @@ def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) ->
     aliases = table.merged
     nodes = [name for name in graph.nodes if name not in aliases]
     edges = [(a, b) for a, b in graph.directed_edges if a not in aliases and b not in aliases]
+    return DAG(nodes, edges)
+
+
+def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
+    """Fit a graph that was learned, of either kind, to a table: see `dag_of_network`."""
+    from f2sl.network.bayesian_network import BayesianNetwork
+    from f2sl.network.gaussian import GaussianNetwork
+
     network_class = GaussianNetwork if table.kind == NUMBER else BayesianNetwork
-    return network_class.fit(DAG(nodes, edges), table, equivalent_sample_size)
+    return network_class.fit(dag_of_network(graph, table), table, equivalent_sample_size)
 
 
 def _pair(edge: Sequence[str]) -> tuple[str, ...]:

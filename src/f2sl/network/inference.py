@@ -115,6 +115,35 @@ def most_probable(network: BayesianNetwork, evidence: Any, do: Any) -> MostProba
     return Given(network, evidence, do).explanation()
 
 
+def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, do: Any) -> list[str]:
+    """Return a note for each variable that is set and each that is asked for if no arrows lead to it.
+
+    What is set matters through its descendants alone. If neither the variable nor the evidence is among them,
+    the answer is the same without it; through evidence among them it may matter.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> notes_on_do(f2sl.load_network("asia"), ["lung"], {}, {"xray": "yes"})
+    ["no directed path from 'xray' to 'lung': setting 'xray' changes nothing"]
+    """
+    notes = []
+    for cause in do:
+        reached = set(network.graph.descendants(cause))
+        through = [repr(name) for name in evidence if name in reached]
+        changes = (
+            f"can change the answer only through what was observed of {', '.join(through)}"
+            if through
+            else "changes nothing"
+        )
+        notes += [
+            f"no directed path from {cause!r} to {name!r}: setting {cause!r} {changes}"
+            for name in names
+            if name not in reached
+        ]
+    return notes
+
+
 class Given:
     """A network with what is observed and what is set: states by their codes, and numbers."""
 

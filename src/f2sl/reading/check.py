@@ -56,7 +56,7 @@ REASONS = {
         "integers of more than 64 bits, perhaps identifiers; leave out with {drop}, or convert to strings"
     ),
     "type": "values of an unsupported type; convert them to strings or numbers, or leave out with {drop}",
-    "weights": "weights must be whole numbers of 0 or more, without missing values",
+    "weights": "weights must be integers of 0 or more, without missing values",
 }
 """Why a column is refused, and what to do; in the order in which they are told."""
 
@@ -172,10 +172,16 @@ def values_told(states: Sequence[object], low: float, high: float) -> str:
     --------
     >>> values_told(("no", "yes"), 0, 0), values_told((), 0.5, 20.0)
     ('2 states: no, yes', '0.5 to 20')
+
+    Blanks around a state are easily overlooked:
+
+    >>> values_told(("mild", "mild "), 0, 0)
+    "2 states: mild, 'mild '"
     """
     if not states:
         return f"{low:g} to {high:g}"
-    shown = ", ".join(str(state)[:20] for state in states[:5])
+    texts = [(str(state), str(state)[:20]) for state in states[:5]]
+    shown = ", ".join(short if text == text.strip() else repr(short) for text, short in texts)
     return f"{len(states):,} state{'s' * (len(states) != 1)}: {shown}{', ...' * (len(states) > 5)}"
 
 

@@ -8,7 +8,6 @@ whole table. A :class:`Coder` then finds the codes of a column's values, batch b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -145,8 +144,7 @@ class Digest:
             values = values.astype(np.float64)
             form = "integers" if self._whole and is_whole(values) else "reals"
             values = values.astype(np.int64) if form == "integers" else values
-        found = RawColumn(form, values, _last(values, gap), weights=weights, only_ends=self.too_many)
-        return replace(found, from_reals=self.came_as_reals and form == "integers")
+        return RawColumn(form, values, _last(values, gap), weights=weights, only_ends=self.too_many)
 
 
 class DigestSource(Source):

@@ -37,6 +37,7 @@ from f2sl.reading.check import (
 from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.integers import block_width, encode_integers
 from f2sl.reading.kinds import (
+    AS_ONE,
     Kinds,
     alike_but_for_case,
     are_dates,
@@ -382,7 +383,7 @@ class Encoder:
                     self._remarks[made].append(name)
             self._remark_on(i, name, kind, k is not None, column)
             if alike := alike_but_for_case(self.states[i]):
-                told = f"labels that differ only in case or in white space: {listing(alike)}"
+                told = f"labels that differ only in case or in white space: {listing(alike)}; {AS_ONE}"
                 self._remarks[told].append(name)
         except Refused as refused:
             if i == 0 and is_nameless(name, 0) and refused.reason == "many":
@@ -451,9 +452,8 @@ class Encoder:
             raise Refused("real states", f"{many} values")
         if by_name:
             return STATES, None, said
-        what = {"reals": "real"}.get(column.form, "whole" if column.from_reals else "")
-        why = f"{what} numbers" if what else "integers"
-        why = f"{why} with {'few' if is_few else 'many'} values ({many})"
+        what = "real numbers" if column.form == "reals" else "integers"
+        why = f"{what} with {'few' if is_few else 'many'} values ({many})"
         if is_few and not self._few_are_numbers:
             return STATES, None, why
         if ALL in bins:

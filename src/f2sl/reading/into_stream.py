@@ -358,7 +358,7 @@ def _whole_column(
         values.append(column.values.astype(alike.values.dtype))
         gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
     joined = np.concatenate(values), some(np.concatenate(gaps))
-    return RawColumn(alike.form, *joined, from_reals=alike.from_reals)
+    return RawColumn(alike.form, *joined)
 
 
 def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:

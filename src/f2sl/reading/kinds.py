@@ -69,6 +69,10 @@ def are_dates(labels: Sequence[object]) -> bool:
     return bool(labels) and all(isinstance(one, str) and _DATE.fullmatch(one.strip()) for one in labels)
 
 
+AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() makes them one'
+"""What to do about labels that differ only so."""
+
+
 def alike_but_for_case(labels: Iterable[object]) -> list[str]:
     """List the labels that are the same but for case and white space, each group by itself.
 

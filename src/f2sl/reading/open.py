@@ -84,7 +84,7 @@ def open_table(
     drop : sequence of str
         Columns to leave out.
     weights : str, optional
-        The column that says how many rows each row stands for: whole numbers. It is left out, and what is
+        The column that says how many rows each row stands for: integers. It is left out, and what is
         learned is the same as from the rows written out.
     aliases : {"auto", "keep", "merge"}
         Columns of states that determine each other one to one: keep all, with a note, or only the first of

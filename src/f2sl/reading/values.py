@@ -45,8 +45,6 @@ class RawColumn:
         For labels: what the positions stand for.
     declared : bool
         Whether all of `labels` are states, in their order, even if they do not occur.
-    from_reals : bool
-        Whether these integers came as floats.
     weights : ndarray of int64, or None
         How many rows of the table each value stands for; None if for one.
     only_ends : bool
@@ -58,7 +56,6 @@ class RawColumn:
     missing: Mask | None = None
     labels: tuple[object, ...] = ()
     declared: bool = False
-    from_reals: bool = False
     weights: Integers | None = None
     only_ends: bool = False
 
@@ -118,7 +115,7 @@ def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
     missing = some(gaps if missing is None else gaps | missing)
     filled = numbers if missing is None else np.where(missing, 0.0, numbers)
     if is_whole(filled):
-        return RawColumn("integers", filled.astype(np.int64), missing, from_reals=True)
+        return RawColumn("integers", filled.astype(np.int64), missing)
     return RawColumn("reals", numbers, missing)
 
 
