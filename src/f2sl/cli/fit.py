@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -68,11 +69,12 @@ def fit(
         )
         with table:
             numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == NUMBER]
-            wrong: list[F2SLError] = []
-            for check in (
+            checks: tuple[Callable[[], object], ...] = (
                 lambda: check_can_save(table.kinds, out),
                 lambda: check_edges(dag_of_network(known, table), numbers),
-            ):
+            )
+            wrong: list[F2SLError] = []
+            for check in checks:
                 try:
                     check()
                 except F2SLError as error:
