@@ -86,7 +86,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
         *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
-        *("picture", "page", "comparison", "graph"),
+        *("picture", "page", "comparison", "graph", "cpdag"),
     ]
     assert told["algorithm"] == "f2sl-c"
     assert told["options"]["alpha"] == 0.01
@@ -161,6 +161,34 @@ def test_the_best_network_of_all(csv, capsys):
     assert "--max-exact is 5: an exact search of 6 variables takes about" in capsys.readouterr().err
     assert main(["learn", str(csv), "--algorithm", "exact", "--time-limit", "0"]) == 2
     assert "--time-limit must be a number from 0.001" in capsys.readouterr().err
+
+
+def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, capsys):
+    # a -> c <- b is a v-structure; e - f fits both ways equally well. The DAG must take one of them.
+    out, picture = tmp_path / "graph.json", tmp_path / "graph.svg"
+    asked = ["learn", str(csv), "--algorithm", "f2sl-h", "--out", str(out)]
+    assert main([*asked, "--plot", str(picture)]) == 0
+    printed = capsys.readouterr().out
+    assert "\nGraph    3 edges: the data decide 2 directions, 1 may point either way; 1 variable" in printed
+    assert f"\nSaved    {out} (a DAG; --cpdag saves what the data decide)\n" in printed
+    assert re.findall(r"^(\w -?>? ?\w) ", printed, re.MULTILINE) == ["a -> c", "b -> c", "e - f"]
+    chosen = load_graph(out)
+    assert chosen.is_dag() and chosen.to_cpdag() == GRAPH
+    assert picture.read_text().count("<polygon") == 2  # the arrowheads
+
+    assert main([*asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["edges"] == {"directed": 2, "undirected": 1}
+    assert told["graph"] == {"directed": [list(edge) for edge in chosen.directed_edges], "undirected": []}
+    assert told["cpdag"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
+
+    for algorithm in ("f2sl-h", "f2sl-c"):
+        assert main([*asked, "--algorithm", algorithm, "--cpdag"]) == 0
+        assert f"\nSaved    {out}\n" in capsys.readouterr().out
+        assert load_graph(out) == GRAPH
+    assert main([*asked, "--cpdag", "--dag"]) == 2
+    assert "--dag and --cpdag are two graphs to save; give one of them" in capsys.readouterr().err
+    assert main([*asked[:-1], str(tmp_path / "graph.modelstring"), "--cpdag"]) == 2
 
 
 def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):

@@ -470,5 +470,5 @@ def test_of_many_pairs_the_page_explains_those_nearby(monkeypatch):
 
 def test_why_has_the_options_of_learning():
     learning, explaining = (set(inspect.signature(command).parameters) for command in (learn, why))
-    own = {"out", "picture", "page", "dag", "truth", "context"}
+    own = {"out", "picture", "page", "dag", "cpdag", "truth", "context"}
     assert learning - own == explaining - {"a", "b"}

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError as TheirError
 
 import f2sl
 from f2sl.errors import NotFittedError
+from f2sl.view.page import page_data
 
 GRAPH = f2sl.PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")], weights={("a", "b"): 0.5})
 
@@ -64,6 +65,37 @@ def test_repr_and_summary_of_a_model(model):
     assert f"{a} -> {b}  {strongest:.4f} SU" in text
     assert "5,000" in text
     assert "<table" in model.summary()._repr_html_()
+
+
+def test_what_the_data_do_not_decide_is_shown_undirected():
+    # b is a noisy copy of a, and d of c: no v-structure, so that both links may point either way.
+    rows = {"a": [0, 1] * 200, "c": [0, 0, 1, 1] * 100}
+    rows |= {new: [v ^ (i % 11 == 0) for i, v in enumerate(rows[old])] for old, new in ("ab", "cd")}
+    model = f2sl.F2SLs().fit(rows)
+    assert model.graph_.is_dag() and model.graph_.undirected_edges == []
+    assert model.cpdag_ == f2sl.PDAG([*"acbd"], undirected=[("a", "b"), ("c", "d")])
+    assert repr(model).endswith("0 directed and 2 undirected edges")
+    text = str(model.summary())
+    assert "the data decide 0 directions, 2 may point either way" in text
+    assert "a - b" in text and "->" not in text
+    assert "<polygon" not in model._repr_html_() + f2sl.plot(model).svg()
+    assert "<polygon" in f2sl.plot(model.graph_).svg()
+    content = page_data(model)
+    assert [edge["d"] for edge in content["edges"]] == [0, 0]
+    assert str(model.explain("a", "b")).startswith("a - b\n")
+    known = f2sl.F2SLs(knowledge=f2sl.Knowledge(required=[("b", "a")])).fit(rows)
+    assert "the data and the knowledge decide 1 direction, 1 may point" in str(known.summary())
+    assert str(known.explain("a", "b")).startswith("b -> a\n")
+
+
+def test_a_column_merged_with_another_may_point_either_way():
+    # c depends on a and b; e says the same as c in other words, which no data can direct.
+    pairs = [(a, b) for a in (0, 1) for b in (0, 1)] * 100
+    rows = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}
+    rows["c"] = [a + b if i % 7 else 0 for i, (a, b) in enumerate(pairs)]
+    rows["e"] = [str(c) for c in rows["c"]]
+    model = f2sl.F2SLh().fit(rows)
+    assert model.cpdag_ == f2sl.PDAG([*"abce"], [("a", "c"), ("b", "c")], [("c", "e")])
 
 
 def test_before_fit(monkeypatch):

@@ -265,7 +265,7 @@ def test_the_slider_hides_weak_edges(opened, model):
         "document.getElementById('cut-text').textContent"
     )
     assert len(page.ask(ROWS)) == len(values) - 10
-    assert page.ask("f2slPage.cy.edges(':visible').length") == len(values) - 10
+    page.wait_for(lambda: page.ask("f2slPage.cy.edges(':visible').length") == len(values) - 10)
 
 
 def test_a_slider_over_confidence_comes_first_where_there_is_any(opened, model):
@@ -296,7 +296,7 @@ def test_the_list_sorts_and_filters_and_is_linked_with_the_picture(opened, model
         edge for edge in graph.directed_edges + graph.undirected_edges if "HR" in edge[0] + " " + edge[1]
     )
     click(page, "#list tbody tr")
-    assert page.ask("f2slPage.cy.edges('.picked').length") == 1
+    page.wait_for(lambda: page.ask("f2slPage.cy.edges('.picked').length") == 1)
     assert sorted(page.ask("f2slPage.cy.nodes('.picked').map((n) => n.data('label'))")) == sorted(kept[0])
     click_on(page, "e3")
     page.press("e")

@@ -33,7 +33,7 @@ from f2sl.cli.options import (
 )
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.why import command_to_explain
-from f2sl.errors import Interrupted
+from f2sl.errors import Interrupted, OptionError
 
 if TYPE_CHECKING:
     from f2sl.table import Table
@@ -77,7 +77,20 @@ def learn(
     dag: Annotated[
         bool,
         typer.Option(
-            "--dag", help="Extend the graph to a DAG before it is saved and compared.", rich_help_panel=OUTPUT
+            "--dag",
+            help="Save, draw and compare a DAG. Without --dag and --cpdag the graph is saved and compared as "
+            "learned (by f2sl-h and others with a score, a DAG), and drawn with the edges undirected whose "
+            "directions the data do not decide.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    cpdag: Annotated[
+        bool,
+        typer.Option(
+            "--cpdag",
+            help="Save, draw and compare the CPDAG: undirected are edges whose directions the data do not "
+            "decide.",
+            rich_help_panel=OUTPUT,
         ),
     ] = False,
     truth: Truth = None,
@@ -89,8 +102,11 @@ def learn(
     Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        _check_files(reading, out, picture, page, truth)
+        if dag and cpdag:
+            raise OptionError("--dag and --cpdag are two graphs to save; give one of them")
+        _check_files(reading, out, picture, page, truth, cpdag)
         from f2sl.graph import PDAG, compare
+        from f2sl.structure.base import shown_by
 
         true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, options, reading.jobs)
@@ -114,18 +130,23 @@ def learn(
             except Interrupted:
                 interrupts.put_off()
     [table] = opened
-    graph = learner.graph_.to_dag() if dag else learner.graph_
+    shown = shown_by(learner)
+    if cpdag and shown is learner.graph_:
+        shown = shown.to_cpdag(learner.knowledge)
+    graph = learner.graph_.to_dag() if dag else shown if cpdag else learner.graph_
+    drawn = graph if dag else shown
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
         save_graph(graph, out)  # first: whatever goes wrong with the rest, the graph is kept
     if picture is not None:
-        save_picture(graph, picture)
+        save_picture(drawn, picture)
     if page is not None:
         title = Path(reading.data).stem if reading.place else "standard input"
         # Tables that are not in memory are closed by now.
         known = table if table.held == "in memory" else shares
         ask = command_to_explain(context)
-        save_page(learner, page, graph=graph, truth=true_graph, data=known, ask=ask, title=title)
+        save_page(learner, page, graph=drawn, truth=true_graph, data=known, ask=ask, title=title)
+
     from f2sl.cli.summary import Learned
 
     learned = Learned(algorithm, reading, table, learner, graph, dag, out, truth, comparison, picture, page)
@@ -138,7 +159,12 @@ def learn(
 
 
 def _check_files(
-    reading: TableOptions, out: Path | None, picture: Path | None, page: Path | None, truth: Path | None
+    reading: TableOptions,
+    out: Path | None,
+    picture: Path | None,
+    page: Path | None,
+    truth: Path | None,
+    undirected: bool,
 ) -> None:
     """Find out before any work what cannot be written or read."""
     if page is not None:
@@ -146,7 +172,7 @@ def _check_files(
     if picture is not None:
         check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
     if out is not None:
-        check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
+        check_graph_file(out, [path for path in (reading.place, truth) if path is not None], undirected)
     reading.check()
 
 

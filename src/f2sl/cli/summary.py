@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
@@ -91,10 +91,15 @@ class Learned:
     picture: Path | None = None
     page: Path | None = None
 
+    @property
+    def shown(self) -> PDAG:
+        """Return the graph; of a DAG chosen by its score, the CPDAG."""
+        return cast("PDAG", getattr(self.learner, "cpdag_", self.graph))
+
     def show(self) -> None:
         """Print the summary for people."""
         output.show(output.pairs(self._lines()))
-        edges = strongest_edges(self.graph)
+        edges = strongest_edges(self.shown)
         if edges:
             all_shown = len(edges) == self.graph.n_edges
             which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
@@ -102,7 +107,9 @@ class Learned:
             rows = [(str(edge), "-" if edge.weight is None else f"{edge.weight:.4f}") for edge in edges]
             output.show(output.columns(title, ("edge", self.learner.strength_unit), rows, right=[1]))
         if self.comparison is not None:
-            output.show(metrics(f"\nCompared with {printable(str(self.truth))}", self.comparison))
+            title = f"\nCompared with {printable(str(self.truth))}"
+            title += ", the DAG with all directions" if self._chosen() else ""
+            output.show(metrics(title, self.comparison))
 
     def show_json(self) -> None:
         """Print the summary for programs; every key is there, null where there is nothing to tell."""
@@ -122,7 +129,7 @@ class Learned:
                 "states": self._states(),
                 "edges": self._edge_counts(),
                 "isolated": isolated(self.graph),
-                "strongest": [vars(edge) for edge in strongest_edges(self.graph)],
+                "strongest": [vars(edge) for edge in strongest_edges(self.shown)],
                 "tests": tests,
                 "unreliable": unreliable,
                 "score": score,
@@ -135,6 +142,7 @@ class Learned:
                 "page": None if self.page is None else str(self.page),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
+                "cpdag": as_lists(self.shown) if hasattr(self.learner, "cpdag_") else None,
             }
         )
 
@@ -168,7 +176,8 @@ class Learned:
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:
-            lines.append(("Saved", printable(self.out)))
+            chosen = " (a DAG; --cpdag saves what the data decide)" if self._chosen() and not self.dag else ""
+            lines.append(("Saved", f"{printable(self.out)}{chosen}"))
         if self.picture is not None:
             lines.append(("Drawn", printable(self.picture)))
         if self.page is not None:
@@ -198,7 +207,11 @@ class Learned:
         return f" of {least} to {most} states each" if least < most else f" of {count(least, 'state')} each"
 
     def _edge_counts(self) -> dict[str, int]:
-        return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
+        return {"directed": len(self.shown.directed_array), "undirected": len(self.shown.undirected_array)}
+
+    def _chosen(self) -> int:
+        """Count the directions of the graph that the data do not decide."""
+        return len(self.graph.directed_array) - len(self.shown.directed_array)
 
     def _how(self) -> str:
         by = f"by {self.algorithm}"
@@ -213,9 +226,10 @@ class Learned:
         return {name: value for name, value in options.items() if name != "verbose"}
 
     def _graph(self) -> str:
-        counts = ", ".join(f"{number:,} {edge_type}" for edge_type, number in self._edge_counts().items())
+        from f2sl.view.notebook import directions_of
+
         alone = isolated(self.graph)
-        told = f"{count(self.graph.n_edges, 'edge')}: {counts}"
+        told = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.shown)}"
         return f"{told}; {count(alone, 'variable')} without edges" if alone else told
 
     def _consistent(self) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.errors import DataError, F2SLWarning
-from f2sl.graph import DAG, PDAG
+from f2sl.graph import PDAG
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.structure.base import StructureLearner
+from f2sl.structure.base import StructureLearner, shown_by
 from f2sl.table import NUMBER, STATES
 
 BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
@@ -133,16 +133,3 @@ def _varying(table: MemoryTable) -> list[int]:
     numbers = table.numbers[table.places[of_numbers]]
     keep[of_numbers] = np.nanmin(numbers, axis=1) < np.nanmax(numbers, axis=1)
     return np.flatnonzero(keep).tolist()
-
-
-def shown_by(learner: StructureLearner) -> PDAG:
-    """Return the links and directions that a fitted learner shows.
-
-    A score gives all DAGs of an equivalence class the same value. So of a DAG only those arrows are shown
-    that all of its class have; learners by weights choose among these by the size of the noise.
-    """
-    graph = learner.graph_
-    if not isinstance(graph, DAG) or learner.tells_all_directions:
-        return graph
-    known: PDAG | None = getattr(learner, "cpdag_", None)
-    return graph.to_cpdag(learner.knowledge) if known is None or known.nodes != graph.nodes else known

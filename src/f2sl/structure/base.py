@@ -96,6 +96,9 @@ class StructureLearner(Estimator):
     ----------
     graph_ : PDAG
         What was learned, over the columns' names.
+    cpdag_ : PDAG
+        Where `graph_` is a DAG that a score chose: what all DAGs have in common that keep to the knowledge
+        and that the score cannot tell from it. Only these arrows are shown by the data.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
@@ -155,9 +158,9 @@ class StructureLearner(Estimator):
 
     def __repr__(self) -> str:
         options = super().__repr__()
-        graph = vars(self).get("graph_")
-        if graph is None:
+        if "graph_" not in vars(self):
             return options
+        graph = shown_by(self)
         found = f"{len(graph.directed_array):,} directed and {len(graph.undirected_array):,} undirected edges"
         return f"{options}, fitted: {graph.n_nodes:,} variables, {found}"
 
@@ -317,7 +320,10 @@ class StructureLearner(Estimator):
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table)
-        self.graph_.knowledge, self.graph_.read_as = self.knowledge or None, read_as(table.columns)
+        if isinstance(graph, DAG) and not self.tells_all_directions:
+            self.cpdag_ = with_aliases(graph.to_cpdag(self.knowledge).reorder(table.names), table)
+        for one in (self.graph_, shown_by(self)):
+            one.knowledge, one.read_as = self.knowledge or None, read_as(table.columns)
         self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
@@ -488,6 +494,15 @@ def named_sets(
 def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
     """Make an undirected graph of a skeleton."""
     return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
+
+
+def shown_by(learner: StructureLearner) -> PDAG:
+    """Return the links and directions that a fitted learner shows.
+
+    A score gives all DAGs of an equivalence class the same value. So of a DAG only those arrows are shown
+    that all of its class have; learners by weights choose among these by the size of the noise.
+    """
+    return cast(PDAG, vars(learner).get("cpdag_", learner.graph_))
 
 
 def with_aliases(graph: PDAG, table: Table) -> PDAG:

@@ -78,7 +78,6 @@ class BOSS(ByOrders):
                 deadline=deadline,
             )
             graph = DAG.from_arrays(names, found.arrows, weights_directed=found.losses)
-            self.cpdag_ = graph.to_cpdag(self.knowledge).reorder(self.feature_names_in_.tolist())
         self.score_, self.n_families_, self.complete_ = found.score, found.n_families, found.complete
         if not found.complete:
             self.notes_.append(

@@ -41,8 +41,8 @@ class ExactSearch(StructureLearner):
     ----------
     graph_ : DAG
         The best network. Of those that are Markov equivalent to it, and so equally good, it is the one whose
-        undecided edges point from the earlier name to the later; ``graph_.to_cpdag()`` shows which
-        edges are decided. Edges are weighted by what the score would lose without them.
+        undecided edges point from the earlier name to the later; `cpdag_` shows which edges are
+        decided. Edges are weighted by what the score would lose without them.
     score_ : float
         The log score of `graph_`.
     complete_ : bool

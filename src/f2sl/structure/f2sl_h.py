@@ -170,7 +170,6 @@ class F2SLh(ByOrders, WithColliders, WithScore):
                 bound = score.bind(engine)
                 graph, self.score_ = search(bound, names, skeleton, start)
                 self.n_families_ = bound.n_families
-            self.cpdag_ = graph.to_cpdag(self.knowledge).reorder(self.feature_names_in_.tolist())
         return graph
 
     def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:

@@ -69,8 +69,8 @@ def _along(found: Mapping[tuple[str, str], list[Point]], edge: Edge) -> list[Poi
 
 
 def graph_of(what: Any) -> PDAG:
-    """Return the graph of a graph, a fitted learner or a network."""
-    for name in ("graph_", "graph"):
+    """Return the graph of a graph or a network, or what a fitted learner shows."""
+    for name in ("cpdag_", "graph_", "graph"):
         what = getattr(what, name, what)
     if not isinstance(what, PDAG):
         raise OptionError(f"a graph, a fitted learner or a network can be shown, not {type(what).__name__}")

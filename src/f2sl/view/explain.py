@@ -43,6 +43,7 @@ from f2sl.skeleton import from_edges
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
 from f2sl.stats.choose import make_score, make_test, settle
 from f2sl.storage.protocol import open_engine
+from f2sl.structure.base import shown_by
 from f2sl.structure.gsbn import GSBN
 from f2sl.structure.pc_stable import PCStable
 from f2sl.table import STATES, Table
@@ -147,6 +148,7 @@ class Explainer:
         self.names = tuple(sorted(model.feature_names_in_.tolist()))
         self.number = {name: v for v, name in enumerate(self.names)}
         self.arrows = set(self.graph.directed_edges)
+        self.shown = set(shown_by(model).directed_edges)
         self.local: Any = getattr(model, "local_learner_", None)
         self.unit = "" if model.strength_unit == "strength" else f" {model.strength_unit}"
         self.near: Any = getattr(model, "pc_", None) or getattr(model, "blankets_", None)
@@ -166,9 +168,7 @@ class Explainer:
         edge = None
         if linked:
             edge = f"{a} - {b}"
-            edge = (
-                f"{a} -> {b}" if (a, b) in self.arrows else f"{b} -> {a}" if (b, a) in self.arrows else edge
-            )
+            edge = f"{a} -> {b}" if (a, b) in self.shown else f"{b} -> {a}" if (b, a) in self.shown else edge
         if a not in self.number or b not in self.number:
             reasons = iter(self._of_alias(a, b))
         elif linked:
@@ -327,19 +327,15 @@ class Explainer:
         return f" ({a} and {d}: {', '.join(told)})" if told else ""
 
     def _by_score(self, a: str, b: str) -> Reason:
-        if (a, b) in self._compelled:
+        if (a, b) in self.shown:
             return _direction("score", "directed by the score: all equivalent DAGs have this direction")
         name = self.model.options_in_use_.get("score")
         gaps = self.table is not None and bool(self.table.gaps.any())
         if name in EQUIVALENT and not gaps:
-            text = f"directed by nothing in the data: an equivalent DAG with the same score has {b} -> {a}"
-            return _direction("names", text + "; the search and the order of the names chose")
-        text = f"directed by the search: a DAG with the same independences has {b} -> {a}"
+            text = f"directed by nothing in the data: DAGs with {a} -> {b} and {b} -> {a} have the same score"
+            return _direction("names", text + "; the search and the order of the names chose the first")
+        text = f"{a} -> {b} by the search: a DAG with the same independences has {b} -> {a}"
         return _direction("score", text + ", and this score may tell them apart")
-
-    @cached_property
-    def _compelled(self) -> set[tuple[str, str]]:
-        return set(self.graph.to_cpdag(self.graph.knowledge).directed_edges)
 
     # -- no edge -----------------------------------------------------------------------
 

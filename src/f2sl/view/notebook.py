@@ -50,7 +50,7 @@ class Summary:
 
 def summary_of(model: Any) -> Summary:
     """Sum up a fitted learner."""
-    graph, unit = model.graph_, model.strength_unit
+    graph, unit = graph_of(model), model.strength_unit
     facts = facts_of(model, graph)
     seconds = model.timings_["total"]
     facts += [("Time", f"{seconds:.2f} s"), *(("Note", note) for note in model.notes_)]
@@ -74,8 +74,7 @@ def title_of(what: Any) -> str:
 
 def facts_of(what: Any, graph: PDAG) -> Facts:
     """List what there is to say of a graph, a fitted learner or a network."""
-    arrows, lines = len(graph.directed_array), len(graph.undirected_array)
-    facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", f"{arrows:,} directed, {lines:,} undirected")]
+    facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", directions_of(what, graph))]
     if hasattr(what, "graph_"):
         facts = [("Learner", Estimator.__repr__(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
         for name, words in (("n_tests_", "Tests"), ("score_", "Score")):
@@ -89,6 +88,16 @@ def facts_of(what: Any, graph: PDAG) -> Facts:
     if graph.knowledge:
         facts.append(("Knowledge", str(graph.knowledge)))
     return facts
+
+
+def directions_of(what: Any, graph: PDAG) -> str:
+    """Count the edges of a graph that are directed, and say so where a learner leaves the others open."""
+    arrows, lines = len(graph.directed_array), len(graph.undirected_array)
+    if not graph.n_edges or graph is not getattr(what, "cpdag_", None):
+        return f"{arrows:,} directed, {lines:,} undirected"
+    who = "the data and the knowledge" if what.knowledge else "the data"
+    either = f", {lines:,} may point either way" if lines else ""
+    return f"{who} decide {arrows:,} direction{'' if arrows == 1 else 's'}{either}"
 
 
 def html_of(what: Any) -> str:

@@ -77,7 +77,7 @@ def show(
     path : str or Path
         Where to write; the name ends in ``.html``.
     graph : graph, optional
-        The graph to draw instead of the learner's own, such as ``model.graph_.to_dag()``.
+        The graph to draw instead of what the learner shows, such as ``model.graph_.to_dag()``.
     truth : graph, fitted learner or network, optional
         What to compare with: edges are then shown as agreed, reversed, missing or extra.
     data : table, data frame, dict of columns or path, optional
@@ -307,6 +307,7 @@ def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
     found = compare(truth, graph)
     facts = [
         ("SHD", f"{found.shd:,}"),
+        ("SHD of CPDAGs", f"{found.shd_cpdag:,}"),
         ("Agreed", f"{found.correct:,}"),
         ("Reversed", f"{found.reverse:,}"),
         ("Directed in one", f"{found.undirected:,}"),
