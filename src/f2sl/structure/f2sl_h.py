@@ -76,7 +76,8 @@ class ByOrders(StructureLearner):
     """Base of the learners by a search over orders: of real numbers "auto" stands for BIC.
 
     BGe adds its prior to the variances. Where many strong effects meet, others leave so little of a variable
-    that the prior outweighs it, and BGe prefers other graphs than the true one, by far (docs/gaussian.md).
+    that the prior outweighs it, and BGe prefers other graphs than the true one, by far
+    (docs/evidence/gaussian.md).
     """
 
     score: str | Score = option("score", check=check_choice)
