@@ -2,7 +2,7 @@
 
     python benchmarks/linear.py                              # goes on where it was; hours in all
     python benchmarks/linear.py --networks random-100-200-weak --rows 300,1000 --sets 1,2,3
-    python benchmarks/linear.py --report                     # the table of docs/evidence/gaussian.md, on the terminal
+    python benchmarks/linear.py --report   # the table of docs/evidence/gaussian.md, on the terminal
 
 ``random-100-200-weak`` has 100 variables and 200 edges drawn from all pairs, ``scale-free-...`` children that
 prefer parents with many edges; coefficients are 0.3 to 1 (weak) or 0.5 to 2 (strong) of either sign, noise
