@@ -26,7 +26,6 @@ TOO_SLOW_FOR_PGMPY = (
     "link",
     "mildew",
     "munin",
-    "munin1",
     "munin2",
     "munin3",
     "munin4",
@@ -35,7 +34,8 @@ TOO_SLOW_FOR_PGMPY = (
 )
 """Networks that pgmpy's reader takes seconds for: compared with pyAgrum alone.
 
-Those that are left have every kind of thing that these files have: numbers with exponents, states that begin with a digit (water) or hold other signs (child), many parents (win95pts).
+Those that are left have every kind of thing that these files have: numbers with exponents and with ten digits
+(munin1), states that begin with a digit (water) or hold other signs (child), many parents (win95pts).
 """
 
 

@@ -41,16 +41,18 @@ class Disk:
 
 
 class Workers:
-    """Tables on a cluster, in one block and in two, split by tiles and by rows."""
+    """Tables on a cluster, in one block and in two, split by tiles and by rows: two of the four ways each."""
 
     examples = 1
+    TILES, ROWS = 1e9, 0
+    WAYS = {1: ((1, TILES), (2, ROWS)), 3: ((2, TILES), (1, ROWS))}
 
-    def __init__(self, client):
-        self._client = client
+    def __init__(self, client, workers):
+        self._client, self._ways = client, self.WAYS[workers]
 
     def holding(self, table, _):
         cluster = Cluster.connect(self._client, 1, MEMORY)
-        for n_blocks, rows_per_variable in ((1, 1e9), (2, 1e9), (1, 0), (2, 0)):
+        for n_blocks, rows_per_variable in self._ways:
             counting.ROWS_PER_VARIABLE = rows_per_variable
             yield DaskTable.of_table(table, cluster, MEMORY, n_blocks)
 
@@ -63,7 +65,7 @@ def engine(request):
         return
     usual = counting.ROWS_PER_VARIABLE
     with running(request.param) as client:
-        yield Workers(client)
+        yield Workers(client, request.param)
         assert forgets_all(client)
     counting.ROWS_PER_VARIABLE = usual
 
