@@ -40,15 +40,18 @@ class Disk:
         yield StreamTable.of_table(table, rows_per_block)
 
 
+TILES, ROWS = 1e9, 0
+WAYS = {1: ((1, TILES), (2, ROWS)), 3: ((2, TILES), (1, ROWS))}
+"""By the number of workers, the numbers of blocks and how work is split (see `ROWS_PER_VARIABLE`)."""
+
+
 class Workers:
     """Tables on a cluster, in one block and in two, split by tiles and by rows: two of the four ways each."""
 
     examples = 1
-    TILES, ROWS = 1e9, 0
-    WAYS = {1: ((1, TILES), (2, ROWS)), 3: ((2, TILES), (1, ROWS))}
 
     def __init__(self, client, workers):
-        self._client, self._ways = client, self.WAYS[workers]
+        self._client, self._ways = client, WAYS[workers]
 
     def holding(self, table, _):
         cluster = Cluster.connect(self._client, 1, MEMORY)
