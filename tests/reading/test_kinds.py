@@ -159,7 +159,7 @@ class TestKinds:
         assert (table.numbers.tolist(), table.codes.tolist()) == ([[0.0, 1.0, 2.0]], [[0, 1, 1], [0, 1, 0]])
         assert open_table(FRAME, kinds={"a": "states"}).states == ((), (5, 7))
         refused(lambda: open_table(data, kinds={"d": "number"}), "kinds={'d': 'number'}: unknown column 'd'")
-        refused(lambda: open_table(data, kinds={"a": "real"}), "unknown kind .* 'real'", "states, number")
+        refused(lambda: open_table(data, kinds={"a": "real"}), "column 'real'", "states, number")
         refused(lambda: open_table(data, kinds={"a": "number"}, bins={"a": 2}), "bins cuts column 'a'")
         refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels cannot be read as numbers")
 
