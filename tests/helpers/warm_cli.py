@@ -4,6 +4,7 @@ Started by :mod:`cli_process`. Each command has its own process, folder, output 
 which takes far longer than most commands, is done once.
 """
 
+import atexit
 import importlib
 import json
 import os
@@ -12,6 +13,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 
 OPTIONAL = ("f2sl.__main__", "f2sl.search.deep", "f2sl.storage.dask")
 """What takes long to import and what few commands use."""
@@ -74,7 +76,14 @@ def main():
     arguments = serve(listener)
     listener.close()
     sys.argv = ["f2sl", *arguments]
-    sys.exit(command())
+    code = command()
+    # As the interpreter ends, but without the destructors of libraries in C++, some of which wait for threads
+    # that a forked process does not have.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -109,9 +109,9 @@ def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
     except ValueError:  # Python refuses to read whole numbers of more than some thousand digits
         raise FormatError("a number in the JSON has too many digits") from None
     if not isinstance(given, dict) or given.get("format") not in formats:
-        if isinstance(given, dict) and given.get("format") == FORMAT:
-            raise FormatError("a graph without probabilities, not a network: see BayesianNetwork.fit")
         what = formats[0].removeprefix("f2sl-")
+        if what == "network" and isinstance(given, dict) and given.get("format") == FORMAT:
+            raise FormatError("a graph without probabilities, not a network: see BayesianNetwork.fit")
         raise FormatError(f'not a {what} of f2sl: there is no "format": "{formats[0]}"')
     if given.get("version") != VERSION:
         raise FormatError(f"version {given.get('version')!r} of the format is not known; known is {VERSION}")
