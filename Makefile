@@ -12,6 +12,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# More processes of tests than cores, because many wait for others: commands, workers, a browser.
+WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 
 .PHONY: demo test docs browser bench bench-peers paper lint clean
 
@@ -45,8 +47,8 @@ browser:
 		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium graphviz; } >/dev/null 2>&1 || true
 
 test: lint browser
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m kernels tests
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m kernels tests
 	$(MAKE) docs
 
 docs: $(VENV)/.docs-installed
