@@ -373,6 +373,28 @@ def test_numbers_and_both(kind):
         assert model.explain("x", "y", data).edge
 
 
+@pytest.mark.parametrize("learner", [f2sl.F2SLh, f2sl.BOSS])
+def test_parents_grown_among_all_numbers_are_explained_by_their_score_alone(learner):
+    data = f2sl.random_network(8, 12, kind="number", seed=3).sample(500, seed=1)
+    model = learner().fit(data)
+
+    def bic(child, parents):
+        """Maximal log-likelihood less half of log n for each coefficient, the intercept and the variance."""
+        design = np.column_stack([np.ones(500), *(data[parent] for parent in parents)])
+        rest = data[child] - design @ np.linalg.lstsq(design, data[child], rcond=None)[0]
+        return -250 * np.log(rest.var()) - np.log(500) / 2 * len(parents)
+
+    for (a, b), found in explain_all(model, pairs_of(model), f2sl.open_table(data)).items():
+        kinds = {reason.kind for reason in found.reasons}
+        assert kinds <= ({"strength", "score", "direction"} if found.edge else {"score"})
+        if found.edge:
+            u, v = (a, b) if (a, b) in model.graph_.directed_edges else (b, a)
+            parents = model.graph_.parents(v)
+            gain = bic(v, parents) - bic(v, [parent for parent in parents if parent != u])
+            [score] = [reason for reason in found.reasons if reason.kind == "score"]
+            assert score.facts["loss_without"] == pytest.approx(gain - model.edge_cost_, abs=1e-6)
+
+
 # -- what is refused, the command and the page -----------------------------------------
 
 

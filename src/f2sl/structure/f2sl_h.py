@@ -109,7 +109,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     pc_ : dict of str to list of str
         The candidates of each variable, strongest first.
     skeleton_ : PDAG
-        The edges that the search might use, and of real numbers those that it was given a start from.
+        The edges that the search might use; where it grew parents, those that it was given a start from.
+    grows_parents_ : bool
+        Whether it took parents from all variables, as it does of real numbers, none of them missing.
     equivalent_sample_size_ : float
         The weight of BDeu's prior; other scores have no use for it.
     edge_cost_ : float
@@ -146,6 +148,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         return not self.knowledge
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
+        self.grows_parents_ = False
         settled = self._local_learner().settle(kind_of_engine(engine))
         learner = cast(ConfirmedFCBF, settled.under(self._constraints))
         self.local_learner_ = learner
@@ -163,7 +166,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
             self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
             score = self._unbound_score(engine, self.equivalent_sample_size_)
-            if self.search == "orders" and is_gaussian(engine, score):
+            self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score)
+            if self.grows_parents_:
                 graph, self.score_ = self._grow(engine, score, names, start)
             else:
                 search = self._search_orders if self.search == "orders" else self._climb

@@ -149,9 +149,12 @@ class Explainer:
         self.number = {name: v for v, name in enumerate(self.names)}
         self.arrows = set(self.graph.directed_edges)
         self.shown = set(shown_by(model).directed_edges)
-        self.local: Any = getattr(model, "local_learner_", None)
+        # A search that grows parents among all variables is bound by no neighbourhoods: they explain nothing.
+        grown = getattr(model, "grows_parents_", False)
+        self.local: Any = None if grown else getattr(model, "local_learner_", None)
+        self.skeleton = None if grown else getattr(model, "skeleton_", None)
         self.unit = "" if model.strength_unit == "strength" else f" {model.strength_unit}"
-        self.near: Any = getattr(model, "pc_", None) or getattr(model, "blankets_", None)
+        self.near: Any = None if grown else getattr(model, "pc_", None) or getattr(model, "blankets_", None)
         self.rules = Constraints.none(len(self.names))
         if model.knowledge:
             self.rules = model.knowledge.constraints(self.names)
@@ -348,10 +351,9 @@ class Explainer:
         found: list[Reason] = []
         if hasattr(self.model, "weights_"):
             found += self._below_weights(a, b)
-        skeleton = getattr(self.model, "skeleton_", None)
-        if self._has_score and (skeleton is None or b in skeleton.adjacent(a)):
+        if self._has_score and (self.skeleton is None or b in self.skeleton.adjacent(a)):
             found += self._left_out(u, v)
-        elif skeleton is not None and b in skeleton.adjacent(a):
+        elif self.skeleton is not None and b in self.skeleton.adjacent(a):
             found.append(Reason("knowledge", "left out: the knowledge directs it into a cycle"))
         else:
             found += self._not_in_skeleton(u, v)
@@ -453,7 +455,7 @@ class Explainer:
     @cached_property
     def _score(self) -> Any:
         weight = getattr(self.model, "equivalent_sample_size_", None) or self.model.equivalent_sample_size
-        return make_score(self.engine, self.model.score, weight)
+        return make_score(self.engine, self.model.options_in_use_.get("score", self.model.score), weight)
 
     @property
     def _per_edge(self) -> float:
