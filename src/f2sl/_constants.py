@@ -15,7 +15,7 @@ MISSING_SPELLINGS = (
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 INTERVAL = re.compile(rf"\[({_NUMBER}), {_NUMBER}[)\]]")
-"""How intervals are written that numbers are cut into."""
+"""The form of intervals that numbers are cut into."""
 
 STAND_IN = "gene-like"
 """The network that the defaults of `random_network` give; it stands in for the F2SL paper's Gene."""

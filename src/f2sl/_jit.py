@@ -75,7 +75,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 
 
 def _register_without_scipy() -> None:
-    """Let Numba register what it can compile, without SciPy's linear algebra, which takes 0.1 s to load.
+    """Register what Numba can compile, without SciPy's linear algebra, which takes 0.1 s to load.
 
     Numba imports it there to find out whether it is installed: here it is. What a user compiles with
     ``np.dot`` or ``np.linalg`` still imports it, by the same function, when it is compiled.

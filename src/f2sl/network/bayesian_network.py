@@ -513,7 +513,7 @@ class BayesianNetwork:
         return network
 
     notes: tuple[str, ...] = ()
-    """What to know about how the network was fitted, such as from how many rows; files do not keep it."""
+    """Notes on how the network was fitted, such as from how many rows; files do not keep it."""
 
     _kinds: ClassVar[str] = "auto"
     """What data are read as when a network of this class is fitted."""

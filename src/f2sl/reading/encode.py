@@ -83,7 +83,7 @@ class Reading:
     only: frozenset[str] | None = None
     """The columns to read beside `weights`, unless `names` are given; all if None."""
     learned: ReadAs = field(default_factory=dict)
-    """What columns were read as when a graph was learned, unless options say otherwise."""
+    """The kinds and intervals of columns when a graph was learned, unless options say otherwise."""
     one_kind: bool = False
     """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
 

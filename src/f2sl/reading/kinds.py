@@ -70,7 +70,7 @@ def are_dates(labels: Sequence[object]) -> bool:
 
 
 AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() makes them one'
-"""What to do about labels that differ only so."""
+"""The remedy for labels that differ only so."""
 
 
 def alike_but_for_case(labels: Iterable[object]) -> list[str]:

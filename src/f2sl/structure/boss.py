@@ -17,7 +17,7 @@ from f2sl._options import option, whole
 from f2sl.graph import DAG
 from f2sl.search.growing import search_growing
 from f2sl.storage.protocol import Engine
-from f2sl.structure.f2sl_h import ByOrders, edge_cost, prior_weight
+from f2sl.structure.f2sl_h import ByOrders
 
 
 class BOSS(ByOrders):
@@ -53,8 +53,6 @@ class BOSS(ByOrders):
 
     strength_unit = "log score"
 
-    equivalent_sample_size: float | None = option("equivalent_sample_size", None)
-    edge_cost: float | None = option("edge_cost")
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     effort: str = option("effort")
     seed: int = option("seed")
@@ -62,13 +60,11 @@ class BOSS(ByOrders):
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
         deadline = Deadline(self.time_limit)
-        weight, cost = self.equivalent_sample_size, self.edge_cost
-        self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
-        self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
         with self._timed("search"):
+            score = self._unbound_score(engine)
             found = search_growing(
                 engine,
-                self._unbound_score(engine, self.equivalent_sample_size_),
+                score,
                 [np.arange(len(names))],
                 edge_cost=self.edge_cost_,
                 effort=self.effort,

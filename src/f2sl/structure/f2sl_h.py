@@ -81,14 +81,20 @@ class ByOrders(StructureLearner):
     """
 
     score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float | None = option("equivalent_sample_size", None)
+    edge_cost: float | None = option("edge_cost")
 
     def _preferring(self, kind: str) -> dict[str, Any]:
         chosen = "bic-g" if kind == NUMBER and self.score == "auto" else self.score
         return {**self.get_params(), "score": chosen}
 
-    def _unbound_score(self, engine: Engine, weight: float) -> Score:
-        """Make the score; `weight` is that of BDeu's prior."""
-        return unbound_score(engine, self._preferring(kind_of_engine(engine))["score"], weight)
+    def _unbound_score(self, engine: Engine) -> Score:
+        """Make the score, and settle the weight of BDeu's prior and what each edge costs."""
+        weight, cost = self.equivalent_sample_size, self.edge_cost
+        self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
+        self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
+        chosen = self._preferring(kind_of_engine(engine))["score"]
+        return unbound_score(engine, chosen, self.equivalent_sample_size_)
 
 
 class F2SLh(ByOrders, WithColliders, WithScore):
@@ -138,7 +144,6 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     ties: str = option("ties")
     measure: str | Measure = option("measure", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
-    edge_cost: float | None = option("edge_cost")
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     search: str = option("search")
 
@@ -162,10 +167,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
             tested = constrained(join(first, "and"), self._constraints)
             start = self._graph_of_tests(engine, names, tested).to_dag()
-            weight, cost = self.equivalent_sample_size, self.edge_cost
-            self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
-            self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
-            score = self._unbound_score(engine, self.equivalent_sample_size_)
+            score = self._unbound_score(engine)
             self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score)
             if self.grows_parents_:
                 graph, self.score_ = self._grow(engine, score, names, start)

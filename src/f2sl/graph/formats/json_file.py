@@ -156,7 +156,7 @@ def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | No
 
 
 def _is_way_to_read(given: Any) -> bool:
-    """Tell whether something is a kind of columns, or a list of intervals."""
+    """Return whether something is a kind of columns, or a list of intervals."""
     if not isinstance(given, list):
         return given in ("states", "number")
     return bool(given) and all(isinstance(one, str) and INTERVAL.fullmatch(one) for one in given)

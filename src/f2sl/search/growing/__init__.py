@@ -42,7 +42,7 @@ LEAST_GAIN = 1e-7
 MOST_PASSES = 250_000
 """Disturbances times variables, with normal effort: the time that one takes grows with the variables."""
 EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}
-"""How often the order is disturbed, in multiples of the number of variables."""
+"""Disturbances of the order, in multiples of the number of variables."""
 
 
 class Found(NamedTuple):

@@ -27,6 +27,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from f2sl._jit import Array, int64, kernel
+from f2sl.search.orders._kernels import draw
 
 NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
 """Copies of a family: as it is now, before the move that is tried, and before the disturbance."""
@@ -488,18 +489,6 @@ def settle_all(families: Families, problem: Problem, room: Room) -> None:
 
 
 @kernel
-def _draw(random: Array, below: int) -> int:
-    """Draw a number from 0 to `below` - 1 by a linear congruential generator, the same on every machine.
-
-    `random` is (1,) int64 and holds the state, which is below 2^31: its product with the factor fits into 63
-    bits. The low bits of such a generator repeat soon, so they are shifted out.
-    """
-    random[0] = (random[0] * 1103515245 + 12345) % 2147483648
-    drawn: int = (random[0] >> 8) % below
-    return drawn
-
-
-@kernel
 def kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
     """Disturb the order and climb again, for a number of rounds (iterated local search).
 
@@ -513,10 +502,10 @@ def kick(rounds: int, moves: int, random: Array, families: Families, problem: Pr
         _keep_order(NOW, KEPT, room)
         total = 0.0
         for _ in range(moves):
-            v = _draw(random, n)
+            v = draw(random, n)
             _keep_order(NOW, BEFORE, room)
-            steps = 1 + _draw(random, n)
-            gain, _, _ = _walk(v, _draw(random, int64(2)) == 0, steps, families, problem, room)
+            steps = 1 + draw(random, n)
+            gain, _, _ = _walk(v, draw(random, int64(2)) == 0, steps, families, problem, room)
             total += gain
             _enqueue(v, room)
             _accept(families, room)

@@ -17,6 +17,7 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Found
 from f2sl.search.orders import following
+from f2sl.search.orders._kernels import draw
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.scores.base import FamilyScores
 
@@ -82,7 +83,7 @@ class _Search:
         seed: int,
     ) -> None:
         self._score, self._n, self._cost, self.deadline = score, n, edge_cost, deadline
-        self._random = seed % 2**31
+        self._random = np.array([seed % 2**31], np.int64)
         everyone = np.arange(n)
         self._allowed = rules.allows(everyone[:, None], everyone)
         np.fill_diagonal(self._allowed, False)
@@ -216,20 +217,15 @@ class _Search:
                         waiting.append(w)
         return state, total
 
-    def _draw(self, below: int) -> int:
-        """Draw a number from 0 to `below` - 1, as the kernels do."""
-        self._random = (self._random * 1103515245 + 12345) % 2**31
-        return (self._random >> 8) % below
-
     def kick(self, state: State) -> State:
         """Disturb the order and climb again; returns `state` itself if that lowers the score."""
         total, queue = 0.0, dict[int, None]()
         now = state.copy()
         for _ in range(MOVES_IN_A_KICK):
-            v = self._draw(self._n)
-            steps = 1 + self._draw(self._n)
+            v = draw(self._random, self._n)
+            steps = 1 + draw(self._random, self._n)
             before = now.copy()
-            gain, _, _, changed = self._walk(v, self._draw(2) == 0, steps, now)
+            gain, _, _, changed = self._walk(v, draw(self._random, 2) == 0, steps, now)
             total += gain
             queue |= dict.fromkeys([v, *_touched(before, now, changed)])
         now, gain = self._climb(now, queue)

@@ -370,7 +370,7 @@ def climb(
 
 
 @kernel
-def _draw(random: Array, below: int) -> int:
+def draw(random: Array, below: int) -> int:
     """Draw a number from 0 to `below` - 1 by a linear congruential generator, the same on every machine.
 
     `random` is (1,) int64 and holds the state, which is below 2^31: its product with the factor fits into 63
@@ -396,7 +396,7 @@ def kick(
     round.
     """
     for _ in range(rounds):
-        v = movable[_draw(random, len(movable))]
+        v = movable[draw(random, len(movable))]
         gain, written = 0.0, NONE
         for _ in range(moves):
             own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
@@ -404,9 +404,9 @@ def kick(
                 break
             near = _by_place(own, state.place, room.near)
             # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
-            more, written = _put(v, _draw(random, len(own) + 1), near, state, sets, room, written)
+            more, written = _put(v, draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
-            v = own[_draw(random, len(own))]
+            v = own[draw(random, len(own))]
         more, written = climb(state, sets, room, least, written, REMEMBERS)
         if gain + more >= -least:
             continue
