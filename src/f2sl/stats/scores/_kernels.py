@@ -47,7 +47,10 @@ def dirichlet_scores(
     scores : (n_tables,) float64
         Output, in nats.
     """
+    kept = memory.shape[1]
     for t in range(len(n_groups)):
+        cell, of_cells = priors[cell_prior[t]], memory[cell_prior[t]]
+        parents, of_groups = priors[group_prior[t]], memory[group_prior[t]]
         total = 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
             group = 0
@@ -55,24 +58,28 @@ def dirichlet_scores(
                 n = counts[c]
                 if n > 0:
                     group += n
-                    total += _term(n, cell_prior[t], priors, memory, unit)
+                    if n < kept and of_cells[n] != UNKNOWN:
+                        total += of_cells[n]
+                    else:
+                        total += _term(n, cell, of_cells, unit)
             if group > 0:
-                total -= _term(group, group_prior[t], priors, memory, unit)
+                if group < kept and of_groups[group] != UNKNOWN:
+                    total -= of_groups[group]
+                else:
+                    total -= _term(group, parents, of_groups, unit)
         scores[t] = total * unit
 
 
 @kernel
-def _term(n: int, which: int, priors: Array, memory: Array, unit: float) -> int:
-    """Return log Gamma(n + prior) - log Gamma(prior) in fixed point.
+def _term(n: int, prior: float, terms: Array, unit: float) -> int:
+    """Return log Gamma(n + prior) - log Gamma(prior) in fixed point, and remember it in `terms`.
 
-    Small counts are remembered: there are many cells, but few different counts, and lgamma is the slow part.
+    There are many cells, but few different counts, and lgamma is the slow part. So callers look into `terms`
+    first, in their own loops: a call for each cell would take twice as long.
     """
-    if n < memory.shape[1] and memory[which, n] != UNKNOWN:
-        return int(memory[which, n])
-    prior = priors[which]
     term = int(np.rint((math.lgamma(prior + n) - math.lgamma(prior)) / unit))
-    if n < memory.shape[1]:
-        memory[which, n] = term
+    if n < len(terms):
+        terms[n] = term
     return term
 
 
@@ -101,15 +108,22 @@ def set_sums(
     sums : (n_tables, 2) float64
         Output: the sum in units, a whole number below 2^53, and the number of cells that are not empty.
     """
+    kept = memory.shape[1]
     for t in range(len(n_groups)):
         first = group_start[first_group[t]]
         last = group_start[first_group[t] + n_groups[t]]
-        # Groups do not matter here: the cells of a table are contiguous. Empty cells contribute nothing.
+        prior, terms = priors[memory_of[t]], memory[memory_of[t]]
+        # Groups do not matter here: the cells of a table are contiguous. The term of an empty cell, 0, is
+        # looked up like any other: a branch would be mispredicted too often.
+        terms[0] = 0
         total, occupied = 0, 0
         for c in range(first, last):
-            if counts[c] > 0:
-                occupied += 1
-                total += _term(counts[c], memory_of[t], priors, memory, unit)
+            n = counts[c]
+            occupied += n > 0
+            if n < kept and terms[n] != UNKNOWN:
+                total += terms[n]
+            else:
+                total += _term(n, prior, terms, unit)
         sums[t, 0], sums[t, 1] = total, occupied
 
 

@@ -549,19 +549,30 @@ def _refine(
     keys : (n_rows,) int64
         Scratch: the keys that occur.
     """
+    # Two loops, as in `_count_groups`: asking in one loop whether the sample is complete takes a quarter
+    # longer, and a function for what they share five times as long, because it is not inlined.
     n = 0
-    for s in range(len(column)):
-        if incomplete and (coarse[s] < 0 or column[s] == k):
-            fine[s] = -1
-            continue
-        key = np.int64(coarse[s]) * k + column[s]
-        number = numbers[key]
-        if number == 0:
-            keys[n] = key
-            n += 1
-            number = n
-            numbers[key] = n
-        fine[s] = number - 1
+    if incomplete:
+        for s in range(len(column)):
+            if coarse[s] < 0 or column[s] == k:
+                fine[s] = -1
+                continue
+            key = np.int64(coarse[s]) * k + column[s]
+            if numbers[key] == 0:
+                keys[n] = key
+                n += 1
+                numbers[key] = n
+            fine[s] = numbers[key] - 1
+    else:
+        for s in range(len(column)):
+            key = np.int64(coarse[s]) * k + column[s]
+            number = numbers[key]
+            if number == 0:
+                keys[n] = key
+                n += 1
+                number = n
+                numbers[key] = n
+            fine[s] = number - 1
     for group in range(n):
         numbers[keys[group]] = 0
     return n
@@ -590,10 +601,13 @@ def _count_groups(
     if n_groups * k <= 4 * n_rows:
         # So few cells that looking at all of them is cheaper than keeping a list of those that occur. Each
         # is written, and kept if it is not empty: a branch would be mispredicted too often.
-        for s in range(n_rows):
-            if incomplete and (groups[s] < 0 or column[s] == k):
-                continue
-            numbers[np.int64(groups[s]) * k + column[s]] += 1
+        if incomplete:
+            for s in range(n_rows):
+                if groups[s] >= 0 and column[s] < k:
+                    numbers[np.int64(groups[s]) * k + column[s]] += 1
+        else:
+            for s in range(n_rows):
+                numbers[np.int64(groups[s]) * k + column[s]] += 1
         cell, key = first, 0
         for group in range(n_groups):
             slots[group] = cell
