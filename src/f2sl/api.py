@@ -74,7 +74,7 @@ def make_learner(
     return registry.create(algorithm, handed.learner), handed.reading
 
 
-def learn(data: Any, algorithm: str = "f2sl-c", **options: Any) -> StructureLearner:
+def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLearner:
     """Learn a structure with the algorithm of that name; returns the fitted learner.
 
     Parameters
@@ -82,7 +82,7 @@ def learn(data: Any, algorithm: str = "f2sl-c", **options: Any) -> StructureLear
     data : table, data frame, array of integers, dict of columns, path or list of paths
         One row for each sample, one column for each variable. A path may be that of a folder of files.
     algorithm : str
-        A registered name, such as ``"f2sl-c"`` or ``"f2sl-s"``.
+        A registered name, such as ``"f2sl-h"``, the default, or ``"f2sl-c"``.
     **options
         Options of the learner, of the learner of neighbours that it is made of, and of reading: ``names``,
         ``kinds``, ``bins``, ``binning``, ``missing``, ``engine``, ``memory``, ``scheduler``, and of files

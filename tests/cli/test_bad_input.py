@@ -124,8 +124,8 @@ BAD_OPTIONS = {
     "alpha 1": ({"alpha": 1.0}, ["--alpha", "1"], ["--alpha must be a number between 0 and 1", "not 1.0"]),
     "alpha x": ({"alpha": "x"}, ["--alpha", "x"], ["invalid value for '--alpha'"]),
     "delta": (
-        {"delta": -1.0},
-        ["--delta", "-1"],
+        {"algorithm": "f2sl-c", "delta": -1.0},
+        ["--algorithm", "f2sl-c", "--delta", "-1"],
         ["--delta must be a number of 0 or more, or 'auto', not -1.0"],
     ),
     "symmetry": (

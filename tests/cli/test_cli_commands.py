@@ -71,7 +71,10 @@ def test_relevance_by_significance(csv, capsys):
     assert told["options"]["delta"] == "auto"
     assert told["pc"][0] == {"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}
     assert "by fcbf --delta auto\n" in learned("pc", csv, "e", "--delta", "auto")
-    assert json.loads(learned("learn", csv, "--json", "--delta", "auto"))["options"]["delta"] == "auto"
+    assert (
+        json.loads(learned("learn", csv, "-a", "f2sl-c", "--json", "--delta", "auto"))["options"]["delta"]
+        == "auto"
+    )
     assert main(["pc", str(csv), "e", "--delta", "some"]) == 2
     assert "--delta must be a number of 0 or more, or 'auto', not 'some'" in capsys.readouterr().err
 

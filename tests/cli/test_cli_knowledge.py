@@ -19,7 +19,7 @@ def csv(tmp_path):
 def test_what_is_learned_obeys_and_says_so(csv, tmp_path):
     Knowledge(forbidden_links=[("a", "c")]).save(tmp_path / "known.toml")
     words = ("--knowledge", "known.toml", "--require", "d -> e", "--tiers", "e,d > f", "--root", "d")
-    printed = learned("learn", csv.name, *words, "--out", "g.json", folder=tmp_path)
+    printed = learned("learn", csv.name, "--algorithm", "f2sl-c", *words, "--out", "g.json", folder=tmp_path)
     assert "required d -> e; forbidden links a - c; tiers d, e > f; roots d" in printed
     assert (
         "edges that are required though the two are not significantly dependent as a pair: 'd' -> 'e'"

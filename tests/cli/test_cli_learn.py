@@ -37,7 +37,9 @@ def truth(tmp_path):
 
 def test_every_format_holds_the_graph(csv, tmp_path):
     outs = [f"graph.{suffix}" for suffix in ("json", "csv", "dot", "graphml", "gml")]
-    runs = together(partial(learned, "learn", csv.name, "--out", out, folder=tmp_path) for out in outs)
+    runs = together(
+        partial(learned, "learn", csv.name, "--cpdag", "--out", out, folder=tmp_path) for out in outs
+    )
     for out, printed in zip(outs, runs, strict=True):
         assert f"Saved    {out}\n" in printed
         assert load_graph(tmp_path / out) == GRAPH
@@ -60,13 +62,16 @@ def test_every_kind_of_file_is_read(tmp_path):
     kinds = {"t.parquet": write_parquet, "t.arrow": write_feather, "t.csv.gz": write_packed}
     for name, write in kinds.items():
         write(tmp_path / name)
-    together(partial(learned, "learn", name, "-o", f"{name}.json", folder=tmp_path) for name in kinds)
+    together(
+        partial(learned, "learn", name, "--cpdag", "-o", f"{name}.json", folder=tmp_path) for name in kinds
+    )
     for name in kinds:
         assert load_graph(tmp_path / f"{name}.json") == GRAPH
 
 
 def test_the_summary_tells_what_happened(csv):
-    printed = learned("learn", csv, "--delta", "0.02", "--alpha", "0.05", "--symmetry", "or", "--jobs", "2")
+    options = ("--delta", "0.02", "--alpha", "0.05", "--symmetry", "or", "--jobs", "2")
+    printed = learned("learn", csv, "--algorithm", "f2sl-c", *options)
     assert printed.startswith(f"Read     {csv}: 400 rows, 6 variables of 2 states each\n")
     assert "\nLearned  by f2sl-c --delta 0.02 --alpha 0.05 --symmetry or\n" in printed
     assert "\nGraph    3 edges: 2 directed, 1 undirected; 1 variable without edges\n" in printed
@@ -82,7 +87,9 @@ def test_the_summary_tells_what_happened(csv):
 
 def test_the_summary_as_json(csv, truth, tmp_path):
     out = tmp_path / "graph.json"
-    told = json.loads(learned("learn", csv, "--json", "--out", out, "--truth", truth, command=MODULE))
+    told = json.loads(
+        learned("learn", csv, "-a", "f2sl-c", "--json", "--out", out, "--truth", truth, command=MODULE)
+    )
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
         *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
@@ -119,7 +126,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
 
 def test_the_skeleton_alone(csv, tmp_path):
     out = tmp_path / "skeleton.json"
-    printed = learned("learn", csv, "--skeleton-only", "--out", out)
+    printed = learned("learn", csv, "--algorithm", "f2sl-c", "--skeleton-only", "--out", out)
     assert "\nLearned  the skeleton alone by f2sl-c --skeleton-only\n" in printed
     assert "\nGraph    3 edges: 0 directed, 3 undirected; " in printed
     assert "Tests" not in printed
@@ -194,7 +201,8 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
 def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
     out, truth = tmp_path / "graph.dot", tmp_path / "truth.gml"
     DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("f", "e")]).save(truth)
-    assert main(["learn", str(csv), "--dag", "--truth", str(truth), "--out", str(out)]) == 0
+    asked = ["learn", str(csv), "--algorithm", "f2sl-c", "--dag", "--truth", str(truth), "--out", str(out)]
+    assert main(asked) == 0
     printed = capsys.readouterr().out
     assert "\nDAG      a consistent extension of what was learned\n" in printed
     # What nothing else decides points from the earlier name to the later: e -> f.
@@ -210,7 +218,7 @@ def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
     square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     monkeypatch.setattr(F2SLc, "_learn", lambda self, engine, names: square)
     path = write_csv(tmp_path / "t.csv", {name: [0, 1] for name in "abcd"})
-    assert main(["learn", str(path), "--dag"]) == 0
+    assert main(["learn", str(path), "--algorithm", "f2sl-c", "--dag"]) == 0
     assert "\nDAG      what was learned has no consistent extension: " in capsys.readouterr().out
 
 
@@ -253,7 +261,7 @@ def test_only_the_strongest_edges_are_shown(tmp_path, capsys):
     ("options", "names"),
     [
         (["--delimiter", ";"], list("abcdef")),
-        (["--delimiter", ";", "--no-header", "--delta", "0"], [f"x{i}" for i in range(6)]),
+        (["--delimiter", ";", "--no-header"], [f"x{i}" for i in range(6)]),
     ],
 )
 def test_how_to_read_can_be_said(tmp_path, capsys, options, names):
@@ -324,7 +332,8 @@ def test_what_was_opened_is_closed_after_an_error(csv, monkeypatch, capsys, wron
 
 @pytest.mark.parametrize(
     ("command", "made"),
-    [(["learn"], 2), (["pc"], 1), (["mb", "a"], 0)],  # F2SL-c makes FCBF to check its options, and to learn
+    # F2SL-c makes FCBF to check its options, and to learn
+    [(["learn", "-a", "f2sl-c"], 2), (["pc"], 1), (["mb", "a"], 0)],
 )
 def test_everything_is_checked_once(csv, monkeypatch, capsys, command, made):
     calls = Counter()
@@ -357,6 +366,6 @@ def test_the_graph_is_kept_if_the_page_fails(csv, tmp_path, monkeypatch, capsys)
 
     monkeypatch.setattr("f2sl.cli.learn.save_page", fail)
     out = tmp_path / "graph.json"
-    assert main(["learn", str(csv), "--out", str(out), "--page", str(tmp_path / "page.html")]) == 2
+    assert main(["learn", str(csv), "--cpdag", "--out", str(out), "--page", str(tmp_path / "page.html")]) == 2
     assert "no room for the page" in capsys.readouterr().err
     assert load_graph(out) == GRAPH

@@ -104,7 +104,7 @@ def test_each_is_said_in_terms_of_flags(capsys):
         (lambda t: f2sl.learn_pc(t, "a", k=3), "fcbf has no option 'k'; it belongs to mrmr"),
         (
             lambda t: f2sl.learn(t, k=3),
-            "f2sl-c has no option 'k'; it belongs to local-to-global (pc=\"mrmr\")",
+            "f2sl-h has no option 'k'; it belongs to local-to-global (pc=\"mrmr\")",
         ),
         (lambda t: f2sl.F2SLc(lambda1=0.1), "F2SLc has no option 'lambda1'; it belongs to notears"),
         (

@@ -417,7 +417,7 @@ def test_what_cannot_be_explained():
 
 def test_the_command(tmp_path, capsys):
     path = str(write_csv(tmp_path / "chain.csv", chain()))
-    assert main(["why", path, "x", "z"]) == 0
+    assert main(["why", path, "x", "z", "--algorithm", "f2sl-c"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "no edge between x and z"
     assert printed[1].startswith("  x dropped z as redundant beside y: SU(y, z) = 0.531, SU(z, x) = 0.3199")
@@ -427,7 +427,7 @@ def test_the_command(tmp_path, capsys):
     assert [reason["kind"] for reason in told["reasons"]] == ["strength", "test", "direction"]
     assert main(["why", path, "zz", "y"]) == 2
     assert "unknown variable 'zz'; did you mean 'z'?" in capsys.readouterr().err
-    assert main(["why", path, "x", "y", "--engine", "stream"]) == 0
+    assert main(["why", path, "x", "y", "--algorithm", "f2sl-c", "--engine", "stream"]) == 0
     assert "relevant: SU 0.531, above delta 0.05" in capsys.readouterr().out
 
 
@@ -437,7 +437,7 @@ def content_of(page):
 
 def test_the_page_explains_all_pairs_of_small_graphs(tmp_path):
     path, page = str(write_csv(tmp_path / "data.csv", small_table())), tmp_path / "page.html"
-    assert main(["learn", path, "--page", str(page), "--quiet"]) == 0
+    assert main(["learn", path, "--algorithm", "f2sl-c", "--page", str(page), "--quiet"]) == 0
     data = content_of(page)
     assert len(data["explanations"]) == 6 * 5 // 2
     assert "directed by v-structure: a -> c <- b" in data["explanations"]["0,2"]

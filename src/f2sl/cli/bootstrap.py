@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RESAMPLING = "Resampling"
 EXAMPLES = examples(
     "f2sl bootstrap data.csv --out confidence.json",
-    "f2sl bootstrap data.csv --algorithm f2sl-h --replicates 500 --seed 1 --out confidence.json --resume",
+    "f2sl bootstrap data.csv --algorithm f2sl-c --replicates 500 --seed 1 --out confidence.json --resume",
     "f2sl bootstrap data.csv --method subsample --threshold 0.9 --out graph.graphml --plot graph.svg",
     "f2sl bootstrap data.csv --scheduler tcp://host:8786 --out confidence.json",
 )
@@ -73,7 +73,7 @@ def bootstrap(
             "--resume", help="Go on with the replicates stored in --out.", rich_help_panel=RESAMPLING
         ),
     ] = False,
-    algorithm: Algorithm = "f2sl-c",
+    algorithm: Algorithm = "f2sl-h",
     out: Annotated[
         Path | None,
         out_file(

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "f2sl learn data.csv --out graph.json",
     "f2sl learn data.csv --algorithm f2sl-s --score bic --out graph.dot",
-    "f2sl learn data.parquet --delta 0.02 --alpha 0.01 --symmetry or --jobs 2",
-    "f2sl learn data.csv --delta auto",
+    "f2sl learn data.parquet --alpha 0.05 --edge-cost 2 --jobs 2",
+    "f2sl learn data.csv --algorithm f2sl-c --delta auto",
     "f2sl learn alarm.csv --truth alarm",
     "f2sl learn data.csv --out graph.json --plot graph.svg --page page.html",
     "f2sl learn folder/ --engine stream --memory 256MB",
@@ -59,7 +59,7 @@ def learn(
     context: typer.Context,
     reading: TableOptions,
     options: dict[str, Any],
-    algorithm: Algorithm = "f2sl-c",
+    algorithm: Algorithm = "f2sl-h",
     out: Annotated[
         Path | None,
         out_file("Where to save the graph: .json, .csv, .dot, .graphml, .gml, .dagitty or .modelstring."),

@@ -26,7 +26,7 @@ def why(
     *,
     reading: TableOptions,
     options: dict[str, Any],
-    algorithm: Algorithm = "f2sl-c",
+    algorithm: Algorithm = "f2sl-h",
     a: Annotated[str, typer.Argument(metavar="A", help="A column.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
     as_json: AsJson = False,

@@ -35,7 +35,7 @@ HERE = object()
 
 def bootstrap(
     data: Any,
-    learner: StructureLearner | str = "f2sl-c",
+    learner: StructureLearner | str = "f2sl-h",
     replicates: int = 200,
     seed: int = 0,
     method: str = BOOTSTRAP,
@@ -54,7 +54,7 @@ def bootstrap(
     data : table, data frame, array, dict of columns, path or list of paths
         As in :func:`f2sl.open_table`; it is read once, into memory.
     learner : StructureLearner or str
-        A learner with its options, or the name of one.
+        A learner with its options, or the name of one; F2SL-h by default.
     replicates : int
         How often to learn; an even number with ``method="subsample"``.
     seed : int
