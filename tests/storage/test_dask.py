@@ -1,5 +1,6 @@
 """A cluster of real processes learns what memory learns, to the last bit, whatever happens to it."""
 
+import asyncio
 import os
 import re
 import shutil
@@ -9,10 +10,12 @@ import subprocess
 import sys
 import time
 
+import distributed
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from distributed.comm import connect
 
 import f2sl
 from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_table, write_csv
@@ -326,6 +329,20 @@ def test_without_an_address_processes_are_started_and_end(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert f2sl.load_graph(tmp_path / "graph.json") == f2sl.learn(tmp_path / "asia.csv").graph_
     assert list(place.iterdir()) == []
+
+
+def test_others_cannot_reach_the_workers_of_this_machine():
+    async def greet(address, keys):
+        comm = await connect(address, timeout=1, **keys.get_connection_args("client"))
+        await comm.close()
+
+    with f2sl.open_table(small_table(), engine="dask", n_jobs=1) as table:
+        own, others = table.cluster.client.security, distributed.Security.temporary()
+        for address in (table.cluster.address, *table.cluster.workers):
+            asyncio.run(greet(address, own))
+            for way, keys in ((address, others), (address.replace("tls", "tcp"), distributed.Security())):
+                with pytest.raises(OSError, match=r"[Tt]imed out|[Cc]losed|TLS certificate"):
+                    asyncio.run(greet(way, keys))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs process groups")

@@ -107,10 +107,18 @@ class Cluster:
 
     @classmethod
     def _local(cls, distributed: Any, n_workers: int, memory: int) -> Cluster:
-        """Start workers on this machine."""
+        """Start workers on this machine, which nobody reaches without the keys made for them.
+
+        Workers run whatever they are sent, and their ports are open to every user of the machine.
+        """
         import logging
 
         import dask
+
+        try:
+            security = distributed.Security.temporary()
+        except ImportError as error:
+            raise OptionError(f'workers need keys ({error}): pip install "f2sl[cluster]"') from None
 
         with ExitStack() as opened:
 
@@ -121,6 +129,7 @@ class Cluster:
                         threads_per_worker=1,
                         memory_limit=max(1, memory // n_workers),
                         dashboard_address="127.0.0.1:0",
+                        security=security,
                         silence_logs=logging.CRITICAL,  # what matters comes here as an error
                     )
 
