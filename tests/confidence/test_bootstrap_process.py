@@ -137,5 +137,5 @@ def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(tab
 
     learned(*arguments, "--resume", "--quiet")
     assert not journal.exists()
-    package.bootstrap(table, "f2sl-c", REPLICATES, seed=4, n_jobs=1, out=table.with_name("whole.json"))
+    package.bootstrap(table, "f2sl-h", REPLICATES, seed=4, n_jobs=1, out=table.with_name("whole.json"))
     assert out.read_bytes() == table.with_name("whole.json").read_bytes()

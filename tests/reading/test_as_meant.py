@@ -351,8 +351,19 @@ class TestAliases:
         assert "merged: 'survived' also stands for 'alive'" in merged.notes_
         assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
         assert not any(note.startswith("merged") for note in kept.notes_)
-        assert f2sl.F2SLh().fit(open_table(data)).graph_ == kept.graph_  # a table stays as it was opened
         assert not any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-c").notes_)
+
+    @engines
+    def test_an_open_table_is_learned_from_as_its_data_are(self, tmp_path, engine):
+        path = tmp_path / "t.csv"
+        pd.DataFrame(TITANIC).to_csv(path, index=False)
+        for aliases in ("auto", "keep", "merge"):
+            expected = f2sl.learn(path, "f2sl-h", aliases=aliases)
+            with open_table(path, engine=engine, aliases=aliases) as table:
+                for model in (f2sl.F2SLh().fit(table), f2sl.F2SLh().fit(table)):  # the first leaves it open
+                    assert model.graph_ == expected.graph_
+                    assert model.graph_.weights == expected.graph_.weights
+                assert ("alive" in table.names) == (aliases != "merge")
 
     def test_f2sl_h_keeps_what_may_agree_by_chance(self):
         rare = np.arange(100) % 12 == 0  # nine rows

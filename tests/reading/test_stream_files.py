@@ -473,7 +473,7 @@ def test_types_of_arrow_are_taken_for_what_they_are(tmp_path):
 def test_learners_take_folders_and_engines(tmp_path):
     alarm = f2sl.load_example("alarm")
     folder = write_folder(tmp_path / "parts", alarm[:900], alarm[900:])
-    expected = f2sl.F2SLc().fit(alarm)
+    expected = f2sl.F2SLh().fit(alarm)
     for engine in ("auto", "memory", "stream"):
         model = f2sl.learn(folder, engine=engine)
         assert model.graph_ == expected.graph_

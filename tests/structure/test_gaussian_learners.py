@@ -264,7 +264,7 @@ class TestCommandLine:
         shown = learned("learn", path)
         assert "6 variables of real numbers" in shown
         assert "read as numbers" in shown
-        assert "Learned  by f2sl-c\n" in shown  # no option differs from its default
+        assert "Learned  by f2sl-h\n" in shown  # no option differs from its default
         assert "r^2" in shown
 
     def test_learn_as_json(self, path):

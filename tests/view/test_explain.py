@@ -251,7 +251,7 @@ def test_the_weakest_test_is_the_strength_that_mmpc_found():
 def test_the_score_loses_what_a_naive_score_says(drawn):
     left_out = 0
     for learner, codes in product((f2sl.F2SLs(delta=0.0), f2sl.MMHC(), f2sl.F2SLh()), drawn[:4]):
-        table = make_table(codes)
+        table = make_table(codes).with_aliases_kept()
         model = learner.fit(table)
         cards, number = codes.max(axis=1) + 1, {name: v for v, name in enumerate(table.names)}
         weight = getattr(model, "equivalent_sample_size_", 10.0)
@@ -319,7 +319,7 @@ def test_all_pairs_have_reasons_with_data_and_without(learner, drawn):
 def test_the_clean_up_is_told(drawn):
     seen = 0
     for codes in drawn:
-        table = make_table(codes)
+        table = make_table(codes).with_aliases_kept()
         model = f2sl.F2SLh(clean_up=2).fit(table)
         number = {name: v for v, name in enumerate(table.names)}
         for (a, b), found in explain_all(model, pairs_of(model), table).items():

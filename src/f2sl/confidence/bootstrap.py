@@ -107,7 +107,7 @@ def bootstrap(
         with stage("reading the table"):
             merges = chosen.merges_aliases
             table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, merges=merges, **reading)
-        if table is not data:
+        if not isinstance(data, Table):
             own.enter_context(table)
         held = _in_memory(table, method)
         warn_of_identifiers(held, stacklevel=3)

@@ -88,8 +88,8 @@ def open_table(
         learned is the same as from the rows written out.
     aliases : {"auto", "keep", "merge"}
         Columns of states that determine each other one to one: keep all, with a note, or only the first of
-        each group; learners of graphs then draw the others beside it. By default all are kept, unless the
-        data are read for F2SL-h.
+        each group; learners of graphs then draw the others beside it. By default all are kept, but F2SL-h
+        merges those that are surely no coincidence.
     delimiter : str, optional
         The character between the columns of a text; a space stands for any white space. By default it is
         guessed from the first lines.
@@ -250,6 +250,8 @@ def _opened(
             raise
     else:
         table = encode(data, reading) if files is None else _of_files(files, reading, engine, allowed)
+    if aliases == "keep":
+        return table.with_aliases_kept()
     return without_aliases(table) if aliases == "merge" else table
 
 
@@ -273,7 +275,7 @@ def open_for(
     Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
     determine each other one to one are merged unless `aliases` says otherwise. Of data that are not open yet,
     `only` some columns are looked at, whatever the others hold, and those of which options say nothing are
-    read as they were when a graph was `learned`.
+    read as they were when a graph was `learned`. Close the table that is returned only if `data` is not one.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
@@ -291,16 +293,23 @@ def open_for(
             learned=learned,
             **{**known, **reading, "kinds": asked, "n_jobs": n_jobs},
         )
-        if merges and reading.get("aliases", AUTO) == AUTO:
-            merged = without_aliases(table, SURE_ALIASES)
-            table = merged if merged.n_variables >= min_variables else table
+    if merges:
+        table = as_merged(table, min_variables)
     try:
         check_learnable(table, takes, learner, min_variables)
     except BaseException:
-        if table is not data:
+        if not isinstance(data, Table):
             table.close()
         raise
     return table
+
+
+def as_merged(table: Table, min_variables: int = 2) -> Table:
+    """Return a table with surely one-to-one columns merged, unless they are kept or too few would be left."""
+    if table.keeps_aliases:
+        return table
+    merged = without_aliases(table, SURE_ALIASES)
+    return merged if merged.n_variables >= min_variables else table
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:

@@ -292,7 +292,7 @@ class StructureLearner(Estimator):
         with display_for(self.verbose), ExitStack() as own:
             with self._timed("read"), stage("reading the table"):
                 table = open_for(self.takes, called, data, self.n_jobs, merges=self.merges_aliases, **reading)
-                if table is not data:
+                if not isinstance(data, Table):
                     own.enter_context(table)
                 table = table if look is None else look(table)
                 self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]

@@ -64,6 +64,8 @@ class Table(ABC):
         How often each state of each column occurs, where rows are not in memory.
     memory : int or None
         Bytes that working with the table may take; None if it is in memory.
+    keeps_aliases : bool
+        Whether columns that determine each other were to be kept, so that no learner merges them.
     """
 
     held: ClassVar[str] = "in memory"
@@ -75,6 +77,7 @@ class Table(ABC):
     places: Integers
     margins: Any
     memory: int | None = None
+    keeps_aliases: bool = False
 
     @property
     @abstractmethod
@@ -122,6 +125,10 @@ class Table(ABC):
     def with_notes(self, *notes: str) -> Self:
         """Return the same table with these notes and no others."""
         return self._with(notes=notes)
+
+    def with_aliases_kept(self) -> Self:
+        """Return the same table, of which no learner merges columns that determine each other."""
+        return self._with(keeps_aliases=True)
 
     def _with(self, **changes: Any) -> Self:
         return replace(self, **changes)  # type: ignore[type-var]

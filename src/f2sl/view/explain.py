@@ -38,7 +38,7 @@ from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.local.mmpc import MMPC
 from f2sl.orient.v_structures import pattern_of
-from f2sl.reading.open import open_for
+from f2sl.reading.open import as_merged, open_for
 from f2sl.skeleton import from_edges
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
 from f2sl.stats.choose import make_score, make_test, settle
@@ -66,12 +66,9 @@ def explain(model: Any, a: str, b: str, data: Any = None, **reading: Any) -> Exp
     if data is None:
         return Explainer(model).explain(a, b)
     with ExitStack() as own:
-        name = type(model).__name__
-        merges = model.merges_aliases
-        table = open_for(
-            model.takes, name, data, model.n_jobs, merges=merges, learned=model.graph_.read_as, **reading
-        )
-        if table is not data:
+        learned = model.graph_.read_as
+        table = open_for(model.takes, type(model).__name__, data, model.n_jobs, learned=learned, **reading)
+        if not isinstance(data, Table):
             own.enter_context(table)
         return explain_all(model, [(a, b)], table)[a, b]
 
@@ -80,6 +77,8 @@ def explain_all(
     model: Any, pairs: Sequence[tuple[str, str]], table: Table
 ) -> dict[tuple[str, str], Explanation]:
     """Explain some pairs from the open table that a learner has learned from."""
+    if model.merges_aliases:
+        table = as_merged(table)
     ordered = table.in_name_order()
     if not is_learned_from(model, table):
         raise DataError(
@@ -124,6 +123,8 @@ def is_learned_from(model: Any, table: Table) -> bool:
         settle(model.options_in_use_, table.kind)  # "auto" is settled already
     except OptionError:
         return False
+    if model.merges_aliases:
+        table = as_merged(table)
     names = sorted(model.feature_names_in_)
     return table.kind in model.takes and sorted(table.names) == names and table.n_rows == model.n_rows_
 

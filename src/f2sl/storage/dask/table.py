@@ -39,7 +39,7 @@ class DaskTable(Table):
 
     Parameters
     ----------
-    columns, places, ends, memory, notes
+    columns, places, ends, memory, notes, keeps_aliases
         As in :class:`f2sl.Table`.
     cluster : Cluster
         Who holds the rows.
@@ -65,6 +65,7 @@ class DaskTable(Table):
     notes: tuple[str, ...] = ()
     coded: bool = False
     counted: dict[int, Integers] = field(default_factory=dict)
+    keeps_aliases: bool = False
 
     @classmethod
     def of_table(

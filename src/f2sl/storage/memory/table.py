@@ -7,7 +7,7 @@ samples.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ class MemoryTable(Table):
         Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
     numbers : ndarray of float64
         One row for each column of numbers, in their order; finite, or NaN for a missing value.
-    notes : tuple of str
-        What a user should know about how the data were read.
+    notes, keeps_aliases
+        As in :class:`f2sl.Table`.
 
     Examples
     --------
@@ -55,6 +55,7 @@ class MemoryTable(Table):
     codes: npt.NDArray[Any]
     numbers: Floats
     notes: tuple[str, ...] = ()
+    keeps_aliases: bool = False
 
     @classmethod
     def of_codes(
@@ -167,7 +168,7 @@ class MemoryTable(Table):
         codes, numbers = (
             [self.places[i] for i in variables if self.columns[i].kind == kind] for kind in (STATES, NUMBER)
         )
-        return MemoryTable(chosen, self.codes[codes], self.numbers[numbers], self.notes)
+        return replace(self, columns=chosen, codes=self.codes[codes], numbers=self.numbers[numbers])
 
     def _codes_as_numbers(self) -> MemoryTable:
         return MemoryTable.of_numbers(self.names, self.codes, self.notes)
