@@ -148,7 +148,8 @@ def test_of_places_that_gain_as_much_the_nearest_is_taken():
     known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, *near, *sets.holding(*near))
     state = _kernels.State(np.arange(3), np.arange(3), np.empty(3, np.int64))
     _kernels.choose_all(state, known)
-    assert _kernels.best_place(2, np.array([0, 1]), state, known, 1e-9) == 1
+    hope = _kernels.hope_of_others(2, state, known)
+    assert _kernels.best_place(2, np.array([0, 1]), hope, state, known, 1e-9) == 1
 
 
 def test_a_set_that_a_subset_equals_is_left_out():

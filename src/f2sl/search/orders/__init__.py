@@ -71,6 +71,7 @@ def search_orders(
     if constraints:
         orders = [following(order, constraints) for order in orders]
     degrees = np.diff(start)
+    owners = np.repeat(np.arange(n), degrees)
     near = sets.holding(start, candidates)
     known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near)
     # All kernels share this scratch memory. The journal always has room for one move, which writes at most
@@ -80,7 +81,7 @@ def search_orders(
         np.empty(n, np.int64),
         np.zeros(2, np.int64),
         np.zeros(n, np.bool_),
-        np.empty(most + 1, np.int64),
+        candidates.astype(np.int64),
         np.empty((4 * n + most + 3, 3), np.int64),
     )
 
@@ -90,6 +91,7 @@ def search_orders(
         place[order] = np.arange(n)
         state = _kernels.State(order.astype(np.int64), place, chosen)
         _kernels.choose_all(state, known)
+        room.near[:] = candidates[np.lexsort((place[candidates], owners))]
         return state, RELATIVE_TOLERANCE * max(1.0, abs(score(state)))
 
     def score(state: _kernels.State) -> float:

@@ -97,8 +97,9 @@ class Room(NamedTuple):
         First entry of the queue, and the one behind its last. Within a call they only grow.
     waiting : (n,) bool
         Whether each variable is in the queue.
-    near : (most candidates + 1,) int64
-        A variable's candidates in the order of their places.
+    near : (len(candidates),) int64
+        Each variable's candidates, laid out as `Sets.candidates`, in the order of their places when they were
+        last needed.
     journal : (entries, 3) int64
         Changes that can be undone, as rows (MOVED, variable, old place) or (CHOSEN, variable, old set).
         Undoing them from the last to the first restores order and choices exactly.
@@ -176,38 +177,28 @@ def _holding(v: int, u: int, sets: Sets) -> Array:
 
 
 @kernel
-def _best_here(v: int, place: Array, sets: Sets) -> int:
-    """Return the best set of v in the current order."""
-    all_of_v = sets.first[v], sets.first[v + 1] - 1
-    return first_fitting(all_of_v, 2 * place[v], NOBODY, NONE, place, sets.start, sets.members)
-
-
-@kernel
 def choose_all(state: State, sets: Sets) -> None:
     """Choose the best set of each variable in the current order."""
     for v in range(len(state.place)):
-        state.chosen[v] = _best_here(v, state.place, sets)
+        all_of_v = sets.first[v], sets.first[v + 1] - 1
+        state.chosen[v] = first_fitting(
+            all_of_v, 2 * state.place[v], NOBODY, NONE, state.place, sets.start, sets.members
+        )
 
 
 @kernel
-def _by_place(candidates: Array, place: Array, room: Array) -> Array:
-    """Write candidates into `room` in the order of their places; return the part of `room` that was used."""
-    # A Shell sort: for the usual few an insertion sort, and without allocation. (A general sort takes long to
-    # compile.) No two places are equal.
-    n, gap = len(candidates), 1
-    for i in range(n):
-        room[i] = candidates[i]
-    while 9 * gap < n:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            u, j = room[i], i
-            while j >= gap and place[room[j - gap]] > place[u]:
-                room[j] = room[j - gap]
-                j -= gap
-            room[j] = u
-        gap //= 3
-    return room[:n]
+def _by_place(v: int, state: State, sets: Sets, room: Room) -> Array:
+    """Return v's candidates in the order of their places, a part of `room.near`."""
+    # An insertion sort of what was in order when it was last asked for: since then few have moved. No two
+    # places are equal.
+    place, near = state.place, room.near[sets.near_start[v] : sets.near_start[v + 1]]
+    for i in range(1, len(near)):
+        u, j = near[i], i
+        while j > 0 and place[near[j - 1]] > place[u]:
+            near[j] = near[j - 1]
+            j -= 1
+        near[j] = u
+    return near
 
 
 @kernel
@@ -220,10 +211,26 @@ def _before(v: int, near: Array, place: Array) -> int:
 
 
 @kernel
-def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> int:
+def hope_of_others(v: int, state: State, sets: Sets) -> float:
+    """Return the most that v's candidates can gain if v moves to the left: an upper bound, 0 if nothing.
+
+    A candidate behind which v stands gains at most the difference between its best set with v as a member and
+    the one that it has.
+    """
+    place, chosen, scores = state.place, state.chosen, sets.scores
+    hope = 0.0
+    for c in range(sets.near_start[v], sets.near_start[v + 1]):
+        u = sets.candidates[c]
+        if place[u] < place[v] and sets.holding_start[c] < sets.holding_start[c + 1]:
+            hope += max(0.0, scores[sets.holding[sets.holding_start[c]]] - scores[chosen[u]])
+    return hope
+
+
+@kernel
+def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least: float) -> int:
     """Return behind how many of its candidates v scores best; `NOBODY` if no place gains more than `least`.
 
-    `near` has v's candidates in the order of their places. Nothing is moved.
+    `near` has v's candidates in the order of their places, and `hope` is `hope_of_others`. Nothing is moved.
 
     Starting from v's current place, its candidates u are passed one after another, to the right and then to
     the left. Only v and the candidates passed so far choose differently. So the gain of a place is what these
@@ -244,8 +251,12 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
     best_gain, best_count = least, NOBODY
     own_score = scores[chosen[v]]
     others, own = 0.0, chosen[v]
-    # To the right: behind near[i], hence with u counted as standing before v.
+    # To the right: behind near[i], hence with u counted as standing before v. The others only lose, and v's
+    # own gain has a limit, so the loop ends where no further place can be better.
+    most = scores[first[v]]
     for i in range(here, len(near)):
+        if others + most - own_score <= best_gain:
+            break
         u = near[i]
         # u keeps its set unless v is in it. With v behind everything, no set that contains v fits any more.
         if _holds(chosen[u], v, start, members):
@@ -261,9 +272,12 @@ def best_place(v: int, near: Array, state: State, sets: Sets, least: float) -> i
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
     # To the left: just before near[i], at 2 place[u] - 1. A better set of u that fits only now has v as a
-    # member.
+    # member. Here v only loses, and the others gain at most `hope`. That was summed in another order than the
+    # gains; `least` is far more than rounding.
     others, own = 0.0, chosen[v]
     for i in range(here - 1, -1, -1):
+        if hope + least + scores[own] - own_score <= best_gain:
+            break
         u = near[i]
         if chosen[u] - first[u] <= FEW:
             number = first_fitting((first[u], chosen[u]), 2 * place[u], v, IN_FRONT, place, start, members)
@@ -317,7 +331,11 @@ def _put(
     # v itself (i = low - 1), then the candidates that it has passed; nobody else's parents can change.
     for i in range(low - 1, high):
         u = v if i < low else near[i]
-        number = _best_here(u, place, sets)
+        # To the right v may have a better set and the others a worse one, to the left it is the other way
+        # round. A set that fits now as before is found at once.
+        better = (count > here) == (i < low)
+        numbers = (sets.first[u], chosen[u]) if better else (chosen[u], sets.first[u + 1] - 1)
+        number = first_fitting(numbers, 2 * place[u], NOBODY, NONE, place, sets.start, sets.members)
         if number != chosen[u]:
             journal[written, 0], journal[written, 1], journal[written, 2] = CHOSEN, u, chosen[u]
             written += 1
@@ -361,8 +379,13 @@ def climb(
         own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
         if written + len(own) + 2 > len(room.journal):
             continue
-        near = _by_place(own, state.place, room.near)
-        count = best_place(v, near, state, sets, least)
+        # Most variables stand well, which is seen without sorting their candidates: the others gain nothing
+        # on the left, and v has its best set already, so that it gains nothing on the right.
+        hope = hope_of_others(v, state, sets)
+        if hope == 0.0 and sets.scores[sets.first[v]] - sets.scores[state.chosen[v]] <= least:
+            continue
+        near = _by_place(v, state, sets, room)
+        count = best_place(v, near, hope, state, sets, least)
         if count != NOBODY:
             more, written = _put(v, count, near, state, sets, room, written)
             gain += more
@@ -402,7 +425,7 @@ def kick(
             own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
             if written + len(own) + 2 > len(room.journal):
                 break
-            near = _by_place(own, state.place, room.near)
+            near = _by_place(v, state, sets, room)
             # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
             more, written = _put(v, draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
