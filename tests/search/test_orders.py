@@ -145,11 +145,38 @@ def test_of_places_that_gain_as_much_the_nearest_is_taken():
         *(np.array(part) for part in ([0, 1, 3, 4], [0, 0, 1, 1, 1], [2], [0.0, 5.0, 0.0, 0.0]))
     )
     near = flat([[2], [2], [0, 1]])
-    known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, *near, *sets.holding(*near))
-    state = _kernels.State(np.arange(3), np.arange(3), np.empty(3, np.int64))
+    lists = sets.first, sets.start, sets.members, sets.scores
+    mirror = np.array([2, 3, 0, 1])
+    known = _kernels.Sets(*lists, *near, *sets.holding(*near), mirror)
+    ring = np.array([1, 2, 3, 0]), np.array([3, 0, 1, 2])
+    state = _kernels.State(*ring, np.arange(3), np.empty(3, np.int64))
     _kernels.choose_all(state, known)
     hope = _kernels.hope_of_others(2, state, known)
-    assert _kernels.best_place(2, np.array([0, 1]), hope, state, known, 1e-9) == 1
+    assert _kernels.best_place(2, np.array([2, 3]), hope, state, known, 1e-9) == 1
+
+
+def test_moves_are_those_of_a_list_also_where_places_are_used_up():
+    n, rng = 7, np.random.default_rng(5)
+    ring = np.array([n, *range(n), n])
+    state = _kernels.State(*np.empty((2, n + 1), np.int64), np.arange(1, n + 1), np.zeros(n, np.int64))
+    state.after[ring[:-1]], state.before[ring[1:]] = ring[1:], ring[:-1]
+    expected = list(range(n))
+    for _ in range(300):  # the first has no room, and the same two again and again use it up
+        v, u = (
+            rng.choice(n, 2, replace=False)
+            if rng.random() < 0.2
+            else (2, 5)
+            if rng.random() < 0.5
+            else (5, 2)
+        )
+        _kernels._move(v, n if rng.random() < 0.1 else u, state)
+        expected.remove(v)
+        behind = state.before[v]
+        expected.insert(0 if behind == n else expected.index(behind) + 1, int(v))
+        assert np.argsort(state.place).tolist() == expected
+        assert behind in (u, n)
+        assert (state.after[state.before[:n]] == np.arange(n)).all()
+        assert state.place.min() > 0 and state.place.max() < _kernels.BEHIND_ALL
 
 
 def test_a_set_that_a_subset_equals_is_left_out():

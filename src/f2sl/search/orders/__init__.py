@@ -73,7 +73,8 @@ def search_orders(
     degrees = np.diff(start)
     owners = np.repeat(np.arange(n), degrees)
     near = sets.holding(start, candidates)
-    known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near)
+    mirror = np.lexsort((owners, candidates))
+    known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near, mirror)
     # All kernels share this scratch memory. The journal always has room for one move, which writes at most
     # `most` + 2 entries; 4 n further ones bound how much a disturbance and its climb may change.
     most = int(degrees.max(initial=0))
@@ -81,17 +82,18 @@ def search_orders(
         np.empty(n, np.int64),
         np.zeros(2, np.int64),
         np.zeros(n, np.bool_),
-        candidates.astype(np.int64),
+        np.empty(len(candidates), np.int64),
         np.empty((4 * n + most + 3, 3), np.int64),
     )
 
     def at(order: Integers) -> tuple[_kernels.State, float]:
         """Return the state of an order, and the smallest gain that is not taken for rounding there."""
-        place, chosen = np.empty(n, np.int64), np.empty(n, np.int64)
-        place[order] = np.arange(n)
-        state = _kernels.State(order.astype(np.int64), place, chosen)
+        ring = np.concatenate([[n], order, [n]])
+        state = _kernels.State(*np.empty((2, n + 1), np.int64), *np.empty((2, n), np.int64))
+        state.after[ring[:-1]], state.before[ring[1:]] = ring[1:], ring[:-1]
+        _kernels.set_out(state)
         _kernels.choose_all(state, known)
-        room.near[:] = candidates[np.lexsort((place[candidates], owners))]
+        room.near[:] = np.lexsort((state.place[candidates], owners))
         return state, RELATIVE_TOLERANCE * max(1.0, abs(score(state)))
 
     def score(state: _kernels.State) -> float:
@@ -105,7 +107,7 @@ def search_orders(
         """
         gain = np.inf
         while gain > 0:
-            room.queue[:], room.ends[:], room.waiting[:] = state.order, (0, n), True
+            room.queue[:], room.ends[:], room.waiting[:] = np.argsort(state.place), (0, n), True
             gain, _ = _kernels.climb(state, known, room, least, 0, True)
         return state
 
@@ -113,7 +115,7 @@ def search_orders(
     movable = np.flatnonzero(degrees)
     if kicks and len(movable):
         # The generator starts from a fixed state: the same input gives the same order.
-        top, least = at(top.order)
+        top, least = at(np.argsort(top.place))
         random = np.array([1], np.int64)
         with stage("searching orders") as advance:
             for done in range(0, kicks, KICKS_AT_ONCE):
@@ -123,7 +125,7 @@ def search_orders(
         # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
         # variables.
         climb(top, least)
-    return Ordered(sets.arrows(top.chosen), score(top), top.order)
+    return Ordered(sets.arrows(top.chosen), score(top), np.argsort(top.place))
 
 
 def following(order: Integers, constraints: Constraints) -> Integers:

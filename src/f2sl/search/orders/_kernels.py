@@ -2,8 +2,9 @@
 
 Between calls these kernels keep three invariants:
 
-- An order is held twice: `order` lists the variables, `place` says where each stands, and
-  ``order[place[v]] == v``.
+- An order is a ring of links, `after` and `before`, with the number n between its end and its beginning. A
+  variable's `place` is a number that grows along the order, with gaps, so that a move changes the place of
+  one variable and not of all that it passes. Where a gap is used up, all variables get new places.
 - ``chosen[v]`` is the number of v's best set of parents in this order: the first of its list (best first)
   whose members all stand before v. The score of the order is the sum of the chosen sets' scores.
 - The queue holds each variable at most once (`waiting` says which), so n slots suffice.
@@ -14,7 +15,7 @@ c + 1 differ: before all of its candidates, behind one of them, behind two, and 
 as a *count*, the number of candidates that stand before the variable.
 
 Places are compared in half steps: a variable at place p stands at 2 p, and 2 p - 1 and 2 p + 1 are just
-before and just behind it. So a variable can be tried in a gap without moving anything.
+before and just behind it. So a variable can be tried anywhere without moving anything.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
 REMEMBERS = cast(bool, np.bool_(False))
 """Argument `forgets` of a climb that is to be undone."""
-FEW = 50
-"""Up to so many sets a plain loop is faster than looking up."""
+BEHIND_ALL = int64(1 << 61)
+"""No place is as large; twice as much still fits into 63 bits."""
 MOVED, CHOSEN = 0, 1
 """Kinds of entries of the journal: a variable was moved, or chose another set of parents."""
 
@@ -66,6 +67,8 @@ class Sets(NamedTuple):
     holding : int64
         Let entry c of `candidates` be v as a candidate of u: from ``holding_start[c]`` on are the numbers of
         v's sets that have u as a member, best first.
+    mirror : (len(candidates),) int64
+        The entry of u as a candidate of v.
     """
 
     first: Array
@@ -76,12 +79,21 @@ class Sets(NamedTuple):
     candidates: Array
     holding_start: Array
     holding: Array
+    mirror: Array
 
 
 class State(NamedTuple):
-    """An order and the sets chosen in it, each (n,) int64; see the invariants above."""
+    """An order and the sets chosen in it; see the invariants above.
 
-    order: Array
+    Parameters
+    ----------
+    after, before : (n + 1,) int64
+        The next variable and the one before it; n stands before the first and behind the last.
+    place, chosen : (n,) int64
+    """
+
+    after: Array
+    before: Array
     place: Array
     chosen: Array
 
@@ -98,10 +110,11 @@ class Room(NamedTuple):
     waiting : (n,) bool
         Whether each variable is in the queue.
     near : (len(candidates),) int64
-        Each variable's candidates, laid out as `Sets.candidates`, in the order of their places when they were
+        The entries of `Sets.candidates`, those of each variable in the order of their places when they were
         last needed.
     journal : (entries, 3) int64
-        Changes that can be undone, as rows (MOVED, variable, old place) or (CHOSEN, variable, old set).
+        Changes that can be undone, as rows (MOVED, variable, the one that it stood behind) or (CHOSEN,
+        variable, old set).
         Undoing them from the last to the first restores order and choices exactly.
     """
 
@@ -163,20 +176,6 @@ def _first_holding(
 
 
 @kernel
-def _holding(v: int, u: int, sets: Sets) -> Array:
-    """Return the numbers of v's sets that have u as a member, best first."""
-    # v is found by bisection among u's candidates, whose entries `holding_start` is aligned with.
-    slot, end = sets.near_start[u], sets.near_start[u + 1]
-    while slot < end:
-        middle = (slot + end) // 2
-        if sets.candidates[middle] < v:
-            slot = middle + 1
-        else:
-            end = middle
-    return sets.holding[sets.holding_start[slot] : sets.holding_start[slot + 1]]
-
-
-@kernel
 def choose_all(state: State, sets: Sets) -> None:
     """Choose the best set of each variable in the current order."""
     for v in range(len(state.place)):
@@ -188,24 +187,25 @@ def choose_all(state: State, sets: Sets) -> None:
 
 @kernel
 def _by_place(v: int, state: State, sets: Sets, room: Room) -> Array:
-    """Return v's candidates in the order of their places, a part of `room.near`."""
+    """Return the entries of v's candidates in the order of their places, a part of `room.near`."""
     # An insertion sort of what was in order when it was last asked for: since then few have moved. No two
     # places are equal.
-    place, near = state.place, room.near[sets.near_start[v] : sets.near_start[v + 1]]
+    place, candidates = state.place, sets.candidates
+    near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
     for i in range(1, len(near)):
-        u, j = near[i], i
-        while j > 0 and place[near[j - 1]] > place[u]:
+        c, j = near[i], i
+        while j > 0 and place[candidates[near[j - 1]]] > place[candidates[c]]:
             near[j] = near[j - 1]
             j -= 1
-        near[j] = u
+        near[j] = c
     return near
 
 
 @kernel
-def _before(v: int, near: Array, place: Array) -> int:
+def _before(v: int, near: Array, place: Array, candidates: Array) -> int:
     """Count how many of `near`, which is in the order of places, stand before v."""
     count = 0
-    while count < len(near) and place[near[count]] < place[v]:
+    while count < len(near) and place[candidates[near[count]]] < place[v]:
         count += 1
     return count
 
@@ -230,7 +230,8 @@ def hope_of_others(v: int, state: State, sets: Sets) -> float:
 def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least: float) -> int:
     """Return behind how many of its candidates v scores best; `NOBODY` if no place gains more than `least`.
 
-    `near` has v's candidates in the order of their places, and `hope` is `hope_of_others`. Nothing is moved.
+    `near` has the entries of v's candidates in the order of their places, and `hope` is `hope_of_others`.
+    Nothing is moved.
 
     Starting from v's current place, its candidates u are passed one after another, to the right and then to
     the left. Only v and the candidates passed so far choose differently. So the gain of a place is what these
@@ -245,9 +246,10 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
     equal gains the nearest wins, and the right before the left, because gains are compared by ``>``.
     """
     place, chosen, scores = state.place, state.chosen, sets.scores
-    first, start, members = sets.first, sets.start, sets.members
-    behind_all = 2 * len(place)
-    here = _before(v, near, place)
+    first, start, members, candidates = sets.first, sets.start, sets.members, sets.candidates
+    holding, held = sets.holding, sets.holding_start
+    behind_all = 2 * BEHIND_ALL
+    here = _before(v, near, place, candidates)
     best_gain, best_count = least, NOBODY
     own_score = scores[chosen[v]]
     others, own = 0.0, chosen[v]
@@ -257,17 +259,18 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
     for i in range(here, len(near)):
         if others + most - own_score <= best_gain:
             break
-        u = near[i]
+        c = near[i]
+        u = candidates[c]
         # u keeps its set unless v is in it. With v behind everything, no set that contains v fits any more.
         if _holds(chosen[u], v, start, members):
             later = chosen[u] + 1, first[u + 1] - 1
             number = first_fitting(later, 2 * place[u], v, behind_all, place, start, members)
             others += scores[number] - scores[chosen[u]]
-        # A set that fits only now has u as a member. With a long list, look at those sets alone.
-        if own - first[v] <= FEW:
-            own = first_fitting((first[v], own), 2 * place[u], u, IN_FRONT, place, start, members)
-        else:
-            own = _first_holding(_holding(v, u, sets), own, 2 * place[u], u, place, start, members)
+        # A set that fits only now has u as a member. Mostly none is better, which is seen without a call.
+        m = sets.mirror[c]
+        if held[m] < held[m + 1] and holding[held[m]] < own:
+            with_u = holding[held[m] : held[m + 1]]
+            own = _first_holding(with_u, own, 2 * place[u], u, place, start, members)
         gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
@@ -278,12 +281,12 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
     for i in range(here - 1, -1, -1):
         if hope + least + scores[own] - own_score <= best_gain:
             break
-        u = near[i]
-        if chosen[u] - first[u] <= FEW:
-            number = first_fitting((first[u], chosen[u]), 2 * place[u], v, IN_FRONT, place, start, members)
-        else:
-            number = _first_holding(_holding(u, v, sets), chosen[u], 2 * place[u], v, place, start, members)
-        others += scores[number] - scores[chosen[u]]
+        c = near[i]
+        u = candidates[c]
+        if held[c] < held[c + 1] and holding[held[c]] < chosen[u]:
+            with_v = holding[held[c] : held[c + 1]]
+            number = _first_holding(with_v, chosen[u], 2 * place[u], v, place, start, members)
+            others += scores[number] - scores[chosen[u]]
         # Sets better than `own` did not fit with u before v, and do not without it.
         own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, NONE, place, start, members)
         gain = others + scores[own] - own_score
@@ -293,18 +296,33 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
 
 
 @kernel
-def _move(v: int, to: int, order: Array, place: Array) -> None:
-    """Move v to place `to`; those in between shift by one.
+def set_out(state: State) -> None:
+    """Give all variables places with equal gaps, in the order of the links."""
+    n = len(state.place)
+    gap, at = BEHIND_ALL // (n + 1), NONE
+    v = state.after[n]
+    while v != n:
+        at += gap
+        state.place[v] = at
+        v = state.after[v]
 
-    Moving v back to its old place is the exact inverse, which the journal relies on.
+
+@kernel
+def _move(v: int, u: int, state: State) -> None:
+    """Move v to just behind u, or to the front if u is n.
+
+    Moving v behind the one that it stood behind is the inverse, which the journal relies on.
     """
-    here = place[v]
-    step = 1 if to > here else -1
-    for p in range(here, to, step):
-        order[p] = order[p + step]
-        place[order[p]] = p
-    order[to] = v
-    place[v] = to
+    after, before, place = state.after, state.before, state.place
+    n = len(place)
+    after[before[v]], before[after[v]] = after[v], before[v]
+    w = after[u]
+    after[u], before[v], after[v], before[w] = v, u, w, v
+    low = NONE if u == n else place[u]
+    high = BEHIND_ALL if w == n else place[w]
+    place[v] = (low + high) // 2
+    if place[v] == low:
+        set_out(state)
 
 
 @kernel
@@ -318,19 +336,20 @@ def _put(
     the latter.
     """
     place, chosen, journal = state.place, state.chosen, room.journal
-    here = _before(v, near, place)
+    here = _before(v, near, place, sets.candidates)
     if count == here:
         return 0.0, written
-    journal[written, 0], journal[written, 1], journal[written, 2] = MOVED, v, place[v]
+    journal[written, 0], journal[written, 1], journal[written, 2] = MOVED, v, state.before[v]
     written += 1
     _enqueue(v, room)
-    # To the right v takes the place of the last candidate that it passes, to the left that of the first.
-    _move(v, place[near[count - 1] if count > here else near[count]], state.order, place)
+    # To the right v goes just behind the last candidate that it passes, to the left just before the first.
+    last = sets.candidates[near[count - 1 if count > here else count]]
+    _move(v, last if count > here else state.before[last], state)
     gain = 0.0
     low, high = min(count, here), max(count, here)
     # v itself (i = low - 1), then the candidates that it has passed; nobody else's parents can change.
     for i in range(low - 1, high):
-        u = v if i < low else near[i]
+        u = v if i < low else sets.candidates[near[i]]
         # To the right v may have a better set and the others a worse one, to the left it is the other way
         # round. A set that fits now as before is found at once.
         better = (count > here) == (i < low)
@@ -438,6 +457,6 @@ def kick(
         for i in range(written - 1, -1, -1):
             u, old = room.journal[i, 1], room.journal[i, 2]
             if room.journal[i, 0] == MOVED:
-                _move(u, old, state.order, state.place)
+                _move(u, old, state)
             else:
                 state.chosen[u] = old
