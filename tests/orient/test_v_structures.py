@@ -2,17 +2,19 @@
 
 import tracemalloc
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import naive
+from f2sl.constraints import Constraints
 from f2sl.graph import DAG
 from f2sl.orient import v_structures
 from f2sl.orient.v_structures import (
+    agreeing,
     directions,
     find_v_structures,
     orient_by_independence,
@@ -272,3 +274,43 @@ def test_orientations_that_would_close_a_cycle_are_left_out():
     # Of the arrows that are claimed once each, the first by name are taken: 2 -> 0 would close the ring.
     assert {("a", "b"), ("b", "c"), ("d", "a"), ("e", "b"), ("f", "c")} <= directed
     assert ("c", "a") not in directed
+
+
+class TestAgainstKnowledge:
+    """Rules force arrows on a skeleton, and forbid v-structures directly and through directed paths."""
+
+    @staticmethod
+    def obedient(n, edges, rules):
+        """Enumerate the DAGs over a skeleton that keep to the rules."""
+        allowed = rules.matrix()
+        for way in product(*((edge, edge[::-1]) for edge in edges)):
+            if all(allowed is None or allowed[arc] for arc in way) and naive.is_acyclic(n, way):
+                yield set(way)
+
+    @given(numbered_dags(most_nodes=5), st.data())
+    def test_those_left_out_are_those_that_no_obedient_dag_has(self, dag, data):
+        n, arrows = dag
+        edges = sorted(naive.edges_of(arrows))
+        arcs = st.sampled_from([*edges, *(edge[::-1] for edge in edges)] or [(0, 1)])
+        rules = Constraints.of(n, forbidden=data.draw(st.lists(arcs, max_size=4)) if edges else [])
+        dags = list(self.obedient(n, edges, rules))
+        assume(dags)
+        skeleton = skeleton_of(n, edges)
+        triples = unshielded_triples(skeleton)
+        for triple in triples.tolist():
+            a, c, d = triple
+            kept = agreeing(skeleton, np.array([triple]), rules).all()
+            assert kept == any({(a, c), (d, c)} <= one for one in dags)
+        # Those of one DAG do not contradict each other: each that is left is there as a whole, and together
+        # they are those of some DAG that keeps to the rules.
+        found = np.array([t for t in triples.tolist() if {(t[0], t[1]), (t[2], t[1])} <= set(arrows)])
+        found = found.reshape(-1, 3).astype(np.int64)
+        kept = found[agreeing(skeleton, found, rules)].tolist()
+        both = {arc for a, c, d in kept for arc in ((a, c), (d, c))}
+        assert any(both <= one for one in dags)
+        graph = orient_by_independence(skeleton, tuple("abcde"[:n]), found, rules)
+        assert both <= {(u, v) for u, v in graph.directed_array.tolist()}
+        # What is in the graph was forced, claimed by those, or follows by Meek's rules: half of one that was
+        # left out is not a claim.
+        alone = orient_by_independence(skeleton, tuple("abcde"[:n]), np.array(kept).reshape(-1, 3), rules)
+        assert graph == alone

@@ -278,6 +278,21 @@ def taught(learner, n, answers):
         return learner.fit(table_of([[0, 1]] * n))
 
 
+@pytest.mark.parametrize("learner", [f2sl.PCStable, f2sl.GSBN, f2sl.MMHCc, f2sl.F2SLc])
+def test_v_structures_against_knowledge_by_way_of_other_arrows_are_left_out(learner):
+    """The data say c -> a <- d, which with a -> b -> c would be a cycle."""
+    rng = np.random.default_rng(1)
+    b, c, d = rng.integers(0, 2, (3, 2000))
+    a = np.where(rng.random(2000) < 0.1, rng.integers(0, 2, 2000), c | d)
+    table = dict(zip("abcd", (a, b, c, d), strict=True))
+    assert learner().fit(table).v_structures_ == [("c", "a", "d")]
+    model = learner(knowledge=Knowledge(required=[("a", "b"), ("b", "c")])).fit(table)
+    assert model.v_structures_ == []
+    [note] = [note for note in model.notes_ if "these v-structures" in note]
+    assert "c -> a <- d" in note
+    assert model.graph_.has_directed_edge("a", "c") and not model.graph_.has_directed_edge("d", "a")
+
+
 def test_forbidden_links_are_not_tested():
     asked = []
 

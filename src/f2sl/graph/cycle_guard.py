@@ -63,16 +63,22 @@ class CycleGuard:
 
     def add(self, a: int, b: int) -> bool:
         """Add ``a -> b`` and return True, or return False if that would close a cycle."""
+        if not self.fits(a, b):
+            return False
         v, w = self._group[a], self._group[b]
-        level = self._level
+        self._children[v].append(w)
+        if self._level[v] == self._level[w]:
+            self._beside[w].append(v)
+        return True
+
+    def fits(self, a: int, b: int) -> bool:
+        """Return whether ``a -> b`` would close no cycle, without adding it."""
+        v, w = self._group[a], self._group[b]
         if (v, w) in self._refused:
             return False
-        if level[v] >= level[w] and not self._make_room(v, w):
+        if self._level[v] >= self._level[w] and not self._make_room(v, w):
             self._refused.add((v, w))  # for good: arrows are never taken away
             return False
-        self._children[v].append(w)
-        if level[v] == level[w]:
-            self._beside[w].append(v)
         return True
 
     def _make_room(self, v: int, w: int) -> bool:

@@ -314,7 +314,7 @@ def orient_by_independence(
 
     Variables are numbered in the order of `names`, which are sorted. Required arcs come first, then the links
     with one allowed direction; where that would close a directed cycle, such a link is dropped. A v-structure
-    against the constraints is left out as a whole. So what the rules find undirected may point either way.
+    against the constraints is left out as a whole (see `agreeing`). So what the rules find undirected may point either way.
     """
     with stage("orienting edges"):
         return apply_meek_rules(pattern_of(skeleton, names, triples, constraints))
@@ -325,13 +325,13 @@ def pattern_of(
 ) -> PDAG:
     """Orient what constraints and v-structures say, without what follows by Meek's rules."""
     edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
-    guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
+    guard = _guard(skeleton, [])
     arrows: list[tuple[int, int]] = []
     places: list[int] = []
     loose = np.ones(len(skeleton.edges), np.bool_)
     forced: list[tuple[int, int]] = []
     if constraints:
-        forced, triples = _one_way(skeleton, triples, constraints)
+        forced, triples = _forced(skeleton, constraints), triples[agreeing(skeleton, triples, constraints)]
     one_way = set(forced)
     for u, v in dict.fromkeys([*forced, *directions(triples)]):
         place = edge_of[min(u, v), max(u, v)]
@@ -350,18 +350,46 @@ def pattern_of(
     )
 
 
-def _one_way(
-    skeleton: Skeleton, triples: Integers, constraints: Constraints
-) -> tuple[list[tuple[int, int]], Integers]:
-    """Find the arrows that the constraints force, required ones first, and the v-structures that agree."""
+def _forced(skeleton: Skeleton, constraints: Constraints) -> list[tuple[int, int]]:
+    """Return the arrows that the constraints force on the links of a skeleton, required ones first."""
     a, b = skeleton.edges.T
     forward, back = constraints.allows(a, b), constraints.allows(b, a)
     forced = np.concatenate([skeleton.edges[forward & ~back], skeleton.edges[back & ~forward][:, ::-1]])
-    arrows = [(u, v) for u, v in [*constraints.required.tolist(), *sorted(forced.tolist())]]
-    return arrows, triples[agreeing(triples, constraints)]
+    return [(u, v) for u, v in [*constraints.required.tolist(), *sorted(forced.tolist())]]
 
 
-def agreeing(triples: Integers, constraints: Constraints) -> Mask:
-    """Return for each v-structure whether the constraints allow both its arrows."""
-    left, middle, right = triples.T
-    return constraints.allows(left, middle) & constraints.allows(right, middle)
+def agreeing(skeleton: Skeleton, triples: Integers, constraints: Constraints) -> Mask:
+    """Return for each v-structure whether it agrees with the constraints.
+
+    It does not if they forbid one of its arrows, or if one closes a directed cycle with the arrows they force.
+    It does not either if one closes a cycle with these and with arrows that as many v-structures claim; cycles
+    of v-structures alone have nothing to do with the constraints.
+    """
+    forced = _forced(skeleton, constraints)
+    guard = _guard(skeleton, forced)
+    a, c, d = triples.T
+    agree = constraints.allows(a, c) & constraints.allows(d, c)
+    agree &= np.array([guard.fits(a, c) and guard.fits(d, c) for a, c, d in triples.tolist()], np.bool_)
+    while (against := _against(skeleton, triples[agree], forced)) is not None:
+        u, v = against
+        agree &= ~((c == v) & ((a == u) | (d == u)))
+    return agree
+
+
+def _against(skeleton: Skeleton, triples: Integers, forced: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the first arrow of v-structures that closes a cycle in which there are forced arrows."""
+    together, alone = _guard(skeleton, forced), _guard(skeleton, [])
+    for u, v in directions(triples):
+        if together.add(u, v):
+            alone.add(u, v)
+        elif alone.fits(u, v):
+            return u, v
+    return None
+
+
+def _guard(skeleton: Skeleton, arrows: list[tuple[int, int]]) -> CycleGuard:
+    """Make a guard against cycles that has taken these arrows, but for those that close a cycle."""
+    guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
+    for u, v in arrows:
+        guard.add(u, v)
+    return guard

@@ -428,7 +428,7 @@ class StructureLearner(Estimator):
         from f2sl.orient.v_structures import agreeing, orient_by_independence
 
         if self._constraints:
-            agree = agreeing(triples, self._constraints)
+            agree = agreeing(skeleton, triples, self._constraints)
             against = [f"{names[a]} -> {names[c]} <- {names[d]}" for a, c, d in triples[~agree].tolist()]
             self._tell_of_left_out("the knowledge contradicts these v-structures of the data", against)
             triples = triples[agree]
