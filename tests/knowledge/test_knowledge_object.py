@@ -17,6 +17,7 @@ from cluster_tools import running
 from f2sl import DAG, PDAG, Knowledge
 from f2sl.errors import F2SLError, FileError, GraphError, OptionError
 from f2sl.knowledge.files import from_tetrad, to_tetrad
+from f2sl.network.fitting import dag_of_network
 
 NAMES = ["age", "sex", "lab_1", "lab_2", "out"]
 
@@ -307,6 +308,35 @@ class TestGraphs:
         with pytest.raises(F2SLError, match=r"g\.json.*knowledge"):
             f2sl.load_graph(path)
 
+    def test_dags_and_classes_of_a_graph_keep_to_what_it_was_learned_with(self, tmp_path):
+        graph = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+        graph.knowledge = Knowledge(forbidden=[("b", "c")], tiers=[["b"], ["a"]])
+        graph.save(tmp_path / "g.json")
+        for one in (graph, f2sl.load_graph(tmp_path / "g.json")):
+            assert one.to_dag() == DAG(["a", "b", "c"], [("b", "a"), ("c", "b")])
+            assert one.to_cpdag() == one.to_dag() and one.to_cpdag().knowledge == graph.knowledge
+            assert one.to_cpdag(Knowledge()) == one.skeleton() == one.to_dag().to_cpdag(Knowledge())
+            # Comparisons are between whole classes, whatever was known.
+            assert f2sl.compare(DAG(["a", "b", "c"], [("a", "b"), ("b", "c")]), one).shd_cpdag == 0
+
+    def test_a_graph_that_contradicts_its_knowledge(self):
+        graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
+        graph.knowledge = Knowledge(roots=["b"])
+        with pytest.raises(
+            GraphError, match="no DAG with these edges keeps to the graph's knowledge: .*'b' is a"
+        ):
+            graph.to_dag()
+        circle = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c"), ("a", "c")])
+        circle.knowledge = Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")])
+        with pytest.raises(GraphError, match="'a' -> 'c' is there, and forbidden"):
+            circle.to_dag()
+
+    def test_networks_keep_to_it(self):
+        table = f2sl.open_table({"a": [0, 1, 0, 1], "b": [0, 1, 1, 1]})
+        graph = PDAG(["a", "b"], undirected=[("a", "b")])
+        graph.knowledge = Knowledge(roots=["b"])
+        assert dag_of_network(graph, table).directed_edges == [("b", "a")]
+
     def test_a_class_without_a_dag_that_keeps_to_it(self):
         collider = DAG(["a", "b", "c"], [("a", "c"), ("b", "c")])
         with pytest.raises(GraphError, match="'c' is a root"):
@@ -358,6 +388,9 @@ def test_links_that_would_close_a_cycle_are_left_out_and_told():
     model = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known).fit(table)
     assert known.check(model.graph_) == [] and model.graph_.n_edges == 2
     assert any(note.startswith("left out, as the knowledge directs these links") for note in model.notes_)
+    alone = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known, skeleton_only=True).fit(table)
+    assert alone.graph_ == model.graph_.skeleton() and known.check(alone.graph_.to_dag()) == []
+    assert any(note.startswith("left out, as the knowledge directs these links") for note in alone.notes_)
 
 
 def test_memory_blocks_and_clusters_alike():

@@ -85,8 +85,18 @@ class TestObedience:
         model = STRUCTURE.create(name, {**FAST.get(name, {}), "knowledge": known})
         graph = model.fit(table_for(model, seed)).graph_
         assert known.check(graph) == []
-        assert known.check(graph.to_dag()) == []
+        assert known.check(graph.to_dag()) == [] and known.check(graph.to_cpdag()) == []
         assert graph.knowledge == (known if known else None)
+
+    @pytest.mark.parametrize("name", ["f2sl-h", "f2sl-c", "mmhc"])
+    @few_examples
+    @given(known=knowledge(), seed=st.integers(0, 1000))
+    def test_nor_does_what_a_skeleton_alone_is_extended_to(self, name, known, seed):
+        model = STRUCTURE.create(name, {"knowledge": known, "skeleton_only": True})
+        graph = model.fit(table_for(model, seed)).graph_
+        dag = graph.to_dag()
+        assert not graph.directed_edges and dag.skeleton() == graph
+        assert known.check(dag) == [] and known.check(graph.to_cpdag()) == []
 
     @pytest.mark.parametrize("name", ["f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable"])
     @pytest.mark.parametrize(
@@ -266,8 +276,9 @@ def test_perfect_answers_and_true_knowledge_give_the_mpdag():
         best = mpdag(graph, known)
         assert graph.to_cpdag(known) == best
         for learner, oracle in ORACLES.values():
-            model = learner(max_cond_vars=None, knowledge=known)
-            assert taught(model, graph.n_nodes, oracle(graph)).graph_ == best, (graph.directed_edges, known)
+            model = taught(learner(max_cond_vars=None, knowledge=known), graph.n_nodes, oracle(graph))
+            assert model.graph_ == best, (graph.directed_edges, known)
+            assert model.graph_.to_cpdag() == best == model.graph_.to_dag().to_cpdag()
 
 
 def taught(learner, n, answers):

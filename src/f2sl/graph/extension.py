@@ -22,6 +22,9 @@ if it came last now, and the smallest number is taken; zero is Dor and Tarsi's
 condition. The numbers are kept up to date through the triangles that a node taken out
 was part of, so that the time grows with the edges and triangles of the graph.
 
+A graph that was learned with knowledge about its edges carries it, and its extension keeps to it: undirected
+edges with one allowed direction get that first.
+
 References
 ----------
 .. [1] D. Dor, M. Tarsi. A simple algorithm to construct a consistent extension of a
@@ -31,13 +34,18 @@ References
 from __future__ import annotations
 
 import heapq
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from f2sl.errors import GraphError
 from f2sl.graph._arrays import IntArray, adjacency, both_ways
 from f2sl.graph.dag import DAG
 from f2sl.graph.feedback import without_cycles
 from f2sl.graph.pdag import PDAG
+
+if TYPE_CHECKING:
+    from f2sl.knowledge import Knowledge
 
 
 def consistent_extension(pdag: PDAG) -> DAG:
@@ -46,7 +54,7 @@ def consistent_extension(pdag: PDAG) -> DAG:
     Parameters
     ----------
     pdag
-        Any PDAG, even one with directed cycles.
+        Any PDAG, even one with directed cycles. If it has `knowledge`, the DAG keeps to that.
 
     Returns
     -------
@@ -54,6 +62,11 @@ def consistent_extension(pdag: PDAG) -> DAG:
         Over the same nodes and adjacencies, with the weights. Its attribute
         ``is_consistent_extension`` says whether it is one, and ``arrowheads_lost`` how
         many arrowheads were turned round. The order of the nodes plays no part.
+
+    Raises
+    ------
+    GraphError
+        If the knowledge contradicts the arrows, or directs the edges into a cycle.
 
     Examples
     --------
@@ -64,15 +77,38 @@ def consistent_extension(pdag: PDAG) -> DAG:
     >>> consistent_extension(square).is_consistent_extension
     False
     """
+    knowledge = pdag.knowledge
+    pdag = directed_by(knowledge, pdag) if knowledge else pdag
     place, consistent = extension_order(pdag)
     rows = np.concatenate((pdag.directed_array, pdag.undirected_array))
     backwards = place[rows[:, 0]] > place[rows[:, 1]]
     directed = np.where(backwards[:, None], rows[:, ::-1], rows)
     dag = DAG.from_arrays(pdag.nodes, directed, weights_directed=pdag._weights_of(directed))
     dag.is_consistent_extension = consistent
-    dag.knowledge, dag.read_as = pdag.knowledge, pdag.read_as
+    dag.knowledge, dag.read_as = knowledge, pdag.read_as
     dag.arrowheads_lost = int(backwards[: len(pdag.directed_array)].sum())
+    against = knowledge.check(dag) if knowledge else []
+    if against:
+        told = "; ".join(against)
+        raise GraphError(f"no DAG with these edges keeps to the graph's knowledge: {told}")
     return dag
+
+
+def directed_by(knowledge: Knowledge, pdag: PDAG) -> PDAG:
+    """Direct the undirected edges of which the knowledge allows one direction.
+
+    Examples
+    --------
+    >>> from f2sl import Knowledge
+    >>> directed_by(Knowledge(roots=["b"]), PDAG(["a", "b"], undirected=[("a", "b")])).directed_edges
+    [('b', 'a')]
+    """
+    rules, lines = knowledge.constraints(pdag.nodes), pdag.undirected_array
+    forward, back = rules.allows(*lines.T), rules.allows(*lines.T[::-1])
+    forced = np.concatenate((lines[forward & ~back], lines[back & ~forward][:, ::-1]))
+    graph = pdag._remarked(np.concatenate((pdag.directed_array, forced)), lines[forward == back])
+    graph.read_as = pdag.read_as
+    return graph
 
 
 def extension_order(pdag: PDAG) -> tuple[IntArray, bool]:

@@ -40,7 +40,7 @@ import numpy as np
 from f2sl.errors import GraphError
 from f2sl.graph._arrays import IntArray, adjacency, both_ways
 from f2sl.graph.cycle_guard import CycleGuard
-from f2sl.graph.extension import extension_order
+from f2sl.graph.extension import directed_by, extension_order
 from f2sl.graph.pdag import PDAG
 
 if TYPE_CHECKING:
@@ -111,12 +111,7 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
         ...
     f2sl.errors.GraphError: no DAG of this class keeps to the knowledge: it makes the v-structure 'a' -> 'b' <- 'c'
     """  # noqa: E501
-    rules = knowledge.constraints(cpdag.nodes)
-    lines = cpdag.undirected_array
-    forward, back = rules.allows(*lines.T), rules.allows(*lines.T[::-1])
-    forced = np.concatenate((lines[forward & ~back], lines[back & ~forward][:, ::-1]))
-    directed = np.concatenate((cpdag.directed_array, forced))
-    graph = apply_meek_rules(cpdag._remarked(directed, lines[forward == back]))
+    graph = apply_meek_rules(directed_by(knowledge, cpdag))
     against = knowledge.check(graph)
     new = sorted(set(graph.v_structures()) - set(cpdag.v_structures()))
     against += [f"it makes the v-structure {a!r} -> {c!r} <- {b!r}" for a, c, b in new]

@@ -34,6 +34,7 @@ import numpy as np
 from f2sl._extensions import imported
 from f2sl.errors import GraphError, unknown_name
 from f2sl.graph._arrays import IntArray, pair_keys
+from f2sl.graph.cpdag import cpdag_of
 from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
 
@@ -189,7 +190,7 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
         skeleton_precision=skeleton[0],
         skeleton_recall=skeleton[1],
         skeleton_f1=_harmonic_mean(*skeleton),
-        shd_cpdag=_count(true_graph.to_cpdag(), learned_graph.to_cpdag()).shd,
+        shd_cpdag=_count(_cpdag(true_graph), _cpdag(learned_graph)).shd,
         true_edges=true_edges,
         learned_edges=learned_edges,
         correct=counts.correct,
@@ -198,13 +199,18 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
     )
 
 
+def _cpdag(graph: PDAG) -> PDAG:
+    """Return the CPDAG of the whole class, also of a graph that was learned with knowledge."""
+    return cpdag_of(graph.to_dag())
+
+
 def _distances(true_graph: PDAG, learned_graph: PDAG) -> Distances:
     gadjid = imported("gadjid", "compare with distances", "f2sl[metrics]")
     graphs = (true_graph, learned_graph.reorder(true_graph.nodes))
     are_dags = all(isinstance(graph, DAG) for graph in graphs)
     if true_graph.n_nodes < 2:  # which gadjid refuses
         return Distances(0 if are_dags else None, 0, 0, 0)
-    matrices = [_effect_matrix(graph if isinstance(graph, DAG) else graph.to_cpdag()) for graph in graphs]
+    matrices = [_effect_matrix(graph if isinstance(graph, DAG) else _cpdag(graph)) for graph in graphs]
 
     def count(name: str) -> int:
         # A 1 in row i and column j is the edge i -> j.

@@ -424,7 +424,10 @@ class PDAG:
         return graph
 
     def to_dag(self) -> DAG:
-        """Return a DAG that this graph stands for; see :func:`consistent_extension`."""
+        """Return a DAG that this graph stands for; see :func:`consistent_extension`.
+
+        It keeps to the graph's `knowledge`.
+        """
         from f2sl.graph.extension import consistent_extension
 
         return consistent_extension(self)
@@ -435,8 +438,9 @@ class PDAG:
         Parameters
         ----------
         knowledge
-            What is known about the edges: then only those DAGs of the class count that keep to it (the result
-            is the maximally oriented graph of them, an *MPDAG*). If there is none, that is an error.
+            What is known about the edges; by default what the graph was learned with, and ``Knowledge()`` for
+            nothing. Only those DAGs of the class count that keep to it: the result is the maximally oriented
+            graph of them, an *MPDAG*. If there is none, that is an error.
 
         Examples
         --------
@@ -448,8 +452,9 @@ class PDAG:
         from f2sl.graph.cpdag import cpdag_of
         from f2sl.graph.meek import narrowed
 
+        known = self.knowledge if knowledge is None else knowledge
         cpdag = cpdag_of(self.to_dag())
-        return narrowed(cpdag, knowledge) if knowledge else cpdag
+        return narrowed(cpdag, known) if known else cpdag
 
     def to_frame(self) -> Any:
         """Return the edges as a data frame with the columns source, target, type and weight.

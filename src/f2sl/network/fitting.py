@@ -99,7 +99,9 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
         both = [sorted(edge, key=lambda name: kinds.get(name) == NUMBER) for edge in graph.undirected_edges]
         crossing = [(a, b) for a, b in both if kinds.get(a) == STATES and kinds.get(b) == NUMBER]
         left = [edge for edge in graph.undirected_edges if _pair(edge) not in {*map(_pair, crossing)}]
-        graph = PDAG(graph.nodes, [*graph.directed_edges, *crossing], left).to_dag()
+        knowledge, graph = graph.knowledge, PDAG(graph.nodes, [*graph.directed_edges, *crossing], left)
+        graph.knowledge = knowledge
+        graph = graph.to_dag()
     aliases = table.merged
     nodes = [name for name in graph.nodes if name not in aliases]
     edges = [(a, b) for a, b in graph.directed_edges if a not in aliases and b not in aliases]

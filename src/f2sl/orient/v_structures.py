@@ -314,7 +314,8 @@ def orient_by_independence(
 
     Variables are numbered in the order of `names`, which are sorted. Required arcs come first, then the links
     with one allowed direction; where that would close a directed cycle, such a link is dropped. A v-structure
-    against the constraints is left out as a whole (see `agreeing`). So what the rules find undirected may point either way.
+    against the constraints is left out as a whole (see `agreeing`). So what the rules find undirected may
+    point either way.
     """
     with stage("orienting edges"):
         return apply_meek_rules(pattern_of(skeleton, names, triples, constraints))
@@ -361,9 +362,9 @@ def _forced(skeleton: Skeleton, constraints: Constraints) -> list[tuple[int, int
 def agreeing(skeleton: Skeleton, triples: Integers, constraints: Constraints) -> Mask:
     """Return for each v-structure whether it agrees with the constraints.
 
-    It does not if they forbid one of its arrows, or if one closes a directed cycle with the arrows they force.
-    It does not either if one closes a cycle with these and with arrows that as many v-structures claim; cycles
-    of v-structures alone have nothing to do with the constraints.
+    It does not if they forbid one of its arrows, or if one closes a directed cycle with the arrows that they
+    force, or with these and with arrows that as many v-structures claim. Cycles of v-structures alone have
+    nothing to do with the constraints.
     """
     forced = _forced(skeleton, constraints)
     guard = _guard(skeleton, forced)

@@ -434,12 +434,16 @@ class StructureLearner(Estimator):
             triples = triples[agree]
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         graph = orient_by_independence(skeleton, names, triples, self._constraints)
+        self._tell_of_cycles(graph, skeleton, names)
+        return graph
+
+    def _tell_of_cycles(self, graph: PDAG, skeleton: Skeleton, names: tuple[str, ...]) -> None:
+        """Add a note on the links of the skeleton that the graph lacks."""
         if graph.n_edges < len(skeleton.edges):
             kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
             pairs = [(names[a], names[b]) for a, b in skeleton.edges.tolist()]
             lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
             self._tell_of_left_out("the knowledge directs these links of the data into a cycle", lost)
-        return graph
 
     def _tell_of_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on what was found in the data and left out because of the knowledge."""
@@ -452,7 +456,9 @@ class StructureLearner(Estimator):
             return as_graph(skeleton, names)
         from f2sl.orient.v_structures import orient_by_independence
 
-        return orient_by_independence(skeleton, names, np.empty((0, 3), np.int64), self._constraints)
+        graph = orient_by_independence(skeleton, names, np.empty((0, 3), np.int64), self._constraints)
+        self._tell_of_cycles(graph, skeleton, names)
+        return graph
 
 
 class WithClimbing(StructureLearner):

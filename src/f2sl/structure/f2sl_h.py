@@ -35,7 +35,7 @@ from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, unboun
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import Engine
-from f2sl.structure.base import StructureLearner, WithScore, as_graph
+from f2sl.structure.base import StructureLearner, WithScore
 from f2sl.structure.local_to_global import WithColliders
 from f2sl.table.column import MIXED, NUMBER
 
@@ -162,7 +162,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             sets = learner.find_all(relevant, learner.test(engine))
         skeleton = self._join(sets, names)
         if self.skeleton_only:
-            return as_graph(skeleton, names)
+            return self._as_graph(skeleton, names).skeleton()
         with self._timed("orientation"):
             first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
             tested = constrained(join(first, "and"), self._constraints)

@@ -19,7 +19,7 @@ from f2sl.local.base import LOCAL, LocalLearner, Neighbourhoods, WithTests, obey
 from f2sl.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import kind_of_engine, make_score, make_test
 from f2sl.storage.protocol import Engine
-from f2sl.structure.base import StructureLearner, WithScore, as_graph, named_sets
+from f2sl.structure.base import StructureLearner, WithScore, named_sets
 
 if TYPE_CHECKING:
     from f2sl.orient.v_structures import VStructures
@@ -90,7 +90,7 @@ class FromLocal(StructureLearner):
         if interrupted:
             raise Interrupted(self._as_graph(skeleton, names))
         if self.skeleton_only:
-            return as_graph(skeleton, names)
+            return self._as_graph(skeleton, names).skeleton()
         with self._timed("orientation"):
             return self._orient(engine, names, skeleton)
 

@@ -257,7 +257,7 @@ def _edges(
 ) -> list[dict[str, Any]]:
     reversible = set()
     if isinstance(graph, DAG):
-        reversible = {frozenset(edge) for edge in graph.to_cpdag(graph.knowledge).undirected_edges}
+        reversible = {frozenset(edge) for edge in graph.to_cpdag().undirected_edges}
     forks: dict[tuple[str, str], list[int]] = {}
     for a, c, b in getattr(what, "v_structures_", []):
         forks.setdefault((a, c), []).append(number[b])
