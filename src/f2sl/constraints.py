@@ -94,6 +94,23 @@ class Constraints:
         """Return for each pair whether a graph may link it, in one direction at least."""
         return self.allows(first, second) | self.allows(second, first)
 
+    def may_be_tested(self, triples: Integers) -> Mask:
+        """Return for each row (A, C, D), A - C - D, whether a test of A and D may tell if it is A -> C <- D.
+
+        It may, unless the link of A and D is forbidden and the constraints leave nothing open about the other
+        two: both point to C, or one of them may not.
+
+        Examples
+        --------
+        >>> apart = [(0, 2), (2, 0)]
+        >>> chain = np.array([[0, 1, 2]])
+        >>> [bool(Constraints.of(3, [*apart, *more]).may_be_tested(chain)) for more in ([], [(0, 1)])]
+        [True, False]
+        """
+        a, c, d = triples.T
+        into, out = self.allows(a, c) & self.allows(d, c), self.allows(c, a) | self.allows(c, d)
+        return np.asarray(self.allows_link(a, d) | (into & out))
+
     def requires(self, parents: Integers, children: Integers) -> Mask:
         """Return for each arc whether every graph must have it."""
         return np.isin(parents * self.n + children, self.required @ [self.n, 1])

@@ -12,15 +12,21 @@ from hypothesis import strategies as st
 
 import f2sl
 from f2sl import Knowledge
+from f2sl.constraints import Constraints
 from f2sl.local import by_tests
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.local.growing import Grower
+from f2sl.search.exact import best_networks
+from f2sl.skeleton import from_edges
+from f2sl.stats.choose import make_set_scores
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure import gsbn, local_to_global, pc_stable
 from f2sl.structure.base import STRUCTURE
+from f2sl.structure.tc import separated_spouses
 from marks import compiled_only, few_examples
 from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from oracle import nearness, of_graph
-from tables import related_codes, related_numbers
+from tables import make_engine, related_codes, related_numbers
 
 N = 5
 NAMES = [f"v{i}" for i in range(N)]
@@ -304,15 +310,121 @@ def test_v_structures_against_knowledge_by_way_of_other_arrows_are_left_out(lear
     assert model.graph_.has_directed_edge("a", "c") and not model.graph_.has_directed_edge("d", "a")
 
 
-def test_forbidden_links_are_not_tested():
-    asked = []
+class Asked:
+    """What a test, a measure or a score that stands in for one of f2sl's was asked about."""
 
-    class Watched(type(of_graph(f2sl.DAG(["v0", "v1", "v2"])))):
-        def ask(self, x, y, given, enough=None):
-            asked.extend(map(frozenset, zip(x.tolist(), y.tolist(), strict=True)))
-            return super().ask(x, y, given, enough)
+    def __init__(self):
+        self.pairs = set()
 
-    known = Knowledge(forbidden_links=[("v0", "v1")])
-    for learner in (f2sl.PCStable, f2sl.MMHCc):
-        taught(learner(knowledge=known), 3, Watched(3, [(0, 2)]))
-    assert frozenset((0, 2)) in asked and frozenset((0, 1)) not in asked
+    def add(self, x, y):
+        self.pairs |= {frozenset(pair) for pair in zip(x.tolist(), y.tolist(), strict=True)}
+
+
+def counting(asked):
+    """Make a test, a measure and a score that note the pairs, and the arcs, that they are asked about."""
+
+    class Test(f2sl.CITest):
+        def p_values(self, data, x, y, given):
+            asked.add(x, y)
+            columns = [data.column(v) for v in range(data.n_variables)]
+            return np.array(
+                [min(1.0, 1e-3 / (1e-9 + agreement(columns, *one))) for one in zip(x, y, given, strict=True)]
+            )
+
+    class Measure(f2sl.Measure):
+        def values(self, data, first, second):
+            asked.add(first, second)
+            return np.array(
+                [
+                    agreement([data.column(a), data.column(b)], 0, 1)
+                    for a, b in zip(first, second, strict=True)
+                ]
+            )
+
+    class Score(f2sl.Score):
+        def families(self, data, children, parents):
+            asked.pairs |= {(int(u), int(v)) for v, some in zip(children, parents, strict=True) for u in some}
+            columns = [data.column(v) for v in range(data.n_variables)]
+            return np.array(
+                [
+                    sum(agreement(columns, u, v) - 0.05 for u in some)
+                    for v, some in zip(children, parents, strict=True)
+                ]
+            )
+
+    return {"ci_test": Test(), "measure": Measure(), "score": Score()}
+
+
+def agreement(columns, x, y, given=()):
+    """How often two variables agree beyond chance, less what is given: any number would do."""
+    return abs(np.mean(columns[x] == columns[y]) - 0.5) / (1 + len(given))
+
+
+ROOTS = Knowledge(roots=["v0", "v1"])
+"""Forbids the link of two variables, and directs all others of theirs."""
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("f2sl-c", {}),
+        ("f2sl-c", {"delta": 0.1}),
+        ("f2sl-s", {"delta": 0.1}),
+        ("f2sl-h", {}),
+        ("f2sl-h", {"search": "hill-climbing"}),
+        ("boss", {}),
+        ("mmhc", {}),
+        ("mmhc-c", {}),
+        ("pc-stable", {}),
+        ("local-to-global", {"pc": "hiton-pc"}),
+    ],
+)
+def test_forbidden_links_are_neither_tested_nor_measured_nor_scored(name, how):
+    """Those that are not here take no such objects; but GSBN asks about blankets, where two roots may be."""
+    learner = STRUCTURE.load(name)
+    taken = [option for option in ("ci_test", "measure", "score") if option in learner.option_defaults()]
+    asked, free = Asked(), Asked()
+    table = table_of(np.array(related_codes(3, 200, N, 2)))
+    for noted, known in ((free, None), (asked, ROOTS)):
+        objects = {option: made for option, made in counting(noted).items() if option in taken}
+        STRUCTURE.create(name, {**how, **objects, "knowledge": known}).fit(table)
+    assert {frozenset((0, 1)), (0, 1), (1, 0)} & free.pairs
+    assert not {frozenset((0, 1)), (0, 1), (1, 0)} & asked.pairs and asked.pairs
+    assert not any(isinstance(arc, tuple) and arc[1] in (0, 1) for arc in asked.pairs)
+
+
+@pytest.mark.parametrize("name", ["fcbf", "fcbf-confirmed", "mrmr", "mmpc", "hiton-pc", "pc-simple"])
+@pytest.mark.parametrize("target", [None, "v0"])
+def test_nor_by_learners_of_neighbours(name, target):
+    learner = LOCAL.load(name)
+    taken = [option for option in ("ci_test", "measure") if option in learner.option_defaults()]
+    noted = [Asked(), Asked()]
+    for asked, known in zip(noted, (None, ROOTS), strict=True):
+        objects = {option: made for option, made in counting(asked).items() if option in taken}
+        options = {**FAST.get(name, {}), **({"delta": 0.1} if name == "fcbf" else {}), **objects}
+        f2sl.learn_pc(
+            table_of(np.array(related_codes(3, 200, N, 2))), target, name, knowledge=known, **options
+        )
+    assert frozenset((0, 1)) in noted[0].pairs
+    assert frozenset((0, 1)) not in noted[1].pairs and noted[1].pairs
+
+
+def test_tc_asks_about_a_forbidden_link_only_what_may_direct_others():
+    moral = from_edges(3, np.array([[0, 1], [0, 2], [1, 2]]), np.ones(3))
+    apart = [(0, 1), (1, 0)]
+    for more, n_tests in (([], 1), ([(2, 0), (2, 1)], 0), ([(0, 2)], 0)):
+        oracle = of_graph(f2sl.DAG(["v0", "v1", "v2"], [("v0", "v2"), ("v1", "v2")]))
+        found = separated_spouses(oracle, moral, 3, Constraints.of(3, [*apart, *more]))
+        assert oracle.n_tests - 2 == n_tests, more  # two for the links that are there
+        assert ((0, 1) in found) == bool(n_tests)
+
+
+def test_the_best_network_around_two_counts_no_set_that_only_forbidden_families_need():
+    engine = make_engine(np.array(related_codes(5, 300, N, 3)))
+    rules = Constraints.of(N, [arc for arc in permutations(range(N), 2) if arc[0] < 2])
+    grower, full = (Grower(make_set_scores(engine), 13, None, "drop", some) for some in (rules, None))
+    best = best_networks(full.scores.lattices(np.arange(N)[None]), None, rules).parents[0]
+    found = grower.network(range(N))
+    assert found == {v: tuple(u for u in range(N) if best[v] >> u & 1) for v in range(N)}
+    # Variables 0 and 1 have no children: no family has both, which leaves out the sets that do.
+    assert grower.scores.n_sets <= full.scores.n_sets - 2 ** (N - 2)

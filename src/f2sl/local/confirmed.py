@@ -28,7 +28,7 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
-from f2sl.local.fcbf import allowed_pairs, redundancy_margin, relevance_graph
+from f2sl.local.fcbf import redundancy_margin, relevance_graph
 from f2sl.local.lockstep import Search, answer_all, together
 from f2sl.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
@@ -67,8 +67,9 @@ class ConfirmedFCBF(WithMeasure):
     def relevant(self, engine: Engine) -> Neighbourhoods:
         """Find the candidates of all variables, strongest first (step 1)."""
         with stage("measuring all pairs") as advance:
-            pairs = significant_pairs(engine, self.relevance, measure=self.measure)(advance=advance)
-        return relevance_graph(engine.n_variables, allowed_pairs(pairs, self.rules))
+            search = significant_pairs(engine, self.relevance, measure=self.measure, rules=self.rules)
+            pairs = search(advance=advance)
+        return relevance_graph(engine.n_variables, pairs)
 
     def test(self, engine: Engine) -> IndependenceTest:
         """Make the test of steps 2 and 3; where nothing varies given X, X has explained all there is."""

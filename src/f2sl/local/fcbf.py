@@ -30,7 +30,6 @@ import numpy as np
 
 from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.constraints import Constraints
 from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import related_pairs, significant_pairs
@@ -50,9 +49,9 @@ class FCBF(WithMeasure):
         """Find one variable's PC set from its own pairs and those among its candidates."""
         search = self._search(engine)
         with stage("measuring pairs") as advance:
-            relevant = allowed_pairs(search(target=target, advance=advance), self.rules)
+            relevant = search(target=target, advance=advance)
         candidates = np.where(relevant.first == target, relevant.second, relevant.first)
-        among = allowed_pairs(search(variables=np.sort(candidates)), self.rules)
+        among = search(variables=np.sort(candidates))
         pairs = FoundPairs(
             np.concatenate([relevant.first, among.first]),
             np.concatenate([relevant.second, among.second]),
@@ -67,7 +66,7 @@ class FCBF(WithMeasure):
     def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
         with stage("measuring all pairs") as advance:
-            pairs = allowed_pairs(self._search(engine)(advance=advance), self.rules)
+            pairs = self._search(engine)(advance=advance)
         with stage("dropping redundant neighbours"):
             return self.select(relevance_graph(engine.n_variables, pairs))
 
@@ -76,10 +75,10 @@ class FCBF(WithMeasure):
         return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
 
     def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
-        """Make the search for relevant pairs."""
+        """Make the search for relevant pairs; those that may not be linked make nothing redundant either."""
         if isinstance(self.delta, str):
-            return significant_pairs(engine, measure=self.measure)
-        return related_pairs(engine, self.delta, self.measure)
+            return significant_pairs(engine, measure=self.measure, rules=self.rules)
+        return related_pairs(engine, self.delta, self.measure, self.rules)
 
     def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
         from f2sl.local import _kernels
@@ -88,14 +87,6 @@ class FCBF(WithMeasure):
         margin = redundancy_margin(self.ties)
         _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
         return kept
-
-
-def allowed_pairs(pairs: FoundPairs, rules: Constraints | None) -> FoundPairs:
-    """Leave out the pairs that may not be linked: they neither make a candidate nor drop one."""
-    if rules is None:
-        return pairs
-    allowed = rules.allows_link(pairs.first, pairs.second)
-    return FoundPairs(pairs.first[allowed], pairs.second[allowed], pairs.values[allowed])
 
 
 def redundancy_margin(ties: str) -> float:

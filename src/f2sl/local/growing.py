@@ -224,7 +224,7 @@ class Grower:
 
     def network(self, variables: Iterable[int]) -> dict[int, tuple[int, ...]]:
         """Find the best network over some variables; return the parents of each."""
-        from f2sl.search.exact import best_networks
+        from f2sl.search.exact import best_networks, count_lattice
 
         members = np.array(sorted(variables), np.int64)
         k = len(members)
@@ -232,7 +232,13 @@ class Grower:
             parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
         else:
             rules = None if self.rules is None else self.rules.some(members)
-            found = best_networks(self.scores.lattices(members[None]), self.max_parents, rules)
+            if rules:  # only the sets that allowed families need
+                lattice = count_lattice(self.scores, members, self.max_parents, constraints=rules).values[
+                    None
+                ]
+            else:
+                lattice = self.scores.lattices(members[None])
+            found = best_networks(lattice, self.max_parents, rules)
             parents = found.parents[0].tolist()
             self.n_exact += 1
         return {

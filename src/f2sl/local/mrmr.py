@@ -18,6 +18,7 @@ import numpy as np
 from f2sl._arrays import Floats
 from f2sl._options import option
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, related_pairs
@@ -38,12 +39,12 @@ class MRMR(WithMeasure):
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Choose k variables for one target."""
-        return self._choose(_Rows(engine, self.measure), target)
+        return self._choose(_Rows(engine, self.measure, self.rules), target)
 
     def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Choose k variables for every target; rows of pairs are shared between targets."""
         n = engine.n_variables
-        rows = _Rows(engine, self.measure)
+        rows = _Rows(engine, self.measure, self.rules)
         sets = []
         with stage("choosing by relevance and redundancy") as advance:
             for target in range(n):
@@ -75,9 +76,9 @@ class MRMR(WithMeasure):
 class _Rows:
     """The measure of one variable with each other, a row at a time, the last few remembered."""
 
-    def __init__(self, engine: Engine, measure: str | Measure) -> None:
-        # Every pair with any information at all is kept; what is left out is 0.
-        search = related_pairs(engine, 0.0, measure)
+    def __init__(self, engine: Engine, measure: str | Measure, rules: Constraints | None) -> None:
+        # Every pair with any information at all is kept; what is left out is 0, as are forbidden links.
+        search = related_pairs(engine, 0.0, measure, rules)
 
         @lru_cache(maxsize=ROWS_REMEMBERED)
         def row(variable: int) -> Floats:

@@ -99,9 +99,12 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
 
 
 def find_v_structures(
-    skeleton: Skeleton, test: IndependenceTest, max_cond_vars: int | None = 3
+    skeleton: Skeleton,
+    test: IndependenceTest,
+    max_cond_vars: int | None = 3,
+    constraints: Constraints | None = None,
 ) -> VStructures:
-    """Run FindVstructure on all unshielded triples of a skeleton.
+    """Run FindVstructure on all unshielded triples of a skeleton that the constraints do not settle.
 
     `max_cond_vars` is the largest set S of step 3; None for no limit.
     """
@@ -111,6 +114,8 @@ def find_v_structures(
     separated = Collected(skeleton.n)
     with stage("looking for v-structures") as advance:
         for triples, share in triples_in_parts(skeleton, TRIPLES_PER_PART):
+            if constraints:
+                triples = triples[constraints.may_be_tested(triples)]
             is_collider = np.zeros(len(triples), np.bool_)
             for part, found in _colliders(skeleton, test, triples, most, separated):
                 is_collider[found] = True

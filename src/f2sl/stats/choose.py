@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl._constants import AUTO
 from f2sl._registry import Entry, Registry, what_is_wrong
+from f2sl.constraints import Constraints
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
-from f2sl.stats.measures.base import Measure, PairSearch
+from f2sl.stats.measures.base import Measure, PairSearch, WalkOverPairs
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
@@ -217,9 +218,22 @@ def make_set_scores(
     return SetScores(counts, made)
 
 
-def related_pairs(engine: Engine, threshold: float, measure: str | Measure = AUTO) -> PairSearch:
-    """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes."""
-    return make_measure(engine, measure).search(engine, threshold)
+def related_pairs(
+    engine: Engine, threshold: float, measure: str | Measure = AUTO, rules: Constraints | None = None
+) -> PairSearch:
+    """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes.
+
+    Pairs that the rules do not let be linked are left out. They are not measured if pairs are measured one by
+    one; the measures of f2sl measure all pairs of two blocks of variables together, which is faster than to
+    pick some of them.
+    """
+    search = make_measure(engine, measure).search(engine, threshold)
+    if not rules:
+        return search
+    if isinstance(search, WalkOverPairs):
+        search.rules = rules
+        return search
+    return lambda *which, **more: search(*which, **more).linkable(rules)
 
 
 def significant_pairs(
@@ -227,16 +241,19 @@ def significant_pairs(
     correction: str = "fdr",
     level: float = RELEVANCE_LEVEL,
     measure: str | Measure = AUTO,
+    rules: Constraints | None = None,
 ) -> PairSearch:
     """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
 
     The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance, whatever a
     learner's `ci_test` is: measures compute their values from its statistics. Its level is corrected for the
     number of all pairs of the table (:mod:`f2sl.stats.measures.significance`), also where only one target's
-    are asked for: the first call walks over all pairs.
+    are asked for: the first call walks over all pairs. Pairs that the rules do not let be linked are tested
+    with all others, as they are measured together, and then left out: they get no value.
     """
     from f2sl.stats.measures.significance import SignificantPairs
 
     made: Measure = _made("measure", measure, engine)
     test = _made("ci_test", AUTO, engine).of_pairs(engine)
-    return SignificantPairs(engine, test, correction, level, partial(made.values_of_significant, engine))
+    values = partial(made.values_of_significant, engine)
+    return SignificantPairs(engine, test, correction, level, values, rules)

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
 from f2sl.storage.tiles import Triangle, cut_triangle
 from f2sl.table.column import MIXED, NUMBER
 from f2sl.table.table import Table
@@ -386,6 +387,10 @@ class FoundPairs:
     def part(self, which: NDArray[Any]) -> FoundPairs:
         """Return some of the pairs, by a mask or by their places."""
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
+
+    def linkable(self, rules: Constraints) -> FoundPairs:
+        """Return the pairs that constraints let be linked."""
+        return self.part(rules.allows_link(self.first, self.second))
 
 
 def merge_pairs(found: Iterable[FoundPairs]) -> FoundPairs:

@@ -80,7 +80,7 @@ class GSBN(StructureLearner, WithTests):
             )
             skeleton = constrained(found, self._constraints)
         with self._timed("orientation"):
-            triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars)
+            triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars, self._constraints)
             graph = along_paths(self._oriented_by(triples, skeleton, names))
         self._keep_skeleton(skeleton, names)
         self.separating_sets_ = named_sets(separating | blankets.separating_sets, names)
@@ -116,12 +116,18 @@ def links_of_blankets(
 
 
 def colliders_of_blankets(
-    test: IndependenceTest, blankets: Neighbourhoods, skeleton: Skeleton, max_cond_vars: int | None
+    test: IndependenceTest,
+    blankets: Neighbourhoods,
+    skeleton: Skeleton,
+    max_cond_vars: int | None,
+    constraints: Constraints | None = None,
 ) -> Integers:
     """Make the third step: the unshielded triples (Y, X, Z) that are Y -> X <- Z."""
     from f2sl.orient.v_structures import unshielded_triples
 
     triples = unshielded_triples(skeleton)
+    if constraints:
+        triples = triples[constraints.may_be_tested(triples)]
     with stage("looking for directions"):
         asked = [(y, z, _smaller(blankets, y, z, without=(x,))) for y, x, z in triples.tolist()]
         with_x = [(x,) for _, x, _ in triples.tolist()]

@@ -125,7 +125,7 @@ class WithColliders(FromLocal, WithTests):
         from f2sl.orient.v_structures import find_v_structures
 
         test = make_test(engine, self.alpha, self.ci_test)
-        found = find_v_structures(skeleton, test, self.max_cond_vars)
+        found = find_v_structures(skeleton, test, self.max_cond_vars, self._constraints)
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         return found

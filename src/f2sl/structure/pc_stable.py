@@ -127,13 +127,17 @@ def stable_skeleton(
 def with_forbidden_links(
     found: StableSkeleton, test: IndependenceTest, max_cond_vars: int | None, rules: Constraints
 ) -> StableSkeleton:
-    """Add what separates forbidden links with a common neighbour, which no level has tested."""
+    """Add what separates forbidden links with a common neighbour, which no level has tested.
+
+    Only where the directions of its links are open does it matter.
+    """
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
     from f2sl.orient.v_structures import unshielded_triples
 
     skeleton = found.skeleton
-    ends = np.unique(unshielded_triples(skeleton)[:, ::2], axis=0)
+    triples = unshielded_triples(skeleton)
+    ends = np.unique(triples[rules.may_be_tested(triples)][:, ::2], axis=0)
     pairs = [(a, d) for a, d in ends[~rules.allows_link(*ends.T)].tolist()]
     with stage("testing around forbidden links"):
         searches = (

@@ -89,17 +89,24 @@ def separated_spouses(
 ) -> Separated:
     """Find the links of a moral graph that some of the ends' neighbours separate, each with the first set.
 
-    Required links are not tested.
+    Required links are not tested, and forbidden ones only where that may direct others.
     """
     around = [set(moral.adjacent_to(v).tolist()) for v in range(moral.n)]
     tested = moral.edges
     if constraints:
         tested = tested[~constraints.requires_link(*tested.T)]
     edges = [(x, y) for x, y in tested.tolist() if around[x] & around[y]]
+    if constraints:
+        edges = [(x, y) for x, y in edges if _may_tell(constraints, x, y, around[x] & around[y])]
     with stage("telling spouses from neighbours"):
         searches = (_separating_set(test, around, x, y, max_left_out) for x, y in edges)
         found = answer_all(together(searches), test)
     return {edge: given for edge, given in zip(edges, found, strict=True) if given is not None}
+
+
+def _may_tell(constraints: Constraints, x: int, y: int, common: set[int]) -> bool:
+    """Return whether a test of x and y may tell anything new of them and their common neighbours."""
+    return bool(constraints.may_be_tested(np.array([(x, z, y) for z in common])).any())
 
 
 def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Integers]:

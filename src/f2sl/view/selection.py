@@ -12,7 +12,7 @@ import numpy as np
 from f2sl.constraints import Constraints
 from f2sl.local.base import Neighbourhoods
 from f2sl.local.confirmed import ConfirmedFCBF
-from f2sl.local.fcbf import FCBF, allowed_pairs, redundancy_margin, relevance_graph
+from f2sl.local.fcbf import FCBF, redundancy_margin, relevance_graph
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT
 from f2sl.stats.choose import RELEVANCE_LEVEL, make_test, related_pairs, significant_pairs
 from f2sl.stats.measures.base import Measure
@@ -146,10 +146,10 @@ class Selection:
         if self.many:
             near, among = self._all_pairs
         else:
-            relevant = allowed_pairs(self.search(target=target), self.rules)
+            relevant = self.search(target=target)
             candidates = np.where(relevant.first == target, relevant.second, relevant.first)
             near = relevance_graph(len(self.names), relevant)
-            among = _by_pair(allowed_pairs(self.search(variables=np.sort(candidates)), self.rules))
+            among = _by_pair(self.search(variables=np.sort(candidates)))
         order, values = near.of(target)
         found = Selected(dict(zip(order.tolist(), values.tolist(), strict=True)), among, {}, {})
         margin = redundancy_margin(self.local.ties)
@@ -174,17 +174,18 @@ class Selection:
     @cached_property
     def _all_pairs(self) -> tuple[Neighbourhoods, dict[tuple[int, int], float]]:
         """Search all relevant pairs at once."""
-        pairs = allowed_pairs(self.search(), self.rules)
+        pairs = self.search()
         return relevance_graph(len(self.names), pairs), _by_pair(pairs)
 
     @cached_property
     def search(self) -> Any:
         """Return the search for relevant pairs."""
+        how = {"measure": self.local.measure, "rules": self.rules}
         if isinstance(self.local, ConfirmedFCBF):
-            return significant_pairs(self.engine, self.local.relevance, measure=self.local.measure)
+            return significant_pairs(self.engine, self.local.relevance, **how)
         if isinstance(self.local.delta, str):
-            return significant_pairs(self.engine, measure=self.local.measure)
-        return related_pairs(self.engine, self.local.delta, self.local.measure)
+            return significant_pairs(self.engine, **how)
+        return related_pairs(self.engine, self.local.delta, **how)
 
     def _value(self, u: int, v: int) -> float:
         measure = self.local.measure

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
 from f2sl.stats.answers import TOLERANCE, as_numbers
 from f2sl.stats.registries import Configured
 from f2sl.storage.protocol import FoundPairs
@@ -61,6 +62,7 @@ class WalkOverPairs:
         self.measure = measure
         self.engine = engine
         self.threshold = threshold
+        self.rules: Constraints | None = None  # pairs that these do not let be linked are not measured
 
     def __call__(
         self,
@@ -85,6 +87,9 @@ class WalkOverPairs:
 
     def _kept(self, first: Integers, second: Integers) -> FoundPairs:
         """Compute the values of some pairs and keep those above the threshold."""
+        if self.rules is not None:
+            allowed = self.rules.allows_link(first, second)
+            first, second = first[allowed], second[allowed]
         values = np.empty(0)
         if len(first):
             found = self.measure.values(self.engine, first, second)

@@ -28,6 +28,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.storage.protocol import FoundPairs
 
 KEPT_PER_VARIABLE = 50
@@ -72,6 +73,8 @@ class SignificantPairs:
         Level of significance, or rate of false discoveries.
     values : callable
         From the significant pairs, with the test's statistics, to the values that they are to have.
+    rules : Constraints, optional
+        Significant pairs that these do not let be linked are left out.
     """
 
     def __init__(
@@ -81,12 +84,14 @@ class SignificantPairs:
         correction: str,
         level: float,
         values: Callable[[FoundPairs], Floats],
+        rules: Constraints | None = None,
     ) -> None:
         self._engine = engine
         self._test = test
         self._correction = correction
         self._level = level
         self._values = values
+        self._rules = rules
         self._found: FoundPairs | None = None
 
     def __call__(
@@ -122,6 +127,7 @@ class SignificantPairs:
             with stage("measuring all pairs once more") as advance_again:
                 found, p_values = self._walk([in_doubt], n_pairs, advance_again)
         significant = found.part(p_values <= benjamini_hochberg(p_values, n_pairs, self._level))
+        significant = significant.linkable(self._rules) if self._rules else significant
         return FoundPairs(significant.first, significant.second, self._values(significant))
 
     def _walk(
