@@ -18,6 +18,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ import numpy as np
 import f2sl
 from comparing.data import NETWORKS, draw, network_of
 from comparing.page import put
+from f2sl._threads import resolve_jobs
 from f2sl.confidence.resample import METHODS, Resampling
 from f2sl.errors import F2SLWarning
 from f2sl.experiments.figures import FAINT, as_svg, look
@@ -244,10 +246,21 @@ def speed(replicates: int) -> None:
             f2sl.bootstrap(frame, learner, replicates, method=method)
             seconds = time.perf_counter() - started
             times = f"{seconds / from_frame:.0f} fits, {seconds / from_table:.0f} of the opened table"
-            print(f"  {replicates} replicates, {method}: {seconds:.2f} s, {times}")
+            print(f"  {replicates} replicates, {method}, in processes: {seconds:.2f} s, {times}")
+            seconds = in_threads(learner, table, replicates, method)
+            print(f"  {replicates} replicates, {method}, in threads: {seconds:.2f} s")
             one, *fits = processor_times(learner, frame, table, method)
             times = f"{one / fits[0]:.2f} fits, {one / fits[1]:.2f} of the opened table"
             print(f"  processor time of one: {one * 1000:.1f} ms, {times}", flush=True)
+
+
+def in_threads(learner: str, table: Any, replicates: int, method: str) -> float:
+    """Time the same replicates in as many threads as `bootstrap` starts processes."""
+    resampling = Resampling(STRUCTURE.create(learner, {"n_jobs": 1}), table.names, method, seed=0)
+    started = time.perf_counter()
+    with ThreadPoolExecutor(resolve_jobs(None)) as pool:
+        list(pool.map(lambda number: resampling.run(table, number), range(replicates)))
+    return time.perf_counter() - started
 
 
 def processor_times(learner: str, frame: Any, table: Any, method: str, rounds: int = 20) -> list[float]:

@@ -6,6 +6,7 @@ import json
 import os
 import tracemalloc
 from collections import Counter
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -90,6 +91,21 @@ def test_memory_does_not_grow_with_the_replicates(monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < peaks[0] + 8 * 5_000  # one more replicate
+
+
+def test_the_learners_own_number_of_jobs_counts_unless_another_is_given(monkeypatch):
+    jobs = []
+
+    def here(resampling, table, numbers, n_jobs=1):
+        jobs.append(n_jobs)
+        return workers.run_here(resampling, table, numbers)
+
+    module = import_module("f2sl.confidence.bootstrap")
+    monkeypatch.setattr(module, "run_in_processes", here)
+    monkeypatch.setattr(module, "run_here", here)
+    for own, given in ((1, None), (3, None), (3, 2), (3, 1), (None, 2)):
+        f2sl.bootstrap(ASIA, f2sl.F2SLc(n_jobs=own), 2, n_jobs=given)
+    assert jobs == [1, 3, 2, 1, 2]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

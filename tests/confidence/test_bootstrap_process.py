@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from types import SimpleNamespace
 
@@ -76,6 +77,40 @@ def test_wrong_input_is_one_line(table, arguments, told):
     done = f2sl("bootstrap", table, *arguments)
     assert done.stderr.startswith(f"f2sl: error: {told}")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+GROWTH = """
+import resource, sys
+import numpy as np
+import f2sl
+
+def peaks():
+    both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return [resource.getrusage(who).ru_maxrss // 1024 for who in both]
+
+codes = np.random.default_rng(0).integers(0, 2, (40_000, 10))
+table = f2sl.open_table({f"v{i}": column for i, column in enumerate(codes.T)})
+for replicates in (40, 200):
+    f2sl.bootstrap(table, "f2sl-c", replicates, n_jobs=2)
+    print(*peaks())
+"""
+"""Prints the peaks in MB of this process and of the largest one it started, after both runs. The rows of a
+replicate take 0.4 MB, those of 160 more 64 MB."""
+
+
+@posix_only
+def test_no_process_takes_more_memory_for_more_replicates():
+    done = subprocess.run(
+        [sys.executable, "-c", GROWTH],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    few, many = (list(map(int, line.split())) for line in done.stdout.splitlines())
+    assert min(few) > 40
+    assert all(after <= before + 20 for before, after in zip(few, many, strict=True)), (few, many)
 
 
 @posix_only

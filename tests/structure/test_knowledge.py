@@ -7,7 +7,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import f2sl
@@ -128,14 +128,30 @@ class TestObedience:
         assert known.check(model.fit(table_for(model, seed)).graph_) == []
         assert known.check(model.cpdag_) == []
 
-    @pytest.mark.parametrize("seed", [3, 4])
     @pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
+    @settings(max_examples=6)
+    @given(seed=st.integers(0, 1000))
     def test_empty_knowledge_changes_nothing(self, name, seed):
         free = STRUCTURE.create(name, FAST.get(name, {}))
         table = table_for(free, seed)
         empty = STRUCTURE.create(name, {**FAST.get(name, {}), "knowledge": Knowledge()})
         graphs = [model.fit(table).graph_ for model in (free, empty)]
         assert graphs[0] == graphs[1] and graphs[0].weights == graphs[1].weights
+
+    @pytest.mark.parametrize(
+        ("registry", "name"), [(some, entry.name) for some in (LOCAL, MARKOV_BLANKET) for entry in some]
+    )
+    @few_examples
+    @given(seed=st.integers(0, 1000))
+    def test_nor_does_it_change_what_is_around_a_variable(self, registry, name, seed):
+        learn = f2sl.learn_pc if registry is LOCAL else f2sl.learn_mb
+        options = {**FAST.get(name, {}), "algorithm": name}
+        table = table_for(registry.load(name)(), seed)
+        for target in (None, "v1"):
+            free, empty = (
+                learn(table, target, **options, **more) for more in ({}, {"knowledge": Knowledge()})
+            )
+            assert empty == free
 
     @pytest.mark.parametrize("name", [entry.name for entry in LOCAL])
     @few_examples

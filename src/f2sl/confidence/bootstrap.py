@@ -66,7 +66,8 @@ def bootstrap(
         The least confidence of the links of the averaged graph; by default it is estimated (Scutari and
         Nagarajan 2013).
     n_jobs : int, optional
-        Processes; None for as many as there are cores.
+        Processes, each of which learns with one thread. None stands for the learner's own `n_jobs`, and if
+        that is None, too, for as many as there are cores.
     scheduler : str or dask.distributed.Client, optional
         A Dask cluster to learn on: each replicate is one task.
     out : path, optional
@@ -97,6 +98,7 @@ def bootstrap(
     1.61
     """
     chosen, reading = _learner(learner, options)
+    n_jobs = getattr(chosen, "n_jobs", None) if n_jobs is None else n_jobs
     refuse(problems(replicates, seed, method, threshold, n_jobs, out, resume))
     chosen.check_options()
     if out is not None:
