@@ -198,6 +198,39 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
     assert main([*asked[:-1], str(tmp_path / "graph.modelstring"), "--cpdag"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (("f2sl-c",), "holds DAGs, and this graph may be none; use .json"),
+        (("pc-stable",), "or add --dag"),
+        (("f2sl-h", "--skeleton-only"), "holds DAGs"),
+        (("local-to-global",), "holds DAGs"),
+        (("sll+g", "--time-limit", "9"), "holds DAGs"),
+        (("mmhc",), "a model string cannot hold the name 'x|y'"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_told_before_learning(csv, tmp_path, capsys, monkeypatch, more, told):
+    def learned(*_):
+        raise AssertionError("learned")
+
+    monkeypatch.setattr(structure.STRUCTURE.load(more[0]), "_learn", learned)
+    table = tmp_path / "table.csv"
+    table.write_text(csv.read_text().replace("a", "x|y", 1) if more[0] == "mmhc" else csv.read_text())
+    out = tmp_path / "g.modelstring"
+    assert main(["learn", str(table), "--out", str(out), "--algorithm", *more]) == 2
+    assert told in capsys.readouterr().err and not out.exists()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("f2sl-c", "--dag"), ("f2sl-h",), ("local-to-global", "--orient", "score"), ("exact",), ("boss",)],
+)
+def test_dags_are_saved_in_all_formats(csv, tmp_path, more):
+    out = tmp_path / "g.modelstring"
+    assert main(["learn", str(csv), "--out", str(out), "--algorithm", *more]) == 0
+    assert load_graph(out).is_dag()
+
+
 def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
     out, truth = tmp_path / "graph.dot", tmp_path / "truth.gml"
     DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("f", "e")]).save(truth)

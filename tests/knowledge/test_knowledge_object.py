@@ -254,6 +254,13 @@ age lab_2
         )
         assert Knowledge(**from_tetrad(to_tetrad(known))) == known
 
+    def test_tetrad_with_quotes_and_patterns(self):
+        text = '/knowledge\naddtemporal\n1 "age in years" sex // known\n2 lab_*\nforbiddirect\nsex "a // b"\n'
+        known = Knowledge(**from_tetrad(text))
+        assert known == Knowledge(
+            forbidden=[("sex", "a // b")], tiers=[["age in years", "sex"], ["lab_*"]], within_tiers=True
+        )
+
     def test_a_tier_that_leads_to_the_next_alone(self):
         known = Knowledge(**from_tetrad("/knowledge\naddtemporal\n1- age\n2 sex\n3 out\n"))
         assert known.forbidden == (("age", "out"),)
@@ -265,6 +272,9 @@ age lab_2
             ("/knowledge\nforbiddirect\nage\nforbiddengroup\n", "line 3: unknown section"),
             ("/knowledge\nforbiddirect\na b c\n", "line 3: an edge is two names"),
             ("/knowledge\naddtemporal\nage sex\n", "line 3: a tier begins with its number"),
+            ("/knowledge\nforbiddirect\nlab_? age\n", r"line 3: \? is no pattern in Tetrad's format"),
+            ('/knowledge\nforbiddirect\nage "blood pressure\n', "line 3: quotes go around a whole name"),
+            ('/knowledge\nforbiddirect\n"a"b c\n', "line 3: quotes go around a whole name"),
             ("requird = []\n", "did you mean 'required'"),
             ("required = [\n", "not a file of knowledge"),
             ("required = 3\n", "required must be a list of pairs"),
@@ -286,6 +296,9 @@ age lab_2
             Knowledge().save(tmp_path / "k.json")
         with pytest.raises(FileError, match="no spaces"):
             Knowledge(roots=["two words"]).save(tmp_path / "k.txt")
+        with pytest.raises(FileError, match=r"no \? and no // in names, such as 'lab_\?'"):
+            Knowledge(roots=["lab_?"]).save(tmp_path / "k.txt")
+        assert not (tmp_path / "k.txt").exists()
 
 
 class TestGraphs:

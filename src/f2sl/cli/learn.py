@@ -33,7 +33,7 @@ from f2sl.cli.options import (
 )
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.why import command_to_explain
-from f2sl.errors import Interrupted, OptionError
+from f2sl.errors import FileError, Interrupted, OptionError
 
 if TYPE_CHECKING:
     from f2sl.table import Table
@@ -106,14 +106,22 @@ def learn(
             raise OptionError("--dag and --cpdag are two graphs to save; give one of them")
         _check_files(reading, out, picture, page, truth, cpdag)
         from f2sl.graph import PDAG, compare
+        from f2sl.graph.io import check_holds, check_writable
         from f2sl.structure.base import shown_by
 
         true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, options, reading.jobs)
+        if out is not None and not (dag or learner.learns_dag):
+            try:
+                check_writable(out, undirected=True)
+            except FileError as error:
+                raise FileError(f"{error}, or add --dag") from None
         opened: list[Table] = []
         shares: Distributions | None = None
 
         def look(table: Table) -> Table:
+            if out is not None:
+                check_holds(out, [*table.names, *table.merged])
             if true_graph is not None:
                 compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
             if page is not None:

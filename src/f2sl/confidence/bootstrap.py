@@ -22,6 +22,7 @@ from f2sl.confidence.result import Confidence, Tally, checked_threshold
 from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
+from f2sl.graph.io import check_holds
 from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import STRUCTURE, StructureLearner
@@ -112,6 +113,8 @@ def bootstrap(
         if not isinstance(data, Table):
             own.enter_context(table)
         held = _in_memory(table, method)
+        if out is not None:
+            check_holds(out, [*held.names, *held.merged])
         warn_of_identifiers(held, stacklevel=3)
         known = chosen.knowledge or None
         if known:

@@ -26,7 +26,7 @@ how a DAG came about; they are not stored.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +34,7 @@ from typing import NamedTuple
 from f2sl._extensions import load_extensions
 from f2sl.errors import FileError, GraphError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
+from f2sl.graph.dag import DAG
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.pdag import PDAG
 
@@ -167,6 +168,25 @@ def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> No
         others = ", ".join(suffix for suffix, form in FORMATS.items() if form not in _DAGS_ONLY)
         raise FileError(f"{path}: {Path(path).suffix} holds DAGs, and this graph may be none; use {others}")
     check_can_write(path)
+
+
+def check_holds(path: str | os.PathLike[str], nodes: Sequence[str]) -> None:
+    """Make sure, before long work, that the format of `path` can hold these names.
+
+    Raises
+    ------
+    GraphError
+        If it cannot.
+
+    Examples
+    --------
+    >>> check_holds("graph.modelstring", ["a", "b|c"])
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.GraphError: a model string cannot hold the name 'b|c'
+    """
+    for _ in _format_of(path).write(DAG(nodes)):
+        pass
 
 
 def _format_of(path: str | os.PathLike[str]) -> Format:

@@ -10,7 +10,8 @@ TOML has the parameters of :class:`~f2sl.Knowledge` as keys, each optional, and 
     roots = ["age"]
     leaves = ["xray"]
 
-Tetrad's text has three sections; names hold no spaces. A tier with ``*`` behind its number has no edges
+Tetrad's text has three sections. A name with spaces is in quotes; ``*`` in a name is a pattern as here, and
+``?`` is refused, which is no pattern there. A tier with ``*`` behind its number has no edges
 within, one with ``-`` has edges to the next tier alone::
 
     /knowledge
@@ -137,7 +138,7 @@ def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Yield number, section and words of each line that says something."""
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
-        words = line.split("//")[0].split()
+        words = _words(number, line)
         if not words or words == ["/knowledge"]:
             continue
         if words[0].lower() in SECTIONS and len(words) == 1:
@@ -146,6 +147,32 @@ def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
             raise ValueError(f"line {number}: {unknown_name('section', words[0], SECTIONS)}")
         else:
             yield number, section, words
+
+
+def _words(number: int, line: str) -> list[str]:
+    """Return the words of a line, those in quotes without them, up to a comment.
+
+    Examples
+    --------
+    >>> _words(1, 'age "blood pressure" // known')
+    ['age', 'blood pressure']
+    """
+    found = re.findall(r'"([^"]+)"(?!\S)|(//.*)|(\S+)', line)
+    words = []
+    for quoted, comment, plain in found:
+        if comment:
+            break
+        word = quoted or plain.split("//")[0]
+        if '"' in word:
+            raise ValueError(f"line {number}: quotes go around a whole name, not as in {word!r}")
+        if "?" in word:
+            raise ValueError(
+                f"line {number}: ? is no pattern in Tetrad's format, which {word!r} would be here; use .toml"
+            )
+        words.append(word)
+        if not quoted and "//" in plain:
+            break
+    return words
 
 
 def to_tetrad(knowledge: Knowledge) -> str:
@@ -177,9 +204,10 @@ def to_tetrad(knowledge: Knowledge) -> str:
     ]
     required = said.get("required", [])
     for name in (name for row in (*rows, *forbidden, *required) for name in row):
-        if not name or any(mark.isspace() for mark in name) or "//" in name:
+        if any(mark.isspace() or mark in '?"' for mark in name) or "//" in name:
             raise ValueError(
-                f"Tetrad's format has no spaces and no // in names, such as {name!r}; save as .toml"
+                f"Tetrad's format has no spaces, no quotes, no ? and no // in names, such as {name!r}; "
+                "save as .toml"
             )
     parts = [
         ["/knowledge"],

@@ -134,6 +134,11 @@ class StructureLearner(Estimator):
         """Return what is wrong with an attribute of the class, None if nothing is."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return False
+
     def _preferring(self, kind: str) -> dict[str, Any]:
         """Return the options, with what this learner takes "auto" for where it has a preference."""
         return self.get_params()
@@ -466,6 +471,11 @@ class WithClimbing(StructureLearner):
 
     tabu_length: int = option("tabu_length")
     max_stall: int = option("max_stall")
+
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return True
 
     def _climbed(
         self, skeleton: Skeleton, names: tuple[str, ...], score: Families, **how: Any

@@ -58,6 +58,11 @@ class BOSS(ByOrders):
     seed: int = option("seed")
     time_limit: float | None = option("time_limit")
 
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return True
+
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
         deadline = Deadline(self.time_limit)
         with self._timed("search"):

@@ -160,6 +160,11 @@ class SLLg(ByBestNetworks, WithClimbing):
     True
     """
 
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return self.time_limit is None
+
     def _local_learner(self) -> ByScore:
         return self._like(SLLPC, symmetry="none")
 

@@ -39,6 +39,11 @@ class ByWeights(StructureLearner):
     standardize: bool = option("standardize")
     time_limit: float | None = option("time_limit")
 
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return True
+
     def _as_numbers(self, table: Table) -> Table:
         """Take states for numbers, and say so."""
         self._from_states = STATES in table.kinds

@@ -68,6 +68,11 @@ class ExactSearch(StructureLearner):
     force: bool = option("force")
     time_limit: float | None = option("time_limit")
 
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return True
+
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
         from f2sl.search.exact import best_networks, count_lattice
 

@@ -54,6 +54,11 @@ class FromLocal(StructureLearner):
         """Name the unit of the edges' weights: that of the learner of neighbours, once it is made."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return super().learns_dag and not self.skeleton_only
+
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the options, those of the learner of parents and children included."""
         try:
@@ -205,6 +210,11 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
         """Return the kinds of columns that the learner of parents and children takes."""
         kinds: tuple[str, ...] = LOCAL.load(self.pc).takes
         return kinds
+
+    @property
+    def learns_dag(self) -> bool:
+        """Whether what it learns is a DAG, unless it is ended early."""
+        return super().learns_dag and self.orient == "score"
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         way = OrientedByTests if self.orient == "ci" else OrientedByScore
