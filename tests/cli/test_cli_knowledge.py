@@ -66,6 +66,13 @@ def test_what_makes_no_sense(csv, tmp_path, words, told):
     assert done.returncode and told in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_all_flags_at_fault_are_told_at_once():
+    with pytest.raises(OptionError) as error:
+        parse_knowledge(require=["a - b", "c"], forbid=["d"], tiers="a,,b")
+    told = str(error.value)
+    assert [told.count(flag) for flag in ("--require takes", "--forbid takes", "--tiers takes")] == [2, 1, 1]
+
+
 def test_edges_need_blanks_only_where_names_may_have_the_mark_in_them():
     found = parse_knowledge(require=["a->b", "x->y -> z"], forbid=["c->d", "a-d", "follow-up - a"])
     assert found.required == (("a", "b"), ("x->y", "z"))

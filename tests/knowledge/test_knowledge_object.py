@@ -8,6 +8,7 @@ import math
 import pickle
 from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,6 +167,28 @@ class TestRefused:
     def test_several_faults_in_one_error(self):
         said = refused(required=[("age", "sex"), ("sex", "age"), ("age", "out")], roots=["out"])
         assert "cycle" in said and "'out' is a root" in said
+        # What patterns stand for is known with the table; then all is told at once, too.
+        said = refused(
+            required=[
+                ("age", "s*"),
+                ("s*", "age"),
+                ("*_1", "*_2"),
+                ("*_2", "*_1"),
+                ("agee", "age"),
+                ("s?x", "o*"),
+            ],
+            tiers=[["lab_*"], ["*_1"]],
+            roots=["ou?"],
+            leaves=["xyz"],
+        )
+        for part in (
+            "unknown names 'agee' (did you mean 'age'?), 'xyz'. Known: ",
+            "a cycle: 'age' -> 'sex' -> 'age'",
+            "a cycle: 'lab_1' -> 'lab_2' -> 'lab_1'",
+            "the tiers hold 'lab_1' twice (tiers 1 and 2)",
+            "'sex' -> 'out' is both required and forbidden ('out' is a root)",
+        ):
+            assert said.count(part) == 1, said
 
     @pytest.mark.parametrize(
         "said",
@@ -414,3 +437,20 @@ def test_memory_blocks_and_clusters_alike():
         for name in ("f2sl-h", "f2sl-c", "mmhc"):
             graphs = [f2sl.learn(asia, name, knowledge=known, **way).graph_ for way in ways]
             assert graphs[0] == graphs[1] == graphs[2] and known.check(graphs[0]) == []
+
+
+def test_columns_that_were_merged():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 500)
+    table = {"a": a, "a2": 1 - a, "b": a ^ (rng.random(500) < 0.1), "c": rng.integers(0, 2, 500)}
+    for known, arrow in ((Knowledge(leaves=["a"]), ("a2", "a")), (Knowledge(roots=["a"]), ("a", "a2"))):
+        for name in ("f2sl-c", "f2sl-h"):
+            model = f2sl.learn(table, name, knowledge=known, aliases="merge")
+            assert model.graph_.has_directed_edge(*arrow)
+            for graph in (model.graph_, model.graph_.to_dag(), model.graph_.to_cpdag()):
+                assert known.check(graph) == []
+    for learn in (f2sl.learn, f2sl.bootstrap):
+        with pytest.raises(OptionError) as error:
+            learn(table, "f2sl-c", knowledge=Knowledge(roots=["a2"], leaves=["bb"]), aliases="merge")
+        assert "'a2' was merged with 'a'" in str(error.value)
+        assert "unknown names 'bb' (did you mean 'b'?)" in str(error.value)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from f2sl._options import refuse
 from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -76,12 +77,24 @@ def parse_knowledge(
         return None
     from f2sl.knowledge import Knowledge
 
-    required = [_edge("--require", text, "->") for text in require or ()]
-    arcs = [_edge("--forbid", text, "->") for text in forbid or () if "->" in text]
-    links = [_edge("--forbid", text, "-") for text in forbid or () if "->" not in text]
+    problems: list[str] = []
+
+    def edges(flag: str, texts: Iterable[str], mark: str) -> list[tuple[str, str]]:
+        found = []
+        for text in texts:
+            try:
+                found.append(_edge(flag, text, mark))
+            except OptionError as error:
+                problems.append(str(error))
+        return found
+
+    required = edges("--require", require or (), "->")
+    arcs = edges("--forbid", (text for text in forbid or () if "->" in text), "->")
+    links = edges("--forbid", (text for text in forbid or () if "->" not in text), "-")
     groups = [[name.strip() for name in group.split(",")] for group in (tiers or "").split(">")]
     if tiers and not all(name for group in groups for name in group):
-        raise OptionError(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
+        problems.append(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
+    refuse(problems)
     flags = Knowledge(required, arcs, links, groups if tiers else (), roots=root or (), leaves=leaf or ())
     return flags if knowledge is None else Knowledge.load(knowledge) | flags
 

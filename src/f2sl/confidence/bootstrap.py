@@ -118,7 +118,9 @@ def bootstrap(
         warn_of_identifiers(held, stacklevel=3)
         known = chosen.knowledge or None
         if known:
-            known.constraints(held.names)  # what does not fit the table is better told before any work
+            known.constraints(
+                held.names, held.merged
+            )  # what does not fit the table is better told before any work
         asked = _asked(chosen, held, method, seed)
         resampling = Resampling(chosen, (*held.names, *held.merged), method, seed)
         tally, journal = Tally(method == SUBSAMPLE), None

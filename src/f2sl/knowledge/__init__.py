@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from f2sl.graph import PDAG
 
 Pair = tuple[str, str]
+NONE_MERGED: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,8 +199,7 @@ class Knowledge:
         """
         if not self:
             return Constraints.none(len(names))
-        _refuse(self._about_merged(merged or {}))
-        bound, problems = self._bound(names)
+        bound, problems = self._bound(names, merged=merged or {})
         _refuse(problems)
         out, into = bound.levels()
         forbidden = [*bound.forbidden, *((u, v) for a, b in bound.links for u, v in ((a, b), (b, a)))]
@@ -273,10 +273,12 @@ class Knowledge:
                 found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {told}")
         return found
 
-    def _bound(self, names: Sequence[str], all_there: bool = True) -> tuple[Bound, list[str]]:
+    def _bound(
+        self, names: Sequence[str], all_there: bool = True, merged: Mapping[str, str] = NONE_MERGED
+    ) -> tuple[Bound, list[str]]:
         """Put numbers for names and patterns; returns what is wrong as well.
 
-        Without `all_there`, patterns may match nothing.
+        Without `all_there`, patterns may match nothing. `merged` is as in `constraints`.
         """
         number = {name: v for v, name in enumerate(names)}
         meant: dict[str, list[int]] = {}
@@ -289,7 +291,7 @@ class Knowledge:
             if is_pattern(word):
                 pattern = re.compile(as_regex(word), re.DOTALL)
                 meant[word] = [v for v, name in enumerate(names) if pattern.fullmatch(name)]
-            if not meant[word]:
+            if not meant[word] and word not in merged:
                 unknown.append(word)
 
         def arcs(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
@@ -304,7 +306,7 @@ class Knowledge:
         bound = Bound(names, required, set(arcs(self.forbidden)), links, tier_of, flags, roots, leaves)
         if all_there and unknown:
             problems.insert(0, unknown_names(unknown, names))
-        return bound, problems + bound.contradictions()
+        return bound, [*self._about_merged(merged), *problems, *bound.contradictions()]
 
     def _tiers_of(
         self, meant: Mapping[str, list[int]], number: Mapping[str, int], names: Sequence[str]

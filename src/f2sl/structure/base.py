@@ -324,9 +324,10 @@ class StructureLearner(Estimator):
                 self._tell_of_required_edges(engine, ordered.names)
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
-        self.graph_ = with_aliases(graph.reorder(table.names), table)
+        self.graph_ = with_aliases(graph.reorder(table.names), table, self.knowledge)
         if isinstance(graph, DAG) and not self.tells_all_directions:
-            self.cpdag_ = with_aliases(graph.to_cpdag(self.knowledge).reorder(table.names), table)
+            cpdag = graph.to_cpdag(self.knowledge).reorder(table.names)
+            self.cpdag_ = with_aliases(cpdag, table, self.knowledge)
         for one in (self.graph_, shown_by(self)):
             one.knowledge, one.read_as = self.knowledge or None, read_as(table.columns)
         self._tell_of_unreliable_tests(table.kind)
@@ -521,15 +522,24 @@ def shown_by(learner: StructureLearner) -> PDAG:
     return cast(PDAG, vars(learner).get("cpdag_", learner.graph_))
 
 
-def with_aliases(graph: PDAG, table: Table) -> PDAG:
-    """Draw beside each column those that it stands for."""
+def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
+    """Draw beside each column those that it stands for; to a root or a leaf there is only one direction."""
     links = [(first, alias) for alias, first in table.merged.items()]
     if not links:
         return graph
     nodes, weights = [*graph.nodes, *(alias for _, alias in links)], graph.weights
+    place = {name: v for v, name in enumerate(nodes)}
+    ends = np.array([[place[name] for name in link] for link in links]).T
+    rules = knowledge.constraints(nodes) if knowledge else Constraints.none(len(nodes))
+    forward, back = rules.allows(*ends), rules.allows(*ends[::-1])
+    arrows = [
+        link if on else link[::-1] for link, on, off in zip(links, forward, back, strict=True) if on or off
+    ]
     if isinstance(graph, DAG):
-        return DAG(nodes, [*graph.directed_edges, *links], weights=weights)
-    return PDAG(nodes, graph.directed_edges, [*graph.undirected_edges, *links], weights=weights)
+        return DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
+    free = [link for link, on, off in zip(links, forward, back, strict=True) if on and off]
+    arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]
+    return PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
 
 
 def told_copies(moments: Moments) -> list[str]:
