@@ -50,8 +50,12 @@ browser:
 	@{ command -v chromium && command -v dot; } >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq \
 		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium graphviz; } >/dev/null 2>&1 || true
 
+# Examples in docstrings, and the tests of parts that start no processes, clusters or browsers and learn small graphs.
+FAST := src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
+	tests/structure/test_options.py
+
 check: lint
-	F2SL_EXAMPLES=5 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow" tests
+	F2SL_EXAMPLES=5 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(FAST) --ignore-glob='*_large.py'
 
 release-check:
 	$(PYTHON) tools/check_release.py $(PYTHONS)
