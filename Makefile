@@ -1,5 +1,8 @@
 # make demo    learn a bundled example by F2SL-h and by the paper's F2SL-c, from nothing: makes .venv, installs, learns, prints, saves
 # make test    everything that must hold: style, types, import directions, tests, doctests
+# make check   the same in short, for while you work: style, types, import directions, the fast tests
+# make release-check   sdist and wheel in fresh environments, the oldest dependencies, each extra alone; PYTHONS="python3.12 ..."
+#              tries the wheel with other Pythons as well; needs a package index, and minutes
 # make bench   how fast it is on this machine, as ratios
 # make paper   the F2SL paper's experiments (on its data where F2SL_MMHC_DATA names them) to paper-results/: hours,
 #              and the same command goes on where it was
@@ -15,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # More processes of tests than cores, because many wait for others: commands, workers, a browser.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 
-.PHONY: demo test docs browser bench bench-peers paper lint clean
+.PHONY: demo check test release-check docs browser bench bench-peers paper lint clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -46,6 +49,16 @@ lint: $(VENV)/.test-installed
 browser:
 	@{ command -v chromium && command -v dot; } >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq \
 		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium graphviz; } >/dev/null 2>&1 || true
+
+# Examples in docstrings, and the tests of parts that start no processes, clusters or browsers and learn small graphs.
+FAST := src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
+	tests/structure/test_options.py
+
+check: lint
+	F2SL_EXAMPLES=5 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(FAST) --ignore-glob='*_large.py'
+
+release-check:
+	$(PYTHON) tools/check_release.py $(PYTHONS)
 
 test: lint browser
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal

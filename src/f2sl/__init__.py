@@ -1,4 +1,4 @@
-"""f2sl learns the structure of Bayesian networks from states, numbers or both, from the local to the global.
+"""Learn the structure of Bayesian networks from tables of categories, numbers or both.
 
 >>> import f2sl
 >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))

@@ -1,3 +1,3 @@
 """The version of f2sl, in one place."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

@@ -55,6 +55,24 @@ def test_everything_is_drawn_without_a_complaint(browser, page, width, dark):
     assert {url for url in browser.requests if not url.startswith("about:")} == {page.as_uri()}
 
 
+def test_verdicts_stack_on_a_phone(browser, page):
+    """Below each claim its verdicts, whole, each with its column's head; side by side on a wide screen."""
+    script = """[...document.querySelectorAll(".overview tbody tr")[0].cells].map((cell) => {
+      const box = cell.getBoundingClientRect();
+      return [box.left, box.right, box.top, getComputedStyle(cell, "::before").content];
+    })"""
+    browser.open(page, 390)
+    claim, printed, ours = browser.ask(script)[:3]
+    assert claim[0] == printed[0] == ours[0]
+    assert max(claim[1], printed[1], ours[1]) <= 390
+    assert claim[2] < printed[2] < ours[2]
+    assert "The paper's own tables" in printed[3]
+    browser.open(page, 1280)
+    claim, printed, ours = browser.ask(script)[:3]
+    assert claim[2] == printed[2] == ours[2]
+    assert claim[0] < printed[0] < ours[0]
+
+
 def test_text_stands_out_from_its_background_in_the_light_and_in_the_dark(browser, page):
     for dark in (False, True):
         browser.open(page, dark=dark)

@@ -7,7 +7,7 @@ import pytest
 
 from f2sl.experiments.claim_cases import Case, View
 from f2sl.experiments.claims import (
-    BORNE_OUT,
+    HOLDS,
     IN_PART,
     NOT,
     ON_SECONDS,
@@ -56,10 +56,10 @@ def verdict_of(*holds, enough=1.0):
     [
         (verdict_of(), UNKNOWN),
         (verdict_of(None, None), UNKNOWN),
-        (verdict_of(True, None), BORNE_OUT),
+        (verdict_of(True, None), HOLDS),
         (verdict_of(True, False), IN_PART),
         (verdict_of(False, None), NOT),
-        (verdict_of(True, False, enough=0.5), BORNE_OUT),
+        (verdict_of(True, False, enough=0.5), HOLDS),
         (verdict_of(True, False, False, enough=0.5), IN_PART),
     ],
 )
@@ -245,7 +245,7 @@ def test_a_claim_about_one_network_waits_for_it(missed):
 
 def test_a_claim_is_borne_out_once_all_is_run_that_it_asks_for():
     outcomes = list(everywhere(gsbn={"recall": 0.4}, f2sl_c={}, f2sl_s={}))
-    assert judged("gsbn-recall", outcomes).word == BORNE_OUT
+    assert judged("gsbn-recall", outcomes).word == HOLDS
     assert judged("gsbn-recall", outcomes[:-1]).word == SO_FAR
     failed = ended("failed", *outcomes[-1].unit[:4])
     assert judged("gsbn-recall", [*outcomes[:-1], failed]).word == SO_FAR
@@ -256,7 +256,7 @@ def test_what_the_paper_has_no_figures_of_is_not_asked_for():
     learners = {"pc_simple": {"f1": 0.4}, "fcbf": {}}
     asked = [found for rows in SIZES for found in made("mildew", rows, **learners)]
     verdict = judged("fcbf-above-pc-simple", asked)
-    assert (verdict.word, verdict.unjudged, verdict.lacking_runs) == (BORNE_OUT, 4, 0)
+    assert (verdict.word, verdict.unjudged, verdict.lacking_runs) == (HOLDS, 4, 0)
 
 
 def test_a_largest_factor_fails_only_where_all_was_run():
@@ -413,8 +413,8 @@ def test_the_papers_own_figures():
     assert found["climb-deletes"].failing() == (
         "Mildew 500 (1), Mildew 1,000 (1), Munin 500 (1), Pigs 500 (1), Pigs 1,000 (1)"
     )
-    assert found["fcbf-as-pc-simple"].word == BORNE_OUT
-    assert found["largest-factors"].word == BORNE_OUT
+    assert found["fcbf-as-pc-simple"].word == HOLDS
+    assert found["largest-factors"].word == HOLDS
     assert found["delta-chosen"].word == UNKNOWN  # shown in a figure only
     assert SO_FAR not in {verdict.word for verdict in found.values()}
 
@@ -445,4 +445,4 @@ def test_claims_as_text():
     first = asked[0]
     assert first.claim.text in rows[4]
     # Of 192 cases (two learners, eight rivals, six networks, two sizes) two can be judged.
-    assert "borne out so far (2 of 2; 190 cannot be judged)" in rows[4]
+    assert "holds so far (2 of 2; 190 cannot be judged)" in rows[4]

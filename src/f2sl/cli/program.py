@@ -91,7 +91,7 @@ def _f2sl(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Learn the structure of Bayesian networks from states, numbers or both, from the local to the global."""
+    """Learn the structure of Bayesian networks from tables of categories, numbers or both."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 

@@ -15,14 +15,14 @@ from f2sl.experiments.names import short
 from f2sl.experiments.results import Cells, paper_cells
 from f2sl.experiments.settings import DEFAULT, PAPER
 
-BORNE_OUT, SO_FAR, IN_PART, NOT, UNKNOWN = (
-    "borne out",
-    "borne out so far",
-    "borne out in part",
-    "not borne out",
-    "cannot be said",
+HOLDS, SO_FAR, IN_PART, NOT, UNKNOWN = (
+    "holds",
+    "holds so far",
+    "holds in part",
+    "does not hold",
+    "cannot be judged",
 )
-"""Verdicts; a claim is borne out *so far* if runs that it asks for are missing."""
+"""Verdicts; a claim holds *so far* if runs that it asks for are missing."""
 
 GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
 """What a claim is asked of."""
@@ -108,14 +108,14 @@ class Verdict:
         --------
         >>> cases = [Case("Mildew 500", "sampled", "", "", holds) for holds in (True, False, None)]
         >>> Verdict(tuple(cases)).word, Verdict(tuple(cases), 0.5).word
-        ('borne out in part', 'borne out')
+        ('holds in part', 'holds')
         >>> Verdict((cases[0], Case("Pigs 500", "sampled", "", "", None, missing=True))).word
-        'borne out so far'
+        'holds so far'
         """
         if not any(case.where.startswith(self.about) for case in self.judged):
             return UNKNOWN
         if self.held >= self.enough * len(self.judged):
-            return SO_FAR if any(case.missing for case in self.cases) else BORNE_OUT
+            return SO_FAR if any(case.missing for case in self.cases) else HOLDS
         return IN_PART if self.held else NOT
 
     def shares(self) -> str:

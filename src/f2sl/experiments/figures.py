@@ -200,6 +200,7 @@ def _line(axes: Any, name: str, label: str, points: list[tuple[float, float]]) -
             marker=_MARKERS[name],
             markersize=5,
             linewidth=1.4,
+            linestyle="-" if len(points) > 2 else "",  # two points make no trend
         )
 
 

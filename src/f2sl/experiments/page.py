@@ -20,7 +20,7 @@ from f2sl.experiments.figures import Picture
 from f2sl.experiments.harness.job import FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, data, size
 from f2sl.experiments.page_claims import claims_html
-from f2sl.experiments.page_summary import extent, tiles
+from f2sl.experiments.page_summary import conclusion, extent, tiles
 from f2sl.experiments.page_tables import picture_html, table_html
 from f2sl.experiments.settings import PAPER, options_of
 from f2sl.experiments.store import Results, Unit
@@ -46,6 +46,7 @@ def page(material: Material) -> str:
         style=_part("style.css"),
         script=_part("sort.js"),
         version=escape(__version__),
+        conclusion=escape(conclusion(material.findings)),
         extent=escape(extent(material.results)),
         runs=tiles(material.results, material.tables, material.findings)
         + _facts(material.results)

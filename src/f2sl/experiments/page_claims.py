@@ -5,26 +5,48 @@ from __future__ import annotations
 from html import escape
 
 from f2sl.experiments.claims import (
-    BORNE_OUT,
     GROUPS,
+    HOLDS,
     IN_PART,
     NOT,
     ON_SECONDS,
     SO_FAR,
+    UNKNOWN,
     Claim,
     Finding,
     Verdict,
 )
 from f2sl.experiments.differences import number_of
 
-_LOOKS = {BORNE_OUT: "good", SO_FAR: "far", IN_PART: "part", NOT: "bad"}
+_LOOKS = {HOLDS: "good", SO_FAR: "far", IN_PART: "part", NOT: "bad"}
 
 
 def claims_html(findings: list[Finding]) -> str:
-    """Write all claims."""
+    """Write all claims; those that our runs do not judge are folded."""
+    unknown = [finding for finding in findings if finding.ours.word == UNKNOWN]
+    judged = [finding for finding in findings if finding.ours.word != UNKNOWN]
+    shown = f"<p>{ON_SECONDS}</p>{_listed(judged)}" if judged else ""
+    if unknown:
+        title = f"{counted(len(unknown), 'claim')} that cannot be judged from these runs"
+        shown += f"<details><summary>{title}</summary>{_listed(unknown)}</details>"
+    return shown
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "case"), counted(2, "case")
+    ('1 case', '2 cases')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(findings: list[Finding]) -> str:
+    """Write claims at a glance, then one by one."""
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("Claim", *GROUPS))
     return (
-        f"<p>{ON_SECONDS}</p>"
         '<div class="scroll" role="region" tabindex="0" aria-label="Verdicts"><table class="overview">'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(map(_line, findings))}</tbody></table></div>"
         f'<h3>One by one</h3><ul class="claims">{"".join(map(_claim, findings))}</ul>'
@@ -34,12 +56,13 @@ def claims_html(findings: list[Finding]) -> str:
 def _line(finding: Finding) -> str:
     """Write a claim with its verdicts in one row."""
     cells = []
-    for verdict in finding.verdicts:
+    for group, verdict in zip(GROUPS, finding.verdicts, strict=True):
         if verdict is None:
             cells.append("<td></td>")
             continue
         share = f"<small>{verdict.shares()}</small>" if verdict.cases else ""
-        cells.append(f'<td class="{_LOOKS.get(verdict.word, "")}">{verdict.word}{share}</td>')
+        look = _LOOKS.get(verdict.word, "")
+        cells.append(f'<td class="{look}" data-group="{escape(group)}">{verdict.word}{share}</td>')
     link = f'<a href="#claim-{finding.claim.name}">{escape(finding.claim.text)}</a>'
     return f'<tr><th scope="row">{link}</th>{"".join(cells)}</tr>'
 
@@ -93,7 +116,7 @@ def _cases(group: str, verdict: Verdict) -> str:
     )
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("Where", "Data", "What", "Figures", "Holds"))
     return (
-        f"<details><summary>{group}: {len(verdict.judged)} cases</summary>"
+        f"<details><summary>{group}: {counted(len(verdict.judged), 'case')}</summary>"
         f'<div class="scroll tall" role="region" tabindex="0" aria-label="{group}, cases"><table>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div></details>"
     )

@@ -6,21 +6,47 @@ from collections import Counter
 from collections.abc import Iterable
 from html import escape
 
-from f2sl.experiments.claims import BORNE_OUT, IN_PART, NOT, SO_FAR, UNKNOWN, Finding
+from f2sl.experiments.claims import HOLDS, IN_PART, NOT, SO_FAR, UNKNOWN, Finding, Verdict
 from f2sl.experiments.harness.job import DONE, FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES
+from f2sl.experiments.page_claims import counted
 from f2sl.experiments.results import OVER
 from f2sl.experiments.settings import SETS, SIZES
 from f2sl.experiments.store import Outcome, Results
 from f2sl.experiments.table_model import Table
 
 _CLAIMS = {
-    BORNE_OUT: "hold",
-    SO_FAR: "hold so far: runs are missing",
+    HOLDS: "hold",
+    SO_FAR: "hold so far",
     IN_PART: "hold in part",
     NOT: "do not hold",
-    UNKNOWN: "cannot be said",
+    UNKNOWN: "cannot be judged",
 }
+
+_MAIN = {
+    "faster": "F2SL is faster than its rivals",
+    "shd-competitive": "F2SL can compete with its rivals in SHD",
+    "best-f1": "Pigs apart, F2SL has a higher Ar_F1 than its rivals",
+}
+"""The claims behind the paper's abstract (more efficient, and of competitive quality), in short."""
+
+
+def conclusion(findings: list[Finding]) -> str:
+    """Say in one sentence whether the paper's main claims held in our runs as in the paper, and where not."""
+    verdicts = {finding.claim.name: finding.ours for finding in findings if finding.claim.name in _MAIN}
+    words = {verdict.word for verdict in verdicts.values()}
+    overall = words.pop() if len(words) == 1 else SO_FAR if words == {HOLDS, SO_FAR} else IN_PART
+    outcomes = "; ".join(_outcome(_MAIN[name], verdict) for name, verdict in verdicts.items())
+    return f"The paper's main claims {_CLAIMS[overall]}{'' if overall == UNKNOWN else f': {outcomes}'}."
+
+
+def _outcome(claimed: str, verdict: Verdict) -> str:
+    """Say in how many comparisons a claim holds, and on which networks not in all."""
+    if verdict.word == UNKNOWN:
+        return f"whether {claimed} cannot be judged"
+    wheres = dict.fromkeys(case.where.rpartition(" ")[0] for case in verdict.judged if not case.holds)
+    exceptions = f" (exceptions on {', '.join(wheres)})" if wheres else ""
+    return f"{claimed} in {verdict.held} of {counted(len(verdict.judged), 'comparison')}{exceptions}"
 
 
 def extent(results: Results) -> str:
@@ -81,7 +107,7 @@ def tiles(results: Results, tables: list[Table], findings: list[Finding]) -> str
     claims = [(f"{words[word]}", label) for word, label in _CLAIMS.items()]
     return (
         f"{_listed(units)}<p>Of the paper's {len(findings)} claims, tested on our runs with the paper's "
-        f'settings (<a href="#claims">verdicts</a>):</p>{_listed(claims)}'
+        f'settings (<a href="#claims">verdicts</a>; so far: runs are missing):</p>{_listed(claims)}'
     )
 
 

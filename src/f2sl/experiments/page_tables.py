@@ -20,13 +20,16 @@ def table_html(table: Table) -> str:
         *(_head(column.label, "number", column.under) for column in table.columns),
         *(_head(head) for head in side),
     ]
-    width = len(heads)
-    bodies = []
-    for block in table.blocks if grouped else [tuple(table.rows)]:
-        rows = [_row(table, row, first, side) for row in block]
+    run: list[str] = []
+    not_run: dict[str, str] = {}
+    for block in table.blocks:
+        rows = "".join(_row(table, row, first, side) for row in block)
         if grouped and block:
-            rows.insert(0, _group(table, block, width))
-        bodies.append(f"<tbody>{''.join(rows)}</tbody>")
+            rows = _group(table, block, len(heads)) + rows
+        if any(entry.state != "empty" for row in block for entry in row.entries):
+            run.append(rows)
+        elif block:
+            not_run[block[0].heads[0]] = rows
     name = f"table-{table.number}"
     caption = f"Table {table.number}. {escape(table.title)}"
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
@@ -34,11 +37,25 @@ def table_html(table: Table) -> str:
         f'<a href="tables/{table.stem}.{suffix}">{label}</a>'
         for suffix, label in (("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX"))
     )
+    folded = ""
+    if not_run:
+        inside = _sortable(name, heads, list(not_run.values()), grouped)
+        folded = f"<details><summary>Not run: {escape(', '.join(not_run))}</summary>{inside}</details>"
     return (
         f'<section aria-labelledby="{name}"><h3 id="{name}">{caption}</h3>'
-        f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}">'
-        f'<table class="sortable"><thead><tr>{"".join(heads)}</tr></thead>{"".join(bodies)}</table></div>'
+        f"{_sortable(name, heads, run, grouped)}{folded}"
         f'<ul class="notes">{notes}<li>The same as {links}.</li></ul></section>'
+    )
+
+
+def _sortable(name: str, heads: list[str], blocks: list[str], grouped: bool) -> str:
+    """Write rows below their heads, if there are any; a click sorts within groups, or all that have none."""
+    if not blocks:
+        return ""
+    bodies = "".join(f"<tbody>{rows}</tbody>" for rows in (blocks if grouped else ["".join(blocks)]))
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-labelledby="{name}"><table class="sortable">'
+        f"<thead><tr>{''.join(heads)}</tr></thead>{bodies}</table></div>"
     )
 
 
