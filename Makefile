@@ -18,7 +18,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # More processes of tests than cores, because many wait for others: commands, workers, a browser.
 WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
 
-.PHONY: demo check test release-check docs browser bench bench-peers paper lint clean
+# Two steps at once, each shown as a whole when it ends (where make can: not the one of macOS).
+TOGETHER := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
+.PHONY: demo check test warm plain release-check docs browser bench bench-peers paper lint clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -60,10 +63,19 @@ check: lint
 release-check:
 	$(PYTHON) tools/check_release.py $(PYTHONS)
 
-test: lint browser
+# All is installed before anything runs side by side.
+test: $(VENV)/.test-installed browser
+	$(MAKE) $(VENV)/.docs-installed
+	$(TOGETHER) lint warm
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+	$(TOGETHER) plain docs
+
+# Compile the kernels once, instead of once in each process of tests.
+warm: $(VENV)/.test-installed
+	$(BIN)/python tests/helpers/warm_kernels.py
+
+plain: $(VENV)/.test-installed
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m kernels tests
-	$(MAKE) docs
 
 docs: $(VENV)/.docs-installed
 	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build/html

@@ -22,8 +22,13 @@ LEARNERS = {
 }
 """Who goes through each stage in which a cluster is asked; FCBF's second step has all it needs."""
 
-CASES = [(stage, source) for stage in LEARNERS for source in ("read there", "sent")]
-CASES.remove(("reading the table", "sent"))  # which asks nothing of workers
+CASES = [
+    (stage, source, ("rows", "tiles")[(i + j) % 2])
+    for i, stage in enumerate(LEARNERS)
+    for j, source in enumerate(("read there", "sent"))
+    if (stage, source) != ("reading the table", "sent")  # which asks nothing of workers
+]
+"""Each stage with both sources and both ways to split work, each source with both ways: not all together."""
 
 CUT_SECONDS = 5.0
 
@@ -65,7 +70,7 @@ def frame_of(folder):
     return pd.concat([pd.read_parquet(path) for path in sorted(folder.iterdir())], ignore_index=True)
 
 
-@pytest.mark.parametrize(("stage", "source"), CASES)
+@pytest.mark.parametrize(("stage", "source", "split"), CASES, indirect=["split"])
 def test_a_worker_is_killed_in_each_stage(three, monkeypatch, folder, split, stage, source):
     """Of data that were sent from here, what is lost must be sent again."""
     data = folder if source == "read there" else frame_of(folder)
