@@ -275,6 +275,9 @@ def test_files_of_graphs_know_how_columns_were_read(tmp_path, engine, capsys):
     graph.write_text(graph.read_text().replace("[0.8, 0.9]", "[0.8; 0.9]"))
     assert main(["fit", str(graph), str(path), "--out", str(net)]) == 2
     assert '"read_as" is not an object' in capsys.readouterr().err
+    graph.write_text(graph.read_text().replace("[0.8; 0.9]", "[0.8, 0.9]").replace('"rows":', '"lines":'))
+    assert main(["fit", str(graph), str(path), "--out", str(net)]) == 2
+    assert '"learned_by" is not an object' in capsys.readouterr().err
 
 
 def test_models_of_numbers_and_of_both_give_networks_of_these():

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -174,6 +175,42 @@ class TestCommands:
         assert content["title"] == "asia"
         assert all(edge["d"] for edge in content["edges"])
         assert content["nodes"][0]["i"]["from"] == "5,000 rows"
+
+    @pytest.mark.parametrize("how", [[], ["--dag"], ["--cpdag"], ["--algorithm", "f2sl-h", "--cpdag"]])
+    def test_a_saved_graph_is_explained_from_its_table(self, tmp_path, capsys, how):
+        table, graph, out = (str(tmp_path / name) for name in ("asia.csv", "graph.json", "page.html"))
+        options = [*how, "--alpha", "0.05", "--drop", "xray", "--require", "asia -> tub"]
+        assert main(["example", "asia", "--out", table]) == 0
+        assert main(["learn", table, "--out", graph, "--page", out, "--quiet", *options]) == 0
+        learned = content_of(tmp_path / "page.html")
+        assert main(["show", graph, "--data", table, "--out", out]) == 0
+        shown = content_of(tmp_path / "page.html")
+        assert len(shown["explanations"]) == 7 * 6 // 2
+        assert shown["explanations"] == learned["explanations"]
+        assert shown["whole"]
+        assert "note" not in capsys.readouterr().out
+
+    def test_other_tables_and_none_explain_nothing(self, tmp_path, capsys):
+        table, graph, out = (str(tmp_path / name) for name in ("asia.csv", "graph.json", "page.html"))
+        assert main(["example", "asia", "--out", table]) == 0
+        chosen = ["--algorithm", "local-to-global", "--pc", "mrmr", "--k", "3", "--drop", "xray"]
+        assert main(["learn", table, "--out", graph, "--quiet", *chosen]) == 0
+        assert main(["show", graph, "--out", out]) == 0
+        content = content_of(tmp_path / "page.html")
+        assert (content["explanations"], content["whole"]) == ({}, False)
+        words = shlex.split(content["ask"])
+        assert sorted(words) == sorted(["f2sl", "why", "TABLE", *chosen])
+        (header, *rows), others = (tmp_path / "asia.csv").read_text().splitlines(), f2sl.load_network("asia")
+        columns = others.sample(5000, seed=7)
+        drawn = zip(*(columns[name] for name in header.split(",")), strict=True)
+        capsys.readouterr()
+        for changed, words in ((rows[:-1], "4,999 rows"), (map(",".join, drawn), "another graph")):
+            (tmp_path / "asia.csv").write_text("\n".join([header, *changed]))
+            assert main(["show", graph, "--data", table, "--out", out]) == 0
+            assert words in capsys.readouterr().out
+            content = content_of(tmp_path / "page.html")
+            assert content["explanations"] == {}
+            assert words in content["notes"][0]
 
     @pytest.mark.parametrize(
         ("arguments", "words"),

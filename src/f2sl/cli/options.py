@@ -11,7 +11,7 @@ import ast
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -326,11 +326,23 @@ def told_options(learner: Any) -> str:
     """
     defaults = learner.option_defaults()
     changed = {n: v for n, v in learner.get_params().items() if repr(v) != repr(defaults[n])}
-    changed |= changed.pop("pc_options", None) or {}
+    # The others are told elsewhere, or of no interest.
+    return as_written({n: v for n, v in changed.items() if n not in ("knowledge", "n_jobs", "verbose")})
+
+
+def as_written(options: Mapping[str, Any]) -> str:
+    """Return options of a learner as they are written on the command line.
+
+    Examples
+    --------
+    >>> as_written({"alpha": 0.05, "skeleton_only": True, "pc_options": {"k": 3}})
+    '--alpha 0.05 --skeleton-only --k 3'
+    """
+    inner = options.get("pc_options") or {}
     words = []
-    for name, value in changed.items():
-        if name in ("knowledge", "n_jobs", "verbose"):  # told elsewhere, or of no interest
-            continue
+    for name, value in (
+        {name: value for name, value in options.items() if name != "pc_options"} | inner
+    ).items():
         written = FLAGS.get(name, f"--{name.replace('_', '-')}")
         words.append(written if isinstance(value, bool) else f"{written} {shlex.quote(str(value))}")
     return " ".join(words)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from f2sl.cli import output
 from f2sl.cli.files import check_page_file, load_any_graph, load_graph_or_network, save_page
 from f2sl.cli.help import examples
-from f2sl.cli.options import Silent, in_terms_of_flags
+from f2sl.cli.options import Silent, as_flags, as_written, create_learner, in_terms_of_flags
 from f2sl.errors import OptionError
+
+if TYPE_CHECKING:
+    from f2sl.graph import PDAG
+    from f2sl.table import Table
 
 EXAMPLES = examples(
     "f2sl show graph.json --out page.html",
@@ -41,25 +49,73 @@ def show(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="TABLE", help="Show how each variable is distributed in this table."),
+        typer.Option(
+            metavar="TABLE",
+            help="Show how each variable is distributed in this table, and explain what was learned from it.",
+        ),
     ] = None,
     quiet: Silent = False,
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
 
     It has the picture to move and zoom, search, neighbourhoods and Markov blankets, a list of the edges,
-    and the probabilities of networks.
+    and the probabilities of networks. A graph that f2sl learn saved as .json is learned again from its table,
+    given by --data, to explain each edge and each missing one.
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.html for the page")
     check_page_file(out, [path for path in (graph, truth, data) if path is not None])
+    notes: list[str] = []
     with in_terms_of_flags():
         what = load_graph_or_network(graph)
-        other = None if truth is None else load_any_graph(truth)
-        table = None if data is None else str(data)
-        save_page(what, out, truth=other, data=table, title=_title(what, graph))
+        options = {"truth": None if truth is None else load_any_graph(truth), "title": _title(what, graph)}
+        learned_by = getattr(what, "learned_by", None)
+        if learned_by:
+            options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data))
+        if learned_by and data is not None:
+            with output.progress(quiet), _learned_again(what, str(data)) as (model, table, notes):
+                save_page(model or what, out, graph=what, data=table, notes=notes, **options)
+        else:
+            save_page(what, out, data=None if data is None else str(data), **options)
     if not quiet:
         print(f"wrote {output.printable(out)}: open it in a browser")
+        for note in notes:
+            print(f"note: {output.printable(note)}")
+
+
+@contextmanager
+def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[str]]]:
+    """Learn a graph once more from its table, which is open meanwhile; without a learner if it is another."""
+    from f2sl.reading.open import open_for
+    from f2sl.structure.base import STRUCTURE, shown_by
+
+    how: Any = graph.learned_by
+    known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
+    learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
+    columns = {"only": graph.nodes, "learned": graph.read_as, "merges": learner.merges_aliases}
+    with open_for(learner.takes, how["algorithm"], data, **columns, **how["reading"]) as table:
+        if table.n_rows != how["rows"]:
+            why = f"it has {table.n_rows:,} rows, and the graph was learned from {how['rows']:,}"
+        else:
+            learner.read_and_fit(table, {}, how["algorithm"])
+            drawn = learner.graph_, shown_by(learner)
+            if graph in (*drawn, learner.graph_.to_dag(), drawn[1].to_cpdag(learner.knowledge)):
+                yield learner, table, []
+                return
+            why = "another graph is learned from it"
+        yield None, table, [f"the edges are not explained, as {data} is not the table they come from: {why}"]
+
+
+def _command_to_explain(graph: PDAG, data: str) -> str:
+    """Return the command that explains a pair of a graph that knows how it was learned, without the names."""
+    how: Any = graph.learned_by
+    reading = as_flags(" ".join(f"{name}={json.dumps(value)}" for name, value in how["reading"].items()))
+    words = [
+        f"f2sl why {shlex.quote(data)}",
+        "" if how["algorithm"] == "f2sl-c" else f"--algorithm {how['algorithm']}",
+    ]
+    words += [as_written(how["options"]), reading, "--knowledge FILE" if graph.knowledge else ""]
+    return " ".join(word for word in words if word)
 
 
 def _title(what: Any, graph: Path) -> str:

@@ -77,7 +77,7 @@ def consistent_extension(pdag: PDAG) -> DAG:
     >>> consistent_extension(square).is_consistent_extension
     False
     """
-    knowledge = pdag.knowledge
+    origin, knowledge = pdag, pdag.knowledge
     pdag = directed_by(knowledge, pdag) if knowledge else pdag
     place, consistent = extension_order(pdag)
     rows = np.concatenate((pdag.directed_array, pdag.undirected_array))
@@ -85,7 +85,7 @@ def consistent_extension(pdag: PDAG) -> DAG:
     directed = np.where(backwards[:, None], rows[:, ::-1], rows)
     dag = DAG.from_arrays(pdag.nodes, directed, weights_directed=pdag._weights_of(directed))
     dag.is_consistent_extension = consistent
-    dag.knowledge, dag.read_as = knowledge, pdag.read_as
+    dag._learned_like(origin)
     dag.arrowheads_lost = int(backwards[: len(pdag.directed_array)].sum())
     against = knowledge.check(dag) if knowledge else []
     if against:

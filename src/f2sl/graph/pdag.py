@@ -81,6 +81,9 @@ class PDAG:
     read_as : mapping or None
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
+    learned_by : mapping or None
+        The name of the learner, its options and those of reading that are not the defaults, and the number of
+        rows: enough to learn the graph once more from the same table. JSON files keep it.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class PDAG:
     _weights_undirected: FloatArray | None
     knowledge: Knowledge | None = None
     read_as: Mapping[str, str | tuple[str, ...]] | None = None
+    learned_by: Mapping[str, Any] | None = None
 
     def __init__(
         self,
@@ -420,8 +424,12 @@ class PDAG:
             self._weights_directed,
             self._weights_undirected,
         )
-        graph.knowledge, graph.read_as = self.knowledge, self.read_as
-        return graph
+        return graph._learned_like(self)
+
+    def _learned_like(self, other: PDAG) -> Self:
+        """Take over how another graph was learned."""
+        self.knowledge, self.read_as, self.learned_by = other.knowledge, other.read_as, other.learned_by
+        return self
 
     def to_dag(self) -> DAG:
         """Return a DAG that this graph stands for; see :func:`consistent_extension`.
@@ -454,7 +462,9 @@ class PDAG:
 
         known = self.knowledge if knowledge is None else knowledge
         cpdag = cpdag_of(self.to_dag())
-        return narrowed(cpdag, known) if known else cpdag
+        found = (narrowed(cpdag, known) if known else cpdag)._learned_like(self)
+        found.knowledge = known or None
+        return found
 
     def to_frame(self) -> Any:
         """Return the edges as a data frame with the columns source, target, type and weight.

@@ -146,7 +146,7 @@ def open_table(
         ...
     f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
-    refuse_unknown("open_table", unknown, _defaults())
+    refuse_unknown("open_table", unknown, reading_defaults())
     asked = {name: value for name, value in locals().items() if name not in ("data", "unknown")}
     if isinstance(data, Table):
         _check_nothing_asked(asked)
@@ -182,12 +182,12 @@ def check(data: Any, **options: Any) -> Report:
     note: column 'mm': read as numbers
     problem: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
     """  # noqa: E501
-    refuse_unknown("check", (name for name in options if name not in _defaults()), _defaults())
+    refuse_unknown("check", (name for name in options if name not in reading_defaults()), reading_defaults())
     if isinstance(data, Table):
         raise OptionError("check takes data; a table that is already open has been checked")
     reports: list[Report] = []
     try:
-        with _opened(data, tell=reports.append, **{**_defaults(), **options}) as table:
+        with _opened(data, tell=reports.append, **{**reading_defaults(), **options}) as table:
             return replace(reports[0], notes=(*table.notes, *remarks(table)))
     except (DataError, OptionError):
         if not reports:
@@ -282,7 +282,7 @@ def open_for(
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
-        known = _defaults()
+        known = reading_defaults()
         refuse_unknown("open_table", (name for name in reading if name not in known), known)
         asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
         one_kind = NUMBER in takes and MIXED not in takes
@@ -456,12 +456,13 @@ def _checked_delimiter(delimiter: Any) -> str | None:
 
 def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Refuse options beside a table that is open already."""
-    asked = [name for name, default in _defaults().items() if not _is_same(given[name], default)]
+    asked = [name for name, default in reading_defaults().items() if not _is_same(given[name], default)]
     if asked:
         raise OptionError(f"{', '.join(asked)}: these options cannot change a table that is already open")
 
 
-def _defaults() -> dict[str, Any]:
+def reading_defaults() -> dict[str, Any]:
+    """Return the options of :func:`open_table` with their defaults."""
     return open_table.__kwdefaults__ or {}
 
 

@@ -6,6 +6,7 @@ checks them and the data once, learns, and returns the learner; what was learned
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import warnings
@@ -28,7 +29,7 @@ from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
 from f2sl.knowledge import Knowledge
 from f2sl.local.base import Neighbourhoods, check_required_parents
-from f2sl.reading.open import open_for
+from f2sl.reading.open import open_for, reading_defaults
 from f2sl.skeleton import Skeleton
 from f2sl.stats.answers import INDEPENDENT
 from f2sl.stats.choose import check_choice, make_test, settle
@@ -85,6 +86,8 @@ local-to-global  local_to_global:LocalToGlobal  Yu et al., section 5
 """,
 )
 
+NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler")
+"""Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
 
@@ -328,8 +331,13 @@ class StructureLearner(Estimator):
         if isinstance(graph, DAG) and not self.tells_all_directions:
             cpdag = graph.to_cpdag(self.knowledge).reorder(table.names)
             self.cpdag_ = with_aliases(cpdag, table, self.knowledge)
+        origin = self._origin(reading)
         for one in (self.graph_, shown_by(self)):
-            one.knowledge, one.read_as = self.knowledge or None, read_as(table.columns)
+            one.knowledge, one.read_as, one.learned_by = (
+                self.knowledge or None,
+                read_as(table.columns),
+                origin,
+            )
         self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
@@ -397,6 +405,26 @@ class StructureLearner(Estimator):
         test = make_test(engine, getattr(self, "alpha", 0.01), getattr(self, "ci_test", "auto"))
         apart = test.answer(a, b, np.empty((len(a), 0), np.int64)) == INDEPENDENT
         return [(u, v) for u, v in self._constraints.required[apart].tolist()]
+
+    def _origin(self, reading: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Describe how to learn the same again: plain data, None where an option is an object."""
+        place, defaults = f"{type(self).__module__}:{type(self).__name__}", self.option_defaults()
+        names = [entry.name for entry in STRUCTURE.registered() if entry.place in (place, type(self))]
+        own = {name: value for name, value in self.get_params().items() if name not in NOT_KEPT}
+        usual = {name: value for name, value in reading_defaults().items() if name not in NOT_KEPT}
+        origin = {
+            "algorithm": names[0] if names else "",
+            "options": {name: value for name, value in own.items() if repr(value) != repr(defaults[name])},
+            "reading": {
+                name: value for name, value in reading.items() if repr(value) != repr(usual.get(name, value))
+            },
+            "rows": self.n_rows_,
+        }
+        try:
+            json.dumps(origin)
+        except TypeError:
+            return None
+        return origin if names else None
 
     def _tell_of_unreliable_tests(self, kind: str) -> None:
         """Add a note where most tests were inconclusive."""

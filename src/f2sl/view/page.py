@@ -65,6 +65,7 @@ def show(
     confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
     ask: str | None = None,
+    notes: Iterable[str] = (),
     title: str | None = None,
 ) -> Path:
     """Write a page to explore a graph: one HTML file, which works offline and loads nothing.
@@ -91,6 +92,8 @@ def show(
         kept. Of more than 1,000 pairs the edges and pairs with a common neighbour are explained.
     ask : str, optional
         The command that explains a pair, without the two names; for pairs that the page does not explain.
+    notes : iterable of str
+        What to tell beside the learner's own notes.
     title : str, optional
         The heading; by default what is shown in a few words.
 
@@ -108,7 +111,13 @@ def show(
     'page.html'
     """
     check_page_file(path)
-    options = {"confidence": confidence, "explanations": explanations, "ask": ask, "title": title}
+    options = {
+        "confidence": confidence,
+        "explanations": explanations,
+        "ask": ask,
+        "title": title,
+        "notes": notes,
+    }
     write_atomically(path, page(what, graph=graph, truth=truth, data=data, **options))
     return Path(path)
 
@@ -168,6 +177,7 @@ def page_data(
     confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
     ask: str | None = None,
+    notes: Iterable[str] = (),
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return what the page's script reads; variables are numbers there, in the order of the graph's nodes."""
@@ -193,7 +203,7 @@ def page_data(
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
         "summary": _summary(graph),
         "facts": facts_of(what, graph),
-        "notes": list(getattr(what, "notes_", [])),
+        "notes": [*getattr(what, "notes_", []), *notes],
         "unit": _unit(what),
         "directions": _directions(what),
         "nodes": _nodes(drawn, number, network, known),

@@ -7,6 +7,8 @@
 run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
 has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`), and
 ``read_as`` has of each column that it was learned from the kind or, if it was cut, the intervals.
+``learned_by`` names the learner (``algorithm``), and has its ``options`` and those of ``reading`` that are
+not the defaults, and the number of ``rows``.
 
 Of a network, in the format of :mod:`f2sl.network.formats.json_file`, the graph is read; a confidence has the
 keys of its averaged graph, and more (see :class:`f2sl.Confidence`).
@@ -57,6 +59,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield f',"knowledge":{_compact(graph.knowledge.as_dict())}'
     if graph.read_as:
         yield f',"read_as":{_compact(graph.read_as)}'
+    if graph.learned_by:
+        yield f',"learned_by":{_compact(graph.learned_by)}'
     for key, value in (more or {}).items():
         yield f",{_text(key)}:{_compact(value)}"
     yield "}\n"
@@ -95,6 +99,7 @@ def read(content: bytes) -> PDAG:
     weights = _weights(given.get("weights"), directed, undirected)
     graph = as_class(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
     graph.knowledge, graph.read_as = knowledge_of(given), read_as_of(given)
+    graph.learned_by = learned_by_of(given)
     return graph
 
 
@@ -153,6 +158,17 @@ def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | No
     if not isinstance(given, dict) or not all(map(_is_way_to_read, given.values())):
         raise FormatError('"read_as" is not an object with "states", "number" or a list of intervals by name')
     return {name: how if isinstance(how, str) else tuple(how) for name, how in given.items()}
+
+
+def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Read how the graph was learned, if the file says so."""
+    given = file.get("learned_by")
+    wanted = {"algorithm": str, "options": dict, "reading": dict, "rows": int}
+    if given is None:
+        return None
+    if not isinstance(given, dict) or any(type(given.get(key)) is not kind for key, kind in wanted.items()):
+        raise FormatError('"learned_by" is not an object with "algorithm", "options", "reading" and "rows"')
+    return given
 
 
 def _is_way_to_read(given: Any) -> bool:

@@ -564,6 +564,7 @@ function ofPair(i, j) {
   const given = data.separating[key];
   if (given) rows.push(["Separated by", given.length ? given.map(k => nodes[k].n).join(", ") : "nothing: independent as they are"]);
   const why = data.explanations[key], more = data.ask && !(why && data.whole);
+  const unlearned = !why && !data.ask && !nodes[i].t;   // probabilities come without a learner
   return [
     make("h2", { text: there ? `${nodes[a].n} ${arrow(edge)} ${nodes[b].n}` : `${nodes[a].n} and ${nodes[b].n}` }),
     make("p", { class: "soft", text: there ? (edge.d ? "directed edge" : "undirected edge") : "no edge" }),
@@ -571,6 +572,7 @@ function ofPair(i, j) {
     ...(why || more ? [heading("Why")] : []),
     ...(why ? [make("div", { class: "why" }, ...why.split("\n").map(text => make("p", { text })))] : []),
     ...(more ? [make("p", { class: "soft", text: why ? "The data tell more. Ask them:" : "Not explained in this page. Ask the data:" }), make("code", { class: "ask", tabindex: "0", text: question(i, j) })] : []),
+    ...(unlearned ? [make("p", { class: "soft", text: "Not explained: the graph does not say how it was learned. Pages of f2sl learn --page, and of graphs that it saved as .json, explain each pair." })] : []),
     heading("Variables"), chips([a, b]),
   ];
 }
