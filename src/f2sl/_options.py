@@ -191,6 +191,11 @@ class Option:
         return tuple(getattr(self.check, "keywords", {}).get("known", ()))
 
     @property
+    def is_named(self) -> bool:
+        """Whether it takes a name of a registry."""
+        return self.name in ("ci_test", "measure", "pc", "score")
+
+    @property
     def purpose(self) -> str:
         """Purpose of the option: a heading of the help."""
         return next(heading for heading, names in PURPOSES.items() if self.name in names)
@@ -278,21 +283,23 @@ _OPTIONS = (
         "measure",
         str,
         _anything,
-        "What relates two variables: su or mi of states; r2, correlation or mi of numbers.",
+        "What relates two variables.",
         "auto",
         LEARN_AND_PC,
-        'By default ("auto") symmetrical uncertainty, the squared correlation, and information of both.',
+        '"su" or "mi" of states, "r2", "correlation" or "mi" of numbers, "information" of any. By default '
+        '("auto") symmetrical uncertainty, the squared correlation, and information of both.',
     ),
     Option(
         "ci_test",
         str,
         _anything,
-        "Statistic of the independence tests: g2, x2, fisher-z; of both kinds of columns dg, cg.",
+        "Statistic of the independence tests.",
         "auto",
         ALL_COMMANDS,
+        '"g2", "x2", "fisher-z"; of both kinds of columns "dg", "cg". '
         'By default ("auto") G2 of states, Fisher\'s z of numbers, and dg of both together.',
     ),
-    Option("pc", str, _anything, "The learner of each variable's neighbours: see f2sl algorithms.", "fcbf"),
+    Option("pc", str, _anything, "The learner of each variable's neighbours.", "fcbf"),
     Option(
         "pc_options",
         dict,
@@ -306,9 +313,10 @@ _OPTIONS = (
         "score",
         str,
         _anything,
-        "Score to maximise: bdeu or bic; by hill climbing also k2, aic, bge, bic-g, bdge, cg-bic, dg-bic.",
+        "Score to maximise; learners by best networks take bdeu and bic alone.",
         "auto",
         ALL_COMMANDS,
+        '"k2" and "aic" of states, "bge" and "bic-g" of numbers, "bdge", "cg-bic" and "dg-bic" of both. '
         '"auto" stands for BDeu of states, BGe of numbers, and bdge of both together.',
     ),
     Option(

@@ -12,8 +12,10 @@ from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
 from f2sl.graph import DAG, PDAG, load_graph
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.structure.base import STRUCTURE
 
+NAMED = {"--ci-test": CI_TESTS, "--score": SCORES, "--measure": MEASURES}
 COMMANDS = (
     "learn",
     "bootstrap",
@@ -219,7 +221,8 @@ def test_algorithms_as_json():
     assert [entry["name"] for entry in told["structure"]] == [entry.name for entry in STRUCTURE]
     assert [entry["name"] for entry in told["pc"]] == [entry.name for entry in LOCAL]
     assert [entry["name"] for entry in told["mb"]] == [entry.name for entry in MARKOV_BLANKET]
-    assert {"name": "alpha", "flag": "--alpha", "default": 0.01} in told["structure"][0]["options"]
+    alpha = {"name": "alpha", "flag": "--alpha", "default": 0.01, "choices": None}
+    assert alpha in told["structure"][0]["options"]
     assert all(set(entry) == {"name", "summary", "reference", "options"} for entry in told["structure"])
 
 
@@ -282,6 +285,33 @@ def test_groups_of_options_stand_under_their_headings(capsys):
         assert words in printed
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "registry"),
+    [
+        ("learn", "--algorithm", STRUCTURE),
+        ("why", "--algorithm", STRUCTURE),
+        ("bootstrap", "--algorithm", STRUCTURE),
+        ("pc", "--algorithm", LOCAL),
+        ("mb", "--algorithm", MARKOV_BLANKET),
+        ("learn", "--pc", LOCAL),
+        *(("learn", flag, registry) for flag, registry in NAMED.items()),
+    ],
+)
+def test_the_help_lists_the_names_that_options_take(capsys, command, option, registry):
+    assert main([command, "--help"]) == 0
+    printed = re.sub(r"-\n +", "-", capsys.readouterr().out)
+    words = re.search(rf"{option} NAME .*?\[one\s+of\s+(.*?)\]", printed, re.DOTALL)[1]
+    listed = re.split(r",\s+", words)
+    assert sorted(listed) == sorted([entry.name for entry in registry] + ["auto"] * (option in NAMED))
+
+
+def test_choices_are_those_of_the_learner(capsys):
+    """Searches for best networks take two scores, and learners of one variable another symmetry."""
+    for name, option, choices in (("exact", "--score", "bdeu, bic"), ("mmpc", "--symmetry", "and, none")):
+        assert main(["algorithms", name]) == 0
+        assert re.search(rf"^{option} +\w+ +{choices} ", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_every_option_has_one_purpose():
     listed = [name for names in PURPOSES.values() for name in names]
     assert sorted(listed) == sorted(CATALOGUE)
@@ -291,7 +321,8 @@ def test_one_algorithm_is_shown_with_its_options(capsys):
     assert main(["algorithms", "mmhc"]) == 0
     printed = capsys.readouterr().out
     assert "f2sl learn DATA --algorithm mmhc\n" in printed
-    assert re.search(r"^--symmetry +and +and\|or +Both ends of a link", printed, re.MULTILINE)
+    assert re.search("^--symmetry +and +and, or +Both ends of a link", printed, re.MULTILINE)
+    assert re.search("^--ci-test +auto +auto, g2, x2, fisher-z, dg, cg +Statistic", printed, re.MULTILINE)
     assert re.search("^--knowledge +none +A file of what is known about the edges", printed, re.MULTILINE)
     assert "--delta" not in printed
     assert main(["algorithms", "iamb", "--json"]) == 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from f2sl._options import CATALOGUE
 from f2sl.cli import output
-from f2sl.cli.help import examples
+from f2sl.cli.help import examples, known_names
 from f2sl.cli.knowledge import KNOWLEDGE_FILE
 from f2sl.cli.options import FLAGS, AsJson
 from f2sl.errors import OptionError, unknown_name
@@ -69,13 +70,38 @@ def _show_one(command: str, entry: Entry) -> None:
     """Show an algorithm with what its options mean."""
     output.show(f"{entry.name}: {entry.summary} ({entry.reference})\n{command}")
     rows = []
-    for name, default in _defaults(entry.load()).items():
+    learner = entry.load()
+    for name, default in _defaults(learner).items():
         known = CATALOGUE.get(name)
-        choices = "" if known is None else "|".join(known.choices)
+        if name == "pc_options":
+            continue
         meaning = "" if known is None else KNOWLEDGE_FILE if name == "knowledge" else known.help
-        rows.append((FLAGS.get(name, name), "none" if default is None else str(default), choices, meaning))
+        rows.append((FLAGS.get(name, name), _written(default), ", ".join(_choices(learner, name)), meaning))
     headings = ("option", "default", "choices", "what it means")
     output.show(output.columns("", headings, rows), PLAIN_WIDTH)
+    if "pc_options" in _defaults(learner):
+        output.show("\nOptions of the learner that --pc names can be given, too: see f2sl algorithms NAME.")
+
+
+def _written(default: Any) -> str:
+    return (
+        {None: "none", True: "yes", False: "no"}[default]
+        if default is None or isinstance(default, bool)
+        else str(default)
+    )
+
+
+def _choices(learner: Any, name: str) -> list[str]:
+    """List the words or registered names that an option of this learner takes, if it takes some."""
+    from f2sl.stats.choose import check_set_score, set_scores
+
+    check = next(
+        (field.metadata["check"] for field in dataclasses.fields(learner) if field.name == name), None
+    )
+    if check is check_set_score:
+        return set_scores()
+    known = getattr(check, "keywords", {}).get("known")
+    return known_names("learn", name) if known is None else list(known)
 
 
 def _defaults(learner: Any) -> dict[str, Any]:
@@ -85,7 +111,7 @@ def _defaults(learner: Any) -> dict[str, Any]:
 
 def _options(learner: Any) -> list[str]:
     own = {name: value for name, value in _defaults(learner).items() if name not in _COMMON}
-    return [f"{FLAGS.get(name, name)}={'none' if value is None else value}" for name, value in own.items()]
+    return [f"{FLAGS.get(name, name)}={_written(value)}" for name, value in own.items()]
 
 
 def _as_json(registry: Registry) -> list[dict[str, Any]]:
@@ -95,7 +121,12 @@ def _as_json(registry: Registry) -> list[dict[str, Any]]:
             "summary": entry.summary,
             "reference": entry.reference,
             "options": [
-                {"name": name, "flag": FLAGS.get(name), "default": default}
+                {
+                    "name": name,
+                    "flag": FLAGS.get(name),
+                    "default": default,
+                    "choices": _choices(registry.load(entry.name), name) or None,
+                }
                 for name, default in _defaults(registry.load(entry.name)).items()
             ],
         }

@@ -63,6 +63,26 @@ def _processing(parameter: Any) -> Callable[[Any, Any], Any]:
     return process_value
 
 
+def known_names(command: str, option: str) -> list[str]:
+    """List the registered names that an option of a command takes; none if it takes other values.
+
+    Examples
+    --------
+    >>> known_names("learn", "ci_test")
+    ['auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg']
+    """
+    if option not in ("algorithm", "pc", "ci_test", "measure", "score"):
+        return []
+    from f2sl.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.stats.choose import choices
+    from f2sl.structure.base import STRUCTURE
+
+    if option in ("algorithm", "pc"):
+        registries = {"pc": LOCAL, "mb": MARKOV_BLANKET}
+        return [entry.name for entry in registries.get(option if option == "pc" else command, STRUCTURE)]
+    return choices(option)
+
+
 class GroupedCommand(PlainParameters, TyperCommand):
     """A command whose help lists its options under the headings they were given."""
 
@@ -71,7 +91,10 @@ class GroupedCommand(PlainParameters, TyperCommand):
         groups: dict[str, list[Any]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
+            names = known_names(str(self.name), str(parameter.name))
             if record is not None:
+                if names:
+                    record = (record[0], f"{record[1]}  [one of {', '.join(names)}]")
                 usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
                 groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
         for heading, records in groups.items():

@@ -205,7 +205,8 @@ Drop = Annotated[
     ),
 ]
 Algorithm = Annotated[
-    str, typer.Option("--algorithm", "-a", help="See f2sl algorithms.", rich_help_panel=LEARNING)
+    str,
+    typer.Option("--algorithm", "-a", metavar="NAME", help="See f2sl algorithms.", rich_help_panel=LEARNING),
 ]
 
 
@@ -269,7 +270,9 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
                     f"--learner-{option.flag[2:]}" if option.name in own else option.flag,
                     help=option.help,
                     parser=option.parser,
-                    metavar=option.metavar or "|".join(option.choices) or None,
+                    metavar=option.metavar
+                    or "|".join(option.choices)
+                    or ("NAME" if option.is_named else None),
                     rich_help_panel=option.purpose,
                 ),
             ],
