@@ -48,10 +48,15 @@ lint: $(VENV)/.test-installed
 	$(BIN)/mypy
 	$(BIN)/python tools/check_imports.py
 
-# A browser for the tests of pages, and Graphviz. Without them, and without the right to install them, tests are skipped.
-browser:
-	@{ command -v chromium && command -v dot; } >/dev/null || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq \
-		&& DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium graphviz; } >/dev/null 2>&1 || true
+# A browser for the tests of pages, and Graphviz. Where they cannot be installed tests are skipped, and make test ends
+# with a warning that says why.
+NO_BROWSER := $(VENV)/.no-browser
+browser: $(VENV)/.installed
+	@rm -f $(NO_BROWSER)
+	@{ command -v chromium && command -v dot; } >/dev/null \
+		|| if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "installing it needs root and apt-get"; false; \
+		else { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium graphviz; } 2>&1 \
+		| tail -1; command -v chromium && command -v dot; fi >$(NO_BROWSER) && rm -f $(NO_BROWSER) || true
 
 # Examples in docstrings, and the tests of parts that start no processes, clusters or browsers and learn small graphs.
 FAST := src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
@@ -69,6 +74,7 @@ test: $(VENV)/.test-installed browser
 	$(TOGETHER) lint warm
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 	$(TOGETHER) plain docs
+	@test ! -e $(NO_BROWSER) || echo "WARNING: tests in a browser or with Graphviz were skipped: $$(head -1 $(NO_BROWSER))"
 
 # Compile the kernels once, instead of once in each process of tests.
 warm: $(VENV)/.test-installed

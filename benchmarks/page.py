@@ -19,7 +19,7 @@ from pathlib import Path
 import f2sl
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "helpers"))
-from chromium import BROWSER, Chromium
+from chromium import BROWSER, WHY_NONE, Chromium
 
 REPEATS = 5
 PAINTED = (
@@ -46,7 +46,7 @@ def searched(browser: Chromium, text: str) -> float:
 
 def main() -> None:
     if BROWSER is None:
-        sys.exit("there is no Chromium on this machine")
+        sys.exit(WHY_NONE)
     wide = f2sl.random_network(variables=1000, edges=1500, max_parents=3, states=(2, 3), seed=1)
     shown = {"1,000 variables, 1,500 edges": wide.graph}
     shown |= {name: f2sl.load_network(name).graph for name in ("alarm", "munin")}

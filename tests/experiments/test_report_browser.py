@@ -2,12 +2,12 @@
 
 import pytest
 
-from chromium import BROWSER, Chromium
+from chromium import BROWSER, WHY_NONE, Chromium
 from f2sl.experiments import report
 from f2sl.experiments.settings import DELTAS, swept_setting
 from store_tools import done, ended, errors, rates, write_store
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=WHY_NONE)
 
 LEARNERS = {"gsbn": 41.0, "mmhc": 46.0, "mmhc-c": 35.0, "f2sl-c": 44.0, "f2sl-s": 37.0}
 

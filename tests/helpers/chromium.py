@@ -6,9 +6,15 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
+from pathlib import Path
 
+_LEFT_BY_MAKE = Path(sys.prefix) / ".no-browser"
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+WHY_NONE = "there is no Chromium: " + (
+    _LEFT_BY_MAKE.read_text().strip() if _LEFT_BY_MAKE.exists() else "make browser installs it"
+)
 SECONDS = 60
 
 
@@ -95,6 +101,23 @@ class Chromium:
             held = {"button": "left", "clickCount": 1, "modifiers": 8 if shift else 0}
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
 
+    def drag(self, x, y, by_x, by_y):
+        """Press the mouse at a place, move it, and let go."""
+        self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind, part in (("mousePressed", 0), ("mouseMoved", 0.5), ("mouseMoved", 1), ("mouseReleased", 1)):
+            place = {"x": x + part * by_x, "y": y + part * by_y}
+            self._call("Input.dispatchMouseEvent", type=kind, button="left", buttons=1, clickCount=1, **place)
+
+    def fingers(self, *ways):
+        """Put fingers down, move each from one place to another, and lift them."""
+        for kind, part in (("touchStart", 0), ("touchMove", 0.3), ("touchMove", 0.6), ("touchMove", 1)):
+            points = [
+                {"x": a + part * (c - a), "y": b + part * (d - b), "id": finger}
+                for finger, ((a, b), (c, d)) in enumerate(ways)
+            ]
+            self._call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+        self._call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def wheel(self, x, y, by):
         """Turn the mouse's wheel."""
         self._call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by)
@@ -146,7 +169,7 @@ class Chromium:
             self._events.append(method)
         if method == "Runtime.exceptionThrown":
             self.complaints.append(parameters["exceptionDetails"])
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
+        elif method == "Runtime.consoleAPICalled":
             self.complaints.append(parameters)
         elif method == "Log.entryAdded":
             self.complaints.append(parameters["entry"])

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 import f2sl
-from chromium import BROWSER, Chromium
+from chromium import BROWSER, WHY_NONE, Chromium
 from f2sl.network import random_network
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=WHY_NONE)
 
+DENSE = f2sl.PDAG(
+    [f"v{i}" for i in range(25)],
+    undirected=(pairs := list(combinations([f"v{i}" for i in range(25)], 2))),
+    weights={pair: (k + 1) / 300 for k, pair in enumerate(pairs)},
+)
+"""All 300 pairs of 25 variables."""
 HOSTILE = (
     "</script><script>document.title='caught'</script>",
     '<img src=x onerror="document.title=`caught`">',
@@ -52,11 +60,37 @@ def model(table):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, model, table):
+def rich(model):
+    """Networks, graphs learned instead of theirs with edges of all kinds and strengths, two explanations."""
+    wide = random_network(variables=1000, edges=1500, max_parents=3, states=(2, 2), seed=1)
+    arrows, leaves = (
+        wide.graph.directed_edges,
+        {name for name in wide.variables if not wide.graph.children(name)},
+    )
+    ends = [edge for edge in arrows if edge[1] in leaves and len(wide.graph.parents(edge[1])) == 1][:40]
+    others = [edge for edge in arrows if edge not in ends]
+    learned = f2sl.PDAG(
+        wide.variables,
+        [*others[:-400], *((b, a) for a, b in ends)],
+        others[-400:-200],
+        weights={edge: 1 / k for k, edge in enumerate([*others[:-200], *((b, a) for a, b in ends)], 1)},
+    )
+    found = {}
+    for name, network, graph in (
+        ("alarm", f2sl.load_network("alarm"), model.graph_),
+        ("wide", wide, learned),
+    ):
+        a, b = graph.directed_edges[0]
+        far = next(other for other in reversed(graph.nodes) if other not in (a, *graph.adjacent(a)))
+        found[name] = network, graph, {(a, b): "Because of this.", (a, far): "For want of that."}
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, model, table, rich):
     """Pages by what they show."""
     folder, alarm = tmp_path_factory.mktemp("pages"), f2sl.load_network("alarm")
     a, b = model.graph_.directed_edges[0]
-    wide = random_network(variables=1000, edges=1500, max_parents=3, states=(2, 2), seed=1)
     strange = f2sl.PDAG(
         [*HOSTILE, "plain"], [(HOSTILE[i], HOSTILE[i + 1]) for i in range(9)], [("plain", HOSTILE[0])]
     )
@@ -65,7 +99,11 @@ def pages(tmp_path_factory, model, table):
         "compared": model.show(folder / "compared.html", truth=alarm),
         "explained": model.show(folder / "explained.html", data=table),
         "network": alarm.show(folder / "network.html"),
-        "wide": wide.graph.show(folder / "wide.html"),
+        **{
+            name: f2sl.show(network, folder / f"{name}.html", graph=graph, truth=network, explanations=why)
+            for name, (network, graph, why) in rich.items()
+        },
+        "dense": DENSE.show(folder / "dense.html"),
         "strange": strange.show(folder / "strange.html", title=HOSTILE[0], ask="f2sl why 'my data.csv'"),
         "sure": model.graph_.show(
             folder / "sure.html",
@@ -298,9 +336,14 @@ def test_the_list_sorts_and_filters_and_is_linked_with_the_picture(opened, model
     click(page, "#list tbody tr")
     page.wait_for(lambda: page.ask("f2slPage.cy.edges('.picked').length") == 1)
     assert sorted(page.ask("f2slPage.cy.nodes('.picked').map((n) => n.data('label'))")) == sorted(kept[0])
+    set_value(page, "filter", "''")
     click_on(page, "e3")
     page.press("e")
-    assert page.ask("document.querySelectorAll('#list tr[aria-selected=true]').length") in (0, 1)
+    chosen = page.ask(
+        "[...document.querySelectorAll('#list tr[aria-selected=true]')]"
+        ".map((tr) => [tr.cells[0].textContent, tr.cells[2].textContent])"
+    )
+    assert chosen == [list((graph.directed_edges + graph.undirected_edges)[3])]
 
 
 def test_kinds_of_edges_can_be_hidden(opened, model):
@@ -384,6 +427,16 @@ def test_the_wheel_zooms_and_the_mouse_moves_the_picture(opened):
     page.wait_for(lambda: page.ask("f2slPage.cy.zoom()") > before)
     click(page, "#fit")
     assert page.ask("f2slPage.cy.zoom()") == pytest.approx(before)
+    dragged(page)
+
+
+def dragged(page):
+    """Drag the picture by its upper left corner, where nothing is drawn; it moves as far as the mouse."""
+    x, y = page.ask("(({ x, y }) => [x + 6, y + 6])(document.getElementById('cy').getBoundingClientRect())")
+    before = page.ask("f2slPage.cy.pan()")
+    page.drag(x, y, 70, 40)
+    after = page.ask("f2slPage.cy.pan()")
+    assert (after["x"] - before["x"], after["y"] - before["y"]) == pytest.approx((70, 40), abs=1)
 
 
 @pytest.mark.parametrize("name", ["model", "strange"])
@@ -412,15 +465,124 @@ def test_names_are_text_whatever_they_are(opened):
     assert page.ask("document.querySelectorAll('img, b:not(.bars b)').length") == 0
 
 
-def test_a_thousand_variables(opened):
-    page = opened("wide", dark=True)
-    assert page.ask("f2slPage.cy.edges().length") == 1500
+def test_long_lists_are_shown_on_demand(opened, rich):
+    page, (network, graph, _) = opened("wide", dark=True), rich["wide"]
+    links = {
+        frozenset(edge)
+        for one in (network.graph, graph)
+        for edge in one.directed_edges + one.undirected_edges
+    }
+    assert page.ask("f2slPage.cy.edges().length") == len(links) == 1500
     page.press("e")
     assert len(page.ask(ROWS)) == 300
     click(page, "#more")
     assert len(page.ask(ROWS)) == 1500
-    find(page, "X500")  # small letters will do
-    assert page.ask(PANEL).splitlines()[0] == "x500"
+
+
+def test_of_many_edges_for_few_variables_the_strongest_are_shown_at_first(opened):
+    page = opened("dense")
+    kept = page.ask("f2slPage.visible().edges.size")
+    assert kept == 200
+    assert "200 of 300" in page.ask("document.getElementById('cut-text').textContent")
+    strengths = page.ask("[...f2slPage.visible().edges].map((e) => JSON.parse(data.textContent).edges[e].s)")
+    assert min(strengths) == pytest.approx(101 / 300, rel=1e-3)
+    set_value(page, "cut", 0)
+    page.wait_for(lambda: page.ask("f2slPage.visible().edges.size") == 300)
+
+
+@pytest.mark.parametrize(("name", "width"), [("alarm", 390), ("wide", 1280), ("wide", 390)])
+def test_every_interaction_at_any_size_and_width(opened, rich, tmp_path, name, width):
+    page, (network, graph, why) = opened(name, width), rich[name]
+    (a, b), (_, far) = why
+    # Search, and a click on a node: states and table.
+    page.press("/")
+    page.type(a.upper())
+    assert page.ask("document.querySelector('#hits li').textContent") == a
+    page.press("Enter")
     assert page.ask("f2slPage.cy.zoom()") > 0.5
-    page.press("m")
-    assert 1 < len(page.ask(NAMES)) < 200
+    page.press("Escape")
+    click_on(page, number(graph, a))
+    shown = page.ask(PANEL).splitlines()
+    assert shown[0] == a
+    assert set(network.states[a]) <= set(shown)
+    assert "Probabilities" in [line.capitalize() for line in shown]
+    # A pair without an edge by Shift and a click, or by the name of the other; an edge by a click.
+    page.ask(
+        f"(() => {{ const e = document.getElementById('other'); e.value = '{far}'; "
+        "e.dispatchEvent(new Event('change')); })()"
+    )
+    assert {"no edge", "For want of that."} <= set(page.ask(PANEL).splitlines())
+    i, j = graph.nodes.index(a), graph.nodes.index(b)
+    page.ask(f"f2slPage.pick([{i}, {j}])")  # which brings both into view
+    page.press("Escape")
+    edges = [{edge["a"], edge["b"]} for edge in page.ask("JSON.parse(data.textContent).edges")]
+    click_on(page, f"e{edges.index({i, j})}")
+    assert page.ask(PANEL).splitlines()[0] == f"{a} → {b}"
+    assert "Because of this." in page.ask(PANEL)
+    # Neighbourhood and Markov blanket, of what is drawn: the learned edges and the missing ones.
+    links = set(map(tuple, page.ask("JSON.parse(data.textContent).edges.map((e) => [e.a, e.b])")))
+    near = {graph.nodes[j] for i in [graph.nodes.index(a)] for edge in links if i in edge for j in edge}
+    find(page, a)
+    click(page, "#focus input[value=near]")
+    assert set(page.ask(NAMES)) == near
+    set_value(page, "depth", 2)
+    assert set(page.ask(NAMES)) > near
+    click(page, "#focus input[value=blanket]")
+    set_value(page, "depth", 1)
+    assert set(page.ask(NAMES)) >= near
+    page.press("Escape")
+    assert len(page.ask(NAMES)) == graph.n_nodes
+    # Zoom and move: by the wheel and the mouse, by fingers on a phone, by buttons.
+    before = page.ask("f2slPage.cy.zoom()")
+    left, top, wide, high = page.ask(
+        "(({ x, y, width, height }) => [x, y, width, height])"
+        "(document.getElementById('cy').getBoundingClientRect())"
+    )
+    x, y = left + wide / 2, top + high / 2
+    if width > 600:
+        page.wheel(x, y, -240)
+    else:
+        page.fingers(((x - 20, y), (x - 90, y)), ((x + 20, y), (x + 90, y)))
+    page.wait_for(lambda: page.ask("f2slPage.cy.zoom()") > before)
+    click(page, "#out")
+    click(page, "#fit")
+    assert page.ask("f2slPage.cy.zoom()") == pytest.approx(before)
+    dragged(page)
+    if width < 600:
+        pan = page.ask("f2slPage.cy.pan().y")
+        page.fingers(((left + 8, top + 8), (left + 8, top + 58)))
+        page.wait_for(lambda: page.ask("f2slPage.cy.pan().y") > pan + 20)
+    # The slider, kinds of edges, and the list beside the picture.
+    total = len(links)
+    weighed = len(graph.weights)
+    set_value(page, "cut", 5)
+    page.wait_for(lambda: page.ask("f2slPage.visible().edges.size") < total)
+    assert page.ask("f2slPage.visible().edges.size") >= total - weighed
+    set_value(page, "cut", 0)
+    page.wait_for(lambda: page.ask("f2slPage.visible().edges.size") == total)
+    compared = f2sl.compare(network.graph, graph)
+    click(page, "#legend input[value=missing]")
+    assert page.ask("f2slPage.visible().edges.size") == total - compared.miss
+    click(page, "#legend input[value=missing]")
+    page.press("e")
+    click(page, "#list th:nth-child(1) button")
+    names = [row[0] for row in page.ask(ROWS)]
+    assert names == page.ask(
+        f"{json.dumps(names)}.sort(new Intl.Collator('en', {{ numeric: true }}).compare)"
+    )
+    set_value(page, "filter", f"'{a}'")
+    kept = [(row[0], row[2]) for row in page.ask(ROWS)]
+    assert kept and all(a in one + " " + two for one, two in kept)
+    click(page, "#list tbody tr")
+    page.wait_for(lambda: page.ask("f2slPage.cy.edges('.picked').length") == 1)
+    assert sorted(page.ask("f2slPage.cy.nodes('.picked').map((n) => n.data('label'))")) == sorted(kept[0])
+    # Light and dark, and pictures to keep.
+    theme = page.ask("document.documentElement.dataset.theme")
+    click(page, "#theme")
+    assert page.ask("document.documentElement.dataset.theme") != theme
+    page.download_to(tmp_path)
+    for kind, end in (("png", b"IEND\xaeB`\x82"), ("svg", b"</svg>")):
+        click(page, f"#{kind}")
+        saved = page.wait_for(lambda kind=kind: list(tmp_path.glob(f"*.{kind}")))[0]
+        page.wait_for(lambda saved=saved, end=end: saved.read_bytes().endswith(end))
+    assert page.ask("document.documentElement.scrollWidth") <= width

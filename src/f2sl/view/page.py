@@ -85,7 +85,8 @@ def show(
         The data: the page then shows how each variable is distributed.
     confidence : Confidence, or mapping of pairs of names to float, optional
         How sure each edge is, from 0 to 1, as :func:`f2sl.bootstrap` tells; by default that of `what`, if it
-        is a :class:`f2sl.Confidence`. The slider is about it then, and starts at 0.5.
+        is a :class:`f2sl.Confidence`. The slider is about it then, and starts at 0.5; a slider about
+        strength starts at the strongest 200 edges, or two for each variable if that is more.
     explanations : mapping of pairs of names to object, optional
         Texts on why a pair is linked or not, shown with the pair. By default those of ``explain``, if `what`
         is a learner: from `data`, if it has learned from these and they are in memory; otherwise what it has

@@ -7,6 +7,7 @@ const data = JSON.parse($("data").textContent);
 const { nodes, edges } = data;
 const root = document.documentElement;
 const many = nodes.length > 300;
+const MOST_AT_FIRST = 200;   // edges shown at first where there are many for few variables
 const LISTED = 300;          // rows of the list of edges before "Show all"
 const ROW = 92;              // distance of layers in a focused view
 
@@ -419,7 +420,10 @@ const MEASURES = [["c", "confidence"], ["s", data.unit || "strength"]].filter(([
 function measure(key) {
   state.measure = key;
   steps = [...new Set(edges.map(valueOf).filter(value => value !== null))].sort((a, b) => a - b);
-  const start = key === "c" ? steps.findIndex(value => value >= 0.5) : 0;   // edges that are likelier than not
+  // It starts at edges that are likelier than not; or at the strongest, 200 or two a variable if that is more.
+  const falling = edges.map(valueOf).filter(value => value !== null).sort((a, b) => b - a);
+  const least = key === "c" ? 0.5 : falling[Math.min(falling.length, Math.max(MOST_AT_FIRST, 2 * nodes.length)) - 1];
+  const start = steps.findIndex(value => value >= least);
   $("cut").max = Math.max(0, steps.length - 1);
   $("cut").value = Math.max(0, start);
   state.cut = start > 0 ? steps[start] : -Infinity;
