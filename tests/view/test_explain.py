@@ -282,7 +282,87 @@ def test_the_score_loses_what_a_naive_score_says(drawn):
     assert left_out > 0
 
 
-def test_confirmed_redundancy_has_the_p_value_of_its_test(drawn):
+@pytest.mark.parametrize("learner", [f2sl.GGSL, f2sl.SLLc, f2sl.SLLg])
+def test_learners_by_best_networks_tell_what_the_score_loses(drawn, learner):
+    kinds = set()
+    for codes in drawn[:3]:
+        table = make_table(codes)
+        model, cards = learner().fit(table), codes.max(axis=1) + 1
+        number = {name: v for v, name in enumerate(table.names)}
+        arrows = {(number[a], number[b]) for a, b in model.graph_.to_dag().directed_edges}
+
+        def score(arrows, codes=codes, cards=cards):
+            families = [(v, tuple(sorted(a for a, b in arrows if b == v))) for v in range(len(codes))]
+            return sum(naive.bdeu(codes, cards, *family, 1.0) for family in families)
+
+        now = score(arrows)
+        for (a, b), found in explain_all(model, pairs_of(model), table).items():
+            [facts] = [reason.facts for reason in found.of_kind("score")]
+            kinds.add(found.edge is None)
+            if found.edge is None:
+                for arrow, change in facts["changes"].items():
+                    u, v = (number[name] for name in arrow.split(" -> "))
+                    assert change == pytest.approx(score(arrows | {(u, v)}) - now, abs=1e-6)
+                continue
+            arrow = next(arrow for arrow in arrows if set(arrow) == {number[a], number[b]})
+            turned = (arrows - {arrow}) | {arrow[::-1]}
+            assert facts["loss_without"] == pytest.approx(now - score(arrows - {arrow}), abs=1e-6)
+            assert facts["change_reversed"] == pytest.approx(score(turned) - now, abs=1e-6)
+            assert facts["cycle_reversed"] == (not naive.is_acyclic(len(codes), turned))
+    assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_total_conditioning_tells_its_tests(engine, tmp_path):
+    sampled = f2sl.random_network(8, 12, kind="number", seed=3).sample(500, seed=1)
+    data = {name: np.asarray(sampled[name]) for name in sampled}
+    path = write_csv(tmp_path / "numbers.csv", data)
+    model, names = f2sl.TC().fit(data), sorted(data)
+
+    def z(a, b, given):
+        """Fisher's z of what regressions on the others leave of two variables."""
+        design = np.column_stack([np.ones(500), *(data[name] for name in given)])
+        one, two = (data[x] - design @ np.linalg.lstsq(design, data[x], rcond=None)[0] for x in (a, b))
+        return math.atanh(np.corrcoef(one, two)[0, 1]) * math.sqrt(500 - len(given) - 3)
+
+    seen = set()
+    with f2sl.open_table(path, engine=engine) as table:
+        explained = explain_all(model, pairs_of(model), table)
+    for (a, b), found in explained.items():
+        told = [*found.of_kind("test"), *found.of_kind("separated")]
+        for facts in (reason.facts for reason in told):
+            statistic = z(a, b, facts["given"])
+            assert abs(facts["statistic"]) == pytest.approx(abs(statistic), abs=1e-4)
+            assert facts["p_value"] == pytest.approx(math.erfc(abs(statistic) / 2**0.5), rel=1e-3)
+            assert facts["samples"] == 500
+            assert (facts["p_value"] <= 0.01) == (found.edge is not None)
+        all_others = set(names) - {a, b}
+        if found.edge:
+            assert set(told[0].facts["given"]) == all_others
+            strength = by_kind(found)["strength"]["strength"]
+            assert -math.log10(told[0].facts["p_value"]) == pytest.approx(strength, abs=1e-6)
+            # Neighbours in common: tests for spouses are told, too.
+            assert (len(told) == 2) == bool(set(model.blankets_[a]) & set(model.blankets_[b]))
+        elif b not in model.blankets_[a]:
+            assert set(told[0].facts["given"]) == all_others
+        seen.add((found.edge is None, len(told), len(told[0].facts["given"]) == 6))
+    assert len(seen) >= 4  # with tests for spouses or without, apart given all or some
+
+
+def test_the_weakest_test_for_spouses_is_told():
+    """The ends of a -> b have the child c in common, so that they might be its parents alone."""
+    rng = np.random.default_rng(2)
+    a = rng.normal(size=2000)
+    b = a + rng.normal(size=2000)
+    data = {"a": a, "b": b, "c": a + 2 * b + rng.normal(size=2000)}
+    model = f2sl.TC().fit(data)
+    [_, spouses] = model.explain("a", "b", data).of_kind("test")
+    assert (spouses.facts["given"], spouses.facts["n_tests"]) == ([], 1)  # leaving out c leaves nothing
+    expected = math.atanh(np.corrcoef(a, b)[0, 1]) * math.sqrt(1997)
+    assert spouses.facts["statistic"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_confirmed_redundancy_has_the_numbers_of_its_test(drawn):
     seen = set()
     asia = f2sl.open_table(f2sl.load_example("asia")).in_name_order()
     smoky = make_table(np.stack([asia.column(v) for v in range(asia.n_variables)]))
@@ -292,7 +372,9 @@ def test_confirmed_redundancy_has_the_p_value_of_its_test(drawn):
         number = {name: v for v, name in enumerate(table.names)}
         for (a, b), found in explain_all(model, pairs_of(model), table).items():
             for facts in (reason.facts for reason in found.of_kind("redundancy")):
-                p = naive.independence_test(codes, number[a], number[b], (number[facts["by"]],))[2]
+                g2, _, p = naive.independence_test(codes, number[a], number[b], (number[facts["by"]],))
+                assert facts["statistic"] == pytest.approx(g2, abs=1e-6)
+                assert (facts["given"], facts["samples"]) == ([facts["by"]], table.n_rows)
                 assert facts["p_value"] == pytest.approx(p, rel=1e-6, abs=1e-12)
                 assert (p > 0.01) == facts["dropped"]
                 seen.add(facts["dropped"])
@@ -317,7 +399,7 @@ def test_all_pairs_have_reasons_with_data_and_without(learner, drawn):
 
 
 def test_the_clean_up_is_told(drawn):
-    seen = 0
+    seen = set()
     for codes in drawn:
         table = make_table(codes).with_aliases_kept()
         model = f2sl.F2SLh(clean_up=2).fit(table)
@@ -328,13 +410,15 @@ def test_the_clean_up_is_told(drawn):
                 "redundancy",
                 "score",
             }
-            for facts in (r.facts for r in found.of_kind("redundancy") if "given" in r.facts):
+            for facts in (r.facts for r in found.of_kind("redundancy") if "by" not in r.facts):
                 given = tuple(number[name] for name in facts["given"])
                 assert 1 <= len(given) <= 2
-                assert naive.independence_test(codes, number[a], number[b], given)[2] > 0.01
-                assert ({a, b} - {facts["target"]}).isdisjoint(model.pc_[facts["target"]])
-                seen += 1
-    assert seen > 0
+                p = naive.independence_test(codes, number[a], number[b], given)[2]
+                assert facts["p_value"] == pytest.approx(p, rel=1e-6, abs=1e-12)
+                assert (p > 0.01) == facts["dropped"]
+                assert ({a, b} - {facts["target"]}).isdisjoint(model.pc_[facts["target"]]) == facts["dropped"]
+                seen.add(facts["dropped"])
+    assert seen == {True, False}
 
 
 @pytest.mark.parametrize("pc", ["fcbf", "fcbf-confirmed", "mrmr", "mmpc", "hiton-pc", "pc-simple", "sll-pc"])

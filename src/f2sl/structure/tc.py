@@ -18,7 +18,7 @@ the neighbours of the end that has fewer of its own are taken (of equals, the ea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 
@@ -126,21 +126,27 @@ def _separating_set(
     test: IndependenceTest, around: list[set[int]], x: int, y: int, max_left_out: int
 ) -> Search[tuple[int, ...] | None]:
     """Look for what separates two linked variables, leaving out one, two, ... of the neighbours of one."""
-    common = around[x] & around[y]
-    own = min(around[x] - common - {y}, around[y] - common - {x}, key=len)
-    everything = np.array(sorted(common | own), np.int64)
-    for size in range(1, min(max_left_out, len(everything)) + 1):
-        left_out = list(_left_out(around, x, y, own, size))
-        if not left_out:
-            continue
-        stays = np.array([~np.isin(everything, out) for out in left_out])
-        given = np.broadcast_to(everything, stays.shape)[stays].reshape(len(left_out), -1)
+    for _, sets in groupby(spouse_tests(around, x, y, max_left_out), len):
+        given = np.array(list(sets), np.int64)
         asked = np.full(len(given), x), np.full(len(given), y), given, np.zeros(len(given))
         [answers] = yield [Questions(*asked)]
         independent = np.flatnonzero(answers.answer == INDEPENDENT)
         if len(independent):
             return tuple(given[independent[0]].tolist())
     return None
+
+
+def spouse_tests(around: list[set[int]], x: int, y: int, max_left_out: int) -> Iterator[tuple[int, ...]]:
+    """List the sets given which a linked pair is tested for being spouses, the largest first.
+
+    They are the neighbours of the end that has fewer of its own, without one, two, ... of them.
+    """
+    common = around[x] & around[y]
+    own = min(around[x] - common - {y}, around[y] - common - {x}, key=len)
+    everything = common | own
+    for size in range(1, min(max_left_out, len(everything)) + 1):
+        for out in _left_out(around, x, y, own, size):
+            yield tuple(sorted(everything.difference(out)))
 
 
 def _left_out(around: list[set[int]], x: int, y: int, own: set[int], size: int) -> Iterator[tuple[int, ...]]:

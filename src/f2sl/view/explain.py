@@ -34,20 +34,32 @@ from f2sl._arrays import Integers
 from f2sl.constraints import Constraints
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.graph import DAG, PDAG, apply_meek_rules
+from f2sl.local.by_tests import ByTests
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
-from f2sl.local.mmpc import MMPC
 from f2sl.orient.v_structures import pattern_of
 from f2sl.reading.open import as_merged, open_for
 from f2sl.skeleton import from_edges
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
 from f2sl.stats.choose import make_score, make_test, settle
+from f2sl.stats.conditioning import given_all_others
+from f2sl.stats.tests.fisher_z import z_answers
 from f2sl.storage.protocol import open_engine
 from f2sl.structure.base import shown_by
+from f2sl.structure.by_best_networks import ByBestNetworks
 from f2sl.structure.gsbn import GSBN
 from f2sl.structure.pc_stable import PCStable
+from f2sl.structure.tc import TC, spouse_tests
 from f2sl.table import STATES, Table
-from f2sl.view.explanation import Explanation, Reason, answer_in_words, change_of, listed, p_in_words
+from f2sl.view.explanation import (
+    Explanation,
+    Reason,
+    answer_in_words,
+    change_of,
+    listed,
+    numbers_in_words,
+    p_in_words,
+)
 from f2sl.view.selection import Selection
 
 MOST_TESTS = 50_000
@@ -163,7 +175,7 @@ class Explainer:
         self._selection: Selection | None = None
         if engine is not None and isinstance(self.local, (FCBF, ConfirmedFCBF)):
             near: Any = self.near
-            how = self.names, self.rules, near, self._largest_p, many
+            how = self.names, self.rules, near, self._largest_p, self._facts, many
             self._selection = Selection(self.local, engine, *how)
 
     def explain(self, a: str, b: str) -> Explanation:
@@ -195,8 +207,8 @@ class Explainer:
             if self._selection is not None:
                 yield from self._selection.reasons(u, v, linked=True)
             yield from self._weakest_test(u, v)
-            if self._has_score:
-                yield from self._score_of_edge(u, v) if (a, b) in self.arrows else ()
+            if isinstance(self.model, ByBestNetworks) or (self._has_score and (a, b) in self.arrows):
+                yield from self._score_of_edge(*((u, v) if a in self._dag.parents(b) else (v, u)))
         if self.near is not None and (a in self.near[b]) != (b in self.near[a]):
             by, other = (a, b) if b in self.near[a] else (b, a)
             yield Reason("symmetry", f"only {by} names {other}, which is enough", {"named_by": by})
@@ -208,11 +220,21 @@ class Explainer:
         low, high = min(u, v), max(u, v)
         if isinstance(self.model, PCStable):
             around = [self._numbers(self.model.skeleton_.adjacent(name), u, v) for name in (a, b)]
-        elif isinstance(self.local, MMPC):
+        elif isinstance(self.local, ByTests):
             around = [self._numbers(self.near[x], u, v) for x, y in ((a, b), (b, a)) if y in self.near[x]]
         elif isinstance(self.model, GSBN):
             both = [self._numbers(self.near[self.names[w]], u, v) for w in (low, high)]
             around = [min(both, key=len)]
+        elif isinstance(self.model, TC):
+            facts = self._given_all_others(u, v)[1]
+            yield Reason("test", f"correlated {self._in_words_of_tc(facts)}", {**facts, "n_tests": 1})
+            spouses = spouse_tests(self._blankets, low, high, self.model.max_left_out)
+            if not (told := self._weakest_of(self._test, low, high, list(islice(spouses, MOST_TESTS)))):
+                return
+            answer, facts, n_tests = told
+            text = f"survived {n_tests:,} tests for spouses, the weakest: {answer_in_words(facts)}"
+            yield Reason("test", text, {**facts, "n_tests": n_tests})
+            return
         else:
             return
         most = (self.local or self.model).max_cond_vars
@@ -243,6 +265,12 @@ class Explainer:
             if len(seen) + len(new) > MOST_TESTS:
                 break
             seen.update(dict.fromkeys(new))
+        return self._weakest_of(test, u, v, list(seen))
+
+    def _weakest_of(
+        self, test: IndependenceTest, u: int, v: int, seen: Sequence[tuple[int, ...]]
+    ) -> tuple[int, dict[str, Any], int] | None:
+        """Test two variables given each of some sets; return the answer with the largest p-value."""
         best: tuple[float, tuple[int, ...], Any] | None = None
         for size in sorted({len(given) for given in seen}):
             chosen = [given for given in seen if len(given) == size]
@@ -266,6 +294,7 @@ class Explainer:
         turned = float(values[1] + values[3] - values[0] - values[2])
         cycle = self._path(u, v, direct=False)
         text = f"without it the log score is {change_of(-lost)}; with it alone reversed, {change_of(turned)}"
+        text = text if isinstance(self.graph, DAG) else f"in a DAG of this graph, {text}"
         text += ", and the graph would have a cycle" if cycle else ""
         yield Reason(
             "score", text, {"loss_without": lost, "change_reversed": turned, "cycle_reversed": cycle}
@@ -353,13 +382,16 @@ class Explainer:
         if hasattr(self.model, "weights_"):
             found += self._below_weights(a, b)
         if self._has_score and (self.skeleton is None or b in self.skeleton.adjacent(a)):
-            found += self._left_out(u, v)
+            found += self._left_out(u, v, "left out by the log score")
         elif self.skeleton is not None and b in self.skeleton.adjacent(a):
             found.append(Reason("knowledge", "left out: the knowledge directs it into a cycle"))
         else:
             found += self._not_in_skeleton(u, v)
         if not found and self.near is not None:
             found.append(Reason("symmetry", "neither names the other", {"named_by": None}))
+        if isinstance(self.model, ByBestNetworks) and self.engine is not None:
+            where = "" if isinstance(self.graph, DAG) else "in a DAG of this graph, "
+            found += self._left_out(u, v, f"{where}the log score changes")
         return found or [Reason("unknown", f"{type(self.model).__name__} keeps no reason for it")]
 
     def _not_in_skeleton(self, u: int, v: int) -> Iterator[Reason]:
@@ -375,7 +407,11 @@ class Explainer:
                 facts = self._ask(u, v, [self.number[name] for name in given])[1]
                 text = f"separated: {answer_in_words(facts)}"
             yield Reason("separated", text, facts)
-        elif self.engine is not None and isinstance(self.local, MMPC) and not named:
+        elif self.engine is not None and isinstance(self.model, TC) and not named:
+            answer, facts = self._given_all_others(u, v)
+            if answer == INDEPENDENT:
+                yield Reason("separated", f"separated: {self._in_words_of_tc(facts)}", facts)
+        elif self.engine is not None and isinstance(self.local, ByTests) and not named:
             alone = self._test.answer(np.array([u]), np.array([v]), np.empty((1, 0), np.int64))
             if alone[0] == UNRELIABLE:
                 yield Reason("inconclusive", "not admitted: too few samples for a test of the pair")
@@ -384,7 +420,7 @@ class Explainer:
             text = f"{named[0]} names {other}, but {other} does not name {named[0]}: both must"
             yield Reason("symmetry", text, {"named_by": named[0]})
 
-    def _left_out(self, u: int, v: int) -> Iterator[Reason]:
+    def _left_out(self, u: int, v: int, words: str) -> Iterator[Reason]:
         """Return what the score would gain by either arrow."""
         if self.engine is None:
             yield Reason("score", "left out by the score")
@@ -396,8 +432,7 @@ class Explainer:
             facts[arrow] = change
             cycle = ", with a cycle" if self._path(y, x) else ""
             told.append(f"with {arrow} it is {change_of(change)}{cycle}")
-        text = f"left out by the log score: {'; '.join(told)}"
-        yield Reason("score", text, {"changes": facts})
+        yield Reason("score", f"{words}: {'; '.join(told)}", {"changes": facts})
 
     def _below_weights(self, a: str, b: str) -> Iterator[Reason]:
         place = self.model.feature_names_in_.tolist().index
@@ -417,7 +452,7 @@ class Explainer:
 
     @cached_property
     def _test(self) -> IndependenceTest:
-        if isinstance(self.local, MMPC):
+        if isinstance(self.local, ByTests):
             return self.local._test(self.engine)
         return self._of_model
 
@@ -449,9 +484,32 @@ class Explainer:
             there &= column < self.table.cardinalities[v] if of_states else ~np.isnan(column)
         return int(there.sum()) if gaps else self.table.n_rows
 
+    def _given_all_others(self, u: int, v: int) -> tuple[int, dict[str, Any]]:
+        """Test a pair as TC does: given all other variables."""
+        others = [w for w in range(len(self.names)) if w not in (u, v)]
+        freedom = self.engine.n_rows - len(self.names) - 1
+        answers = z_answers(self._total_correlations[u, [v]], freedom, self.model.alpha)
+        return int(answers.answer[0]), self._facts(answers, u, v, others)
+
+    def _in_words_of_tc(self, facts: dict[str, Any]) -> str:
+        return f"given all {len(facts['given']):,} others, {numbers_in_words(facts)}"
+
+    @cached_property
+    def _total_correlations(self) -> Any:
+        return given_all_others(self.engine.moments.correlations)
+
+    @cached_property
+    def _blankets(self) -> list[set[int]]:
+        return [set(self._numbers(self.near[name]).tolist()) for name in self.names]
+
     @property
     def _has_score(self) -> bool:
         return isinstance(getattr(self.model, "score_", None), float)
+
+    @cached_property
+    def _dag(self) -> DAG:
+        """The graph, or a DAG that it stands for."""
+        return self.graph if isinstance(self.graph, DAG) else self.graph.to_dag()
 
     @cached_property
     def _score(self) -> Any:
@@ -468,17 +526,18 @@ class Explainer:
     def _family(
         self, child: int, add: int | None = None, drop: int | None = None
     ) -> tuple[int, tuple[int, ...]]:
-        parents = {self.number[name] for name in self.graph.parents(self.names[child])}
+        parents = {self.number[name] for name in self._dag.parents(self.names[child])}
         parents |= set() if add is None else {add}
         return child, tuple(sorted(parents - {drop}))
 
     def _path(self, u: int, v: int, direct: bool = True) -> bool:
         """Return whether arrows lead from u to v; without `direct`, another way than u -> v itself."""
+        graph = self._dag if isinstance(self.model, ByBestNetworks) else self.graph
         start, end = self.names[u], self.names[v]
         waiting, seen = [start], {start}
         while waiting:
             here = waiting.pop()
-            for child in self.graph.children(here):
+            for child in graph.children(here):
                 if child == end and (direct or here != start):
                     return True
                 if child not in seen and child != end:

@@ -56,9 +56,13 @@ def p_in_words(value: float) -> str:
 
 def answer_in_words(facts: Mapping[str, Any]) -> str:
     """Write what a test said."""
+    return f"given {listed(facts['given'])}, {numbers_in_words(facts)}"
+
+
+def numbers_in_words(facts: Mapping[str, Any]) -> str:
+    """Write the numbers of a test."""
     statistic = f"statistic {facts['statistic']:.4g}, " if facts["statistic"] is not None else ""
-    numbers = f"{statistic}{p_in_words(facts['p_value'])}, {facts['samples']:,} samples"
-    return f"given {listed(facts['given'])}, {numbers}"
+    return f"{statistic}{p_in_words(facts['p_value'])}, {facts['samples']:,} samples"
 
 
 def change_of(change: float) -> str:

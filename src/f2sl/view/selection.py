@@ -18,7 +18,7 @@ from f2sl.stats.choose import RELEVANCE_LEVEL, make_test, related_pairs, signifi
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.registries import MEASURES
 from f2sl.storage.protocol import FoundPairs
-from f2sl.view.explanation import Reason, answer_in_words, p_in_words
+from f2sl.view.explanation import Reason, answer_in_words, numbers_in_words
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Selected:
 
     values: dict[int, float]
     among: dict[tuple[int, int], float]
-    dropped: dict[int, tuple[int, float | None]]
-    survived: dict[int, list[tuple[int, float]]]
+    dropped: dict[int, tuple[int, dict[str, Any]]]
+    survived: dict[int, list[tuple[int, dict[str, Any]]]]
 
     def closeness(self, x: int, y: int) -> float | None:
         """Return the value of a pair of candidates, None if they count as unrelated."""
@@ -55,8 +55,8 @@ class Selection:
         What it was under.
     near : mapping of str to list of str
         The sets that it found.
-    weakest : callable
-        Finds the test with the largest p-value, given subsets.
+    weakest, facts : callable
+        Find the test with the largest p-value, given subsets; return the numbers of a test.
     many : bool
         Whether so many pairs are asked about that all are searched at once, instead of each target's.
     """
@@ -69,11 +69,12 @@ class Selection:
         rules: Constraints,
         near: Mapping[str, Sequence[str]],
         weakest: Callable[..., Any],
+        facts: Callable[..., dict[str, Any]],
         many: bool,
     ) -> None:
         self.many = many
         self.local, self.engine, self.names = local, engine, names
-        self.rules, self.near, self.weakest = rules, near, weakest
+        self.rules, self.near, self.weakest, self.facts = rules, near, weakest, facts
         self.selected = cache(self._selected)
 
     @cached_property
@@ -107,29 +108,32 @@ class Selection:
             return text, {"target": c, "by": by, **values}
 
         if other in found.dropped:
-            x, p = found.dropped[other]
+            x, told = found.dropped[other]
             text, facts = three(x)
             text = f"{c} dropped {y} as redundant beside {self.names[x]}: {text}"
-            if p is not None:
-                text += f"; independent given {self.names[x]}, {p_in_words(p)}"
-                facts["p_value"] = p
-            yield Reason("redundancy", text, {**facts, "dropped": True})
+            text += f"; independent {answer_in_words(told)}" if told else ""
+            yield Reason("redundancy", text, {**facts, **told, "dropped": True})
             return
-        if isinstance(self.local, ConfirmedFCBF) and y not in self.near[c]:
+        if isinstance(self.local, ConfirmedFCBF) and (self.local.clean_up or y not in self.near[c]):
+            dropped = y not in self.near[c]
             kept = [w for w in found.values if w not in found.dropped and w != other]
+            if not dropped:  # what it survived for certain: those that were kept in the end
+                kept = [w for w in kept if self.names[w] in self.near[c]]
             among = [np.array(kept, np.int64)]
             told = self.weakest(self.test, target, other, among, self.local.clean_up, 1)
-            if told is not None and told[0] == INDEPENDENT:
-                text = f"{c} dropped {y} in the clean-up: {answer_in_words(told[1])}"
-                yield Reason("redundancy", text, {"target": c, **told[1], "dropped": True})
-            return
+            if told is not None and (told[0] == INDEPENDENT) == dropped:
+                text = (
+                    f"{c} {'dropped' if dropped else 'kept'} {y} in the clean-up: {answer_in_words(told[1])}"
+                )
+                yield Reason("redundancy", text, {"target": c, **told[1], "dropped": dropped})
+            if dropped:
+                return
         doubts = found.survived.get(other, [])
         if doubts:
-            x, p = max(doubts, key=lambda doubt: doubt[1])
+            x, told = max(doubts, key=lambda doubt: doubt[1]["p_value"])
             text, facts = three(x)
-            by = self.names[x]
-            text = f"{c} kept {y} beside {by}: {text}; dependent given {by}, {p_in_words(p)}"
-            yield Reason("redundancy", text, {**facts, "p_value": p, "dropped": False})
+            text = f"{c} kept {y} beside {self.names[x]}: {text}; dependent {answer_in_words(told)}"
+            yield Reason("redundancy", text, {**facts, **told, "dropped": False})
         elif isinstance(self.local, FCBF):
             earlier = list(found.values)[: list(found.values).index(other)]
             rivals = [x for x in earlier if x not in found.dropped and found.closeness(x, other) is not None]
@@ -161,14 +165,13 @@ class Selection:
                 if y in found.dropped or closer is None or not closer > found.values[y] + margin:
                     continue
                 if isinstance(self.local, FCBF):
-                    found.dropped[y] = x, None
+                    found.dropped[y] = x, {}
                     continue
                 asked = self.test.ask(np.array([target]), np.array([y]), np.array([[x]]))
-                p = float(asked.p_value[0])
                 if asked.answer[0] == INDEPENDENT:
-                    found.dropped[y] = x, p
+                    found.dropped[y] = x, self.facts(asked, target, y, [x])
                 elif asked.answer[0] == DEPENDENT:
-                    found.survived.setdefault(y, []).append((x, p))
+                    found.survived.setdefault(y, []).append((x, self.facts(asked, target, y, [x])))
         return found
 
     @cached_property
@@ -199,8 +202,10 @@ class Selection:
             return f", {'' if relevant else 'not '}above delta {delta:g}", {"threshold": float(delta)}
         # Pairs are related by the test for the kind of columns, whatever the learner's own test is.
         test = make_test(self.engine, RELEVANCE_LEVEL, samples_per_cell=1.0)
-        p = float(test.ask(np.array([u]), np.array([v]), np.empty((1, 0), np.int64)).p_value[0])
+        told = self.facts(test.ask(np.array([u]), np.array([v]), np.empty((1, 0), np.int64)), u, v, [])
         how = getattr(self.local, "relevance", "fdr")
-        facts = {"p_value": None if np.isnan(p) else p, "correction": how, "level": RELEVANCE_LEVEL}
-        told = "" if np.isnan(p) else f", {p_in_words(p)}"
-        return f"{told}, corrected for all pairs ({how}, level {RELEVANCE_LEVEL:g})", facts
+        unknown = np.isnan(told["p_value"])
+        facts = told | {"p_value": None} if unknown else told
+        text = f"{'' if unknown else f', {numbers_in_words(told)}'}, corrected for all pairs"
+        level = {"correction": how, "level": RELEVANCE_LEVEL}
+        return f"{text} ({how}, level {RELEVANCE_LEVEL:g})", {**facts, **level}
