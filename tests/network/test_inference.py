@@ -273,6 +273,10 @@ def test_a_network_that_is_too_wide_says_so():
     network = f2sl.BayesianNetwork(graph, states, tables)
     with pytest.raises(DataError, match=r"too wide for exact answers: its junction tree would have 1,0\d\d,"):
         network.query("c0", dict.fromkeys(effects, "u"))
+    with pytest.raises(DataError, match="too wide for exact answers"):
+        network.most_probable(dict.fromkeys(effects, "u"))
+    with pytest.raises(DataError, match=r"too wide for exact answers: .* 2,147,4\d\d,"):  # 2 ** 31 in all
+        network.most_probable()
     assert network.query("c0", {"c1": "u"})["u"] == 0.5
 
 

@@ -1,7 +1,9 @@
 """Networks and graphs as those of pgmpy, pyAgrum and DoWhy."""
 
 import sys
+from types import SimpleNamespace
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -55,7 +57,6 @@ def test_gaussian_networks_have_the_same_moments():
     model = GAUSSIAN.to_pgmpy()
     joined = model.to_joint_gaussian()
     mean, covariance = joined if isinstance(joined, tuple) else (joined.mean.ravel(), joined.covariance)
-    import networkx as nx
 
     order = list(nx.topological_sort(model))
     places = [GAUSSIAN.variables.index(name) for name in order]
@@ -83,6 +84,16 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch, how, module, argu
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(OptionError, match=f"{how} needs {module.split('.')[0]}: pip install"):
         getattr(build(SPRINKLER), how)(*arguments)
+
+
+def test_dowhy_is_handed_the_graph_as_networkx_has_it(monkeypatch):
+    """DoWhy 0.14 allows no SciPy above 1.15 below Python 3.13, so that the tests' environment has none."""
+    handed = SimpleNamespace(CausalModel=lambda *given, **options: (given, options))
+    monkeypatch.setitem(sys.modules, "dowhy", handed)
+    (frame, treatment, outcome), options = build(SPRINKLER).to_dowhy("data", "sprinkler", "wet")
+    assert (frame, treatment, outcome, set(options)) == ("data", "sprinkler", "wet", {"graph"})
+    assert isinstance(options["graph"], nx.DiGraph)
+    assert sorted(options["graph"].edges) == [("rain", "sprinkler"), ("rain", "wet"), ("sprinkler", "wet")]
 
 
 def test_dowhy_identifies_the_effect():

@@ -365,10 +365,10 @@ class StatesEngine:
             return
         if len(self._targets) == 1:
             self._inference.setTargets(set(self._targets))
-        else:
+        elif self._targets:
             self._inference.setTargets(set())
-            if self._targets:
-                self._inference.addJointTarget(set(self._targets))
+            self._inference.addJointTarget(set(self._targets))
+        # Without a target all variables are: of this tree is the probability of the evidence.
         tree, model = self._inference.junctionTree(), self._model
         sizes = [prod(model.variable(v).domainSize() for v in tree.clique(c)) for c in tree.nodes()]
         check_cells(sum(sizes))
