@@ -402,3 +402,21 @@ def test_the_graph_is_kept_if_the_page_fails(csv, tmp_path, monkeypatch, capsys)
     assert main(["learn", str(csv), "--cpdag", "--out", str(out), "--page", str(tmp_path / "page.html")]) == 2
     assert "no room for the page" in capsys.readouterr().err
     assert load_graph(out) == GRAPH
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted", "python"),
+    [
+        (("--algorithm", "exact", "--max-exact", "3"), "insist with --force", "force=True"),
+        (("--out", "graph.modelstring"), "see --dag", "to_dag()"),
+    ],
+)
+def test_messages_speak_the_language_of_the_command_line(
+    tmp_path, monkeypatch, capsys, arguments, wanted, python
+):
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "small.csv", small_table())
+    assert main(["learn", "small.csv", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert wanted in told
+    assert python not in told

@@ -145,7 +145,8 @@ def learn(
     drawn = graph if dag else shown
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
-        save_graph(graph, out)  # first: whatever goes wrong with the rest, the graph is kept
+        with in_terms_of_flags():
+            save_graph(graph, out)  # first: whatever goes wrong with the rest, the graph is kept
     if picture is not None:
         save_picture(drawn, picture)
     if page is not None:

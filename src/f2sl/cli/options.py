@@ -21,7 +21,7 @@ import typer
 
 from f2sl._options import CATALOGUE, PURPOSES, READING_OPTIONS
 from f2sl.cli.knowledge import PARAMETERS, parse_knowledge
-from f2sl.errors import DataError, FileError, OptionError
+from f2sl.errors import DataError, FileError, GraphError, OptionError
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
@@ -403,7 +403,7 @@ def in_terms_of_flags() -> Iterator[None]:
         )
         told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
         raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
-    except (DataError, FileError) as error:
+    except (DataError, FileError, GraphError) as error:
         told = re.sub(r"(^|Also, )(drop|kinds|bins|weights): ", r"\1--\2: ", str(error))
         raise type(error)(as_flags(told)) from None
 
@@ -414,10 +414,12 @@ _ASSIGNED = re.compile(
 
 
 def as_flags(text: str) -> str:
-    """Write the options of reading that a message names as they are written on the command line.
+    """Write the options that a message names as they are written on the command line.
 
     Examples
     --------
+    >>> as_flags("insist with force=True")
+    'insist with --force'
     >>> as_flags('kinds={"x": "number"}, bins=5, bins={"x": 4}, missing="drop", memory=')
     '--number x, --bins 5, --bins x=4, --missing drop, --memory'
     """
@@ -436,4 +438,5 @@ def as_flags(text: str) -> str:
         values = value if isinstance(value, list) else [value]
         return " ".join(f"--{option} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
-    return _ASSIGNED.sub(flag, text).replace("resume=True", "--resume")
+    told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, text))
+    return told.replace("see to_dag()", "see --dag")

@@ -122,9 +122,7 @@ class ExactSearch(StructureLearner):
         memory, duration = _told(bytes_needed(k), SIZES), _told(seconds, DURATIONS)
         cost = f"an exact search of {k} variables takes about {memory} of memory and {duration}"
         if k > self.max_exact and not self.force:
-            raise OptionError(
-                f"max_exact is {self.max_exact}: {cost}; {advice}, or insist with force=True (--force)"
-            )
+            raise OptionError(f"max_exact is {self.max_exact}: {cost}; {advice}, or insist with force=True")
         available = available_bytes()
         if available is not None and bytes_needed(k) > available:
             raise OptionError(f"{cost}, but only {_told(available, SIZES)} are free; {advice}")

@@ -104,7 +104,7 @@ class NOTEARS(ByWeights):
         if len(deviations) and not LEAST_DEVIATION <= deviations.min() <= deviations.max() <= MOST_DEVIATION:
             raise DataError(
                 f"the columns' standard deviations, from {deviations.min():.3g} to {deviations.max():.3g}, "
-                "are too far from 1 to compute with; say standardize=True (--standardize)"
+                "are too far from 1 to compute with; say standardize=True"
             )
         return deviations
 
@@ -146,7 +146,7 @@ class NOTEARS(ByWeights):
         lead = "units lead least squares"
         if variances.max() > FAR_SCALE * variances.min():
             lead += ", and so far that the search hardly sees the smallest columns"
-        return [f"{found}: {lead}; standardize=True (--standardize) takes that lead away"]
+        return [f"{found}: {lead}; standardize=True takes that lead away"]
 
 
 class _OutOfTime(Exception):

@@ -114,7 +114,7 @@ def check_can_draw(path: str | PathLike[str] | None = None) -> None:
 def need_matplotlib() -> None:
     """Refuse to go on where there is no Matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise F2SLError("drawing needs Matplotlib: install it, or f2sl with its extra 'plot'")
+        raise F2SLError("PNG, PDF and figures need Matplotlib (pip install 'f2sl[plot]'); .svg does not")
 
 
 def _chosen(graph: Any, truth: Any, centre: Any, depth: int, isolated: bool) -> tuple[Drawing, int]:

@@ -26,7 +26,7 @@ def write(graph: PDAG) -> Iterator[str]:
     '[c|a:b][a][b]\n'
     """
     if not isinstance(graph, DAG):
-        raise GraphError("a model string holds a DAG; see to_dag() (--dag on the command line)")
+        raise GraphError("a model string holds a DAG; see to_dag()")
     for name in graph.nodes:
         if _SIGNS.search(name):
             raise GraphError(f"a model string cannot hold the name {shown(name)}")
