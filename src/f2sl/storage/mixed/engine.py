@@ -365,13 +365,12 @@ class MixedEngine:
         """Count the samples that have all variables of each set, one a row."""
         if not self.any_gaps:
             return np.full(len(sets), self.n_rows)
-        limits = np.sort(self.binned.presence.numbers[sets], axis=1)
-        distinct, which = np.unique(limits, axis=0, return_inverse=True)
-        found = np.full(len(distinct), self.n_rows)
-        some = (distinct >= 0).any(axis=1)
+        limits = self.binned.presence.numbers[sets]  # few are asked for twice
+        found = np.full(len(limits), self.n_rows)
+        some = (limits >= 0).any(axis=1)
         if some.any():
-            found[some] = self.binned.evaluate(Queries.of_some(distinct[some]), _samples)[:, 0]
-        return found[which.reshape(-1)]
+            found[some] = self.binned.evaluate(Queries.of_some(limits[some]), _samples)[:, 0]
+        return found
 
     @cached_property
     def any_complete(self) -> bool:
