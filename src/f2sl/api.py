@@ -236,7 +236,8 @@ def _found(
 ) -> FoundSet | FoundSets:
     """Find the set of one variable, or of all, in a table."""
     if target is not None and str(target) not in table.names:
-        raise DataError(unknown_name("column", str(target), table.names))
+        left_out = [note for note in table.notes if ": left out: " in note and repr(str(target)) in note]
+        raise DataError("; ".join([unknown_name("column", str(target), table.names), *left_out]))
     ordered = table.in_name_order()
     rules = learner.knowledge.constraints(ordered.names, table.merged) if learner.knowledge else None
     blankets = learner.finds_blankets

@@ -95,14 +95,15 @@ def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
     path = tmp_path / "t.csv"
     rows = [f"{i % 2},{'ny'[i % 2]},k{i},{i * i % 7 * 0.5}" for i in range(60)]
     path.write_text("survived,alive,code,x\n" + "\n".join(rows) + "\n")
-    assert main(["check", str(path), "--json", "--engine", engine]) == 0
+    how = ["--json", "--engine", engine, "--states", "code"]
+    assert main(["check", str(path), *how]) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
     assert notes[-2:] == [
         "nearly as many states as rows, like an identifier (better left out): column 'code'",
         "columns that determine each other one to one, and hide each other's links (--merge-aliases keeps "
         "one of each group): 'survived' and 'alive'",
     ]
-    assert main(["learn", str(path), "--json", "--engine", engine, "--algorithm", "f2sl-c"]) == 0
+    assert main(["learn", str(path), *how, "--algorithm", "f2sl-c"]) == 0
     learned = json.loads(capsys.readouterr().out)["notes"]
     assert learned[: len(notes)] == notes
 

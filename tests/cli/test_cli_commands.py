@@ -114,7 +114,7 @@ def test_columns_can_be_left_out_and_notes_are_told(tmp_path, capsys):
     path = str(write_csv(tmp_path / "t.csv", columns))
     assert main(["pc", path, "e"]) == 0
     told = capsys.readouterr().out
-    assert re.search(r"Note +.*identifier.*'id'", told)
+    assert re.search(r"Note +column 'id': left out: .*identifier.*--states id", told)
     assert re.search(r"Note +.*one state.*'same'", told)
     assert main(["pc", path, "e", "--drop", "id", "--drop", "same"]) == 0
     assert "Note" not in capsys.readouterr().out

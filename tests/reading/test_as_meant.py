@@ -179,6 +179,83 @@ class TestKindsByValues:
             assert why in notes
         assert "'x'" not in notes
 
+    @engines
+    @pytest.mark.parametrize(("distinct", "left_out"), [(30, False), (31, True), (60, True)])
+    def test_labels_that_name_rows_are_left_out(self, tmp_path, engine, distinct, left_out):
+        frame = pd.DataFrame({"who": [f"p{i % distinct}" for i in range(60)], "x": [0, 1, 1] * 20})
+        frame.loc[60:64] = [[None, 0]] * 5  # rows without a label count for nothing
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        table = open_table(tmp_path / "t.csv", engine=engine)
+        assert table.names == (("x",) if left_out else ("who", "x"))
+        told = (
+            "column 'who': left out: fewer than two rows for each label on average, like an identifier; keep "
+            "with kinds={'who': 'states'}"
+        )
+        assert (told in table.notes) == left_out
+        for how in ({"kinds": {"who": "states"}}, {"kinds": "states"}):
+            assert open_table(tmp_path / "t.csv", engine=engine, **how).names == ("who", "x")
+
+    def test_categories_and_few_rows_stay(self):
+        names = [f"p{i}" for i in range(30)]
+        assert open_table({"who": pd.Series(names, dtype="category"), "x": [0, 1] * 15}).names == ("who", "x")
+        assert open_table({"who": names[:20], "x": [0, 1] * 10}).names == ("who", "x")
+
+    @engines
+    def test_more_labels_than_there_can_be_states(self, tmp_path, engine):
+        n = (1 << 17) + 2
+        path = text(tmp_path, "who,x\n" + "".join(f"p{i // 2},{i % 3}\n" for i in range(n)))
+        table = open_table(path, engine=engine)
+        assert table.names == ("x",) and table.notes[0].startswith("column 'who': left out: more than 65,536")
+        for how in ({"kinds": {"who": "states"}}, {"missing": "drop"}):
+            with pytest.raises(DataError, match=r"'who' .*too many states"):
+                open_table(path, engine=engine, **how)
+
+    @engines
+    def test_what_is_left_out_is_told_to_who_asks_for_it(self, tmp_path, engine):
+        path = text(tmp_path, "who,x,y\n" + "".join(f"p{i},{i % 2},{i % 3}\n" for i in range(30)))
+        with (
+            pytest.warns(f2sl.errors.F2SLWarning, match="'who': left out"),
+            pytest.raises(DataError, match=r"unknown column 'who'.*left out.*kinds={'who': 'states'}"),
+        ):
+            f2sl.learn_pc(path, "who", engine=engine)
+
+    @engines
+    def test_integers_of_more_than_64_bits_are_pointed_out(self, tmp_path, engine):
+        path = text(
+            tmp_path,
+            "a,b,c,d\n" + "".join(f"{2**70 + i},{2**70 << i},{1e20 * i + 0.5},{i}.5\n" for i in range(30)),
+        )
+        notes = [note for note in open_table(path, engine=engine).notes if "digits" in note]
+        assert notes == [
+            "column 'a': left out: the same number in every row, to the 16 digits that are kept",
+            "column 'b': integers with more digits than the 16 that are kept; if they identify something, "
+            "leave out with drop=['b']",
+        ]
+
+    @engines
+    @pytest.mark.parametrize(
+        ("codes", "others", "found"),
+        [
+            ([-99, -99], range(18, 78), ["-99"]),  # the only negative number
+            ([-9, -9, 999, 999], range(40), ["-9", "999"]),
+            ([998.5, 999, 999], range(40), []),  # no longer far from all others
+            ([-8, -8, -9, -9], range(40), ["-9", "-8"]),
+            ([-99.0, -99.0], np.arange(-30, 30) * 0.5, ["-99"]),  # 69 below numbers within 44.5
+            ([-99.0, -99.0], np.arange(-100, 30) * 0.5, []),
+            ([99, 99], range(60), []),  # 40 above numbers within 59
+            ([999], range(60), []),  # once only
+            ([-99, -99], [], []),
+            ([100, 100], range(20), []),
+        ],
+    )
+    def test_codes_for_missing_values_are_pointed_out(self, tmp_path, engine, codes, others, found):
+        path = text(tmp_path, "a,b\n" + "".join(f"{a},{i % 2}\n" for i, a in enumerate([*codes, *others])))
+        notes = [note for note in open_table(path, engine=engine).notes if "missing" in note]
+        assert len(notes) == bool(found) and all(f"if so, na={found}" in note for note in notes)
+        if found:
+            table = open_table(path, engine=engine, na=found)
+            assert table.columns[0].gaps == len(codes)
+
 
 class TestBins:
     @engines

@@ -1,6 +1,7 @@
 """Questions about tables with missing values, against rows that are filtered and counted one by one."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -175,6 +176,30 @@ def test_scores_compare_families_on_the_same_rows(name):
     for engine in engines(opened(codes, states)):
         with engine:
             assert make_score(engine, name).score(families) == pytest.approx(expected, abs=1e-6)
+
+
+def test_of_many_parents_the_worst_single_one_is_left_out():
+    """Eight binary parents with gaps are compared as the definition says, one parent after another."""
+    n, states = 400, (2,) * 9
+    codes = codes_with_gaps(2, n, states, 0.05, complete=(8,))
+
+    def of_rows(rows, child, parents):
+        return bdeu(counted(codes[:, rows], states, (*parents, child)))
+
+    def score(parents):
+        if not parents:
+            return of_rows(np.arange(n), 8, ())
+        tried = parents if len(parents) <= 6 else [min(parents, key=lambda v: score((v,)))]
+        smaller = {v: tuple(p for p in parents if p != v) for v in tried}
+        best = max(smaller.values(), key=score)
+        rows = np.flatnonzero((codes[[*parents, 8]] >= 0).all(axis=0))
+        return score(best) + (of_rows(rows, 8, parents) - of_rows(rows, 8, best)) * n / len(rows)
+
+    score = lru_cache(score)
+    for engine in engines(opened(codes, states)):
+        with engine:
+            found = make_score(engine, "bdeu").score([(8, tuple(range(8))), (8, tuple(range(1, 8)))])
+        assert found == pytest.approx([score(tuple(range(8))), score(tuple(range(1, 8)))], abs=1e-9)
 
 
 class TestNumbers:

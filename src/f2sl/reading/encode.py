@@ -44,18 +44,24 @@ from f2sl.reading.kinds import (
     few,
     like_identifier,
     like_written_numbers,
+    missing_codes,
+    name_rows,
 )
-from f2sl.reading.values import RawColumn, Refused, reals
+from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, ReadAs, code_type
 from f2sl.table.names import chosen_names, is_nameless, listing
-from f2sl.table.notes import told_constant
+from f2sl.table.notes import LIKE_ONE, told_constant
 
 AVAILABLE = "available"
 """Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
 
 LEFT_OUT, REFUSED = "left out", "refused"
 """What becomes of a column that is no column of the table."""
+
+NAMES_ROWS = f"fewer than two rows for each label on average, {LIKE_ONE}"
+KEEP = "{keep}"
+"""Stands in a note for the option that keeps its columns."""
 
 ALL = "*"
 """Stands for all columns where columns are named that are to be cut."""
@@ -360,6 +366,9 @@ class Encoder:
             if why is not None:
                 self._leave_out(i, why)
                 return
+            if self._may_leave_out(name) and name_rows(column, self.n_kept):
+                self._leave_out(i, NAMES_ROWS, KEEP)
+                return
             kind, k, why = self._choose(name, column)
             self.kinds[i] = kind
             if self.reading.missing == AVAILABLE:
@@ -386,22 +395,28 @@ class Encoder:
                 told = f"labels that differ only in case or in white space: {listing(alike)}; {AS_ONE}"
                 self._remarks[told].append(name)
         except Refused as refused:
-            if i == 0 and is_nameless(name, 0) and refused.reason == "many":
-                self._leave_out(i, "no name, and very many values")
+            # Which rows miss a value of such a column is not known, so that rows cannot be dropped for it.
+            if refused.reason == "many" and self._may_leave_out(name) and self.reading.missing != "drop":
+                self._leave_out(i, f"more than {MAX_STATES:,} labels, {LIKE_ONE}")
                 return
             cut_time = refused.reason == "time" and name in self._bins
             self.problems.add("cut time" if cut_time else refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
             self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
 
-    def _leave_out(self, i: int, why: str) -> None:
+    def _may_leave_out(self, name: str) -> bool:
+        """Tell whether a column can be left out for its labels: no option and no graph asks for it."""
+        asked = self._asked.get(name, self._asked_of_all) != AUTO or name in self._bins
+        return not asked and self.reading.only is None
+
+    def _leave_out(self, i: int, why: str, remedy: str = "") -> None:
         self.kinds[i] = LEFT_OUT
         self._action[i] = LEFT_OUT, why
         name, kinds = self.source.names[i], self.reading.kinds
         for option, given in (("bins", self.reading.bins), ("kinds", kinds)):
             if isinstance(given, Mapping) and name in given:
                 why = f"{why}, so that {option}={ {name: given[name]} } has no effect"
-        self._remarks[f"left out: {why}"].append(name)
+        self._remarks[f"left out: {why}{remedy}"].append(name)
 
     def read_column(self, i: int) -> RawColumn:
         """Read a column as it comes."""
@@ -416,7 +431,8 @@ class Encoder:
         if numeric and self._asked.get(name, self._asked_of_all) == AUTO:
             values = column.present.values
             if name not in self._bins and np.isfinite(values[0]) and (values == values[0]).all():
-                return "the same number in every row"
+                exact = abs(float(values[0])) <= LAST_EXACT
+                return f"the same number in every row{'' if exact else ', to the 16 digits that are kept'}"
         if i == 0 and is_nameless(name, 0) and column.missing is None and column.form != "reals":
             values, _ = column.counted()
             dense = column.form == "integers" and values[0] in (0, 1)
@@ -537,6 +553,16 @@ class Encoder:
             remarks[f"{what}; convert them to plain numbers, or leave out with {drop_of([name])}"].append(
                 name
             )
+        if i in self._range:
+            low, high = self._range[i]
+            if max(-low, high) > LAST_EXACT and low.is_integer():
+                digits = "integers with more digits than the 16 that are kept"
+                remarks[f"{digits}; if they identify something, leave out with {drop_of([name])}"].append(
+                    name
+                )
+            if codes := missing_codes(column, low, high):
+                what = f"{listing(codes)} stand{'s' * (len(codes) == 1)} far from all other values"
+                remarks[f"{what}, like a code for missing values; if so, na={codes}"].append(name)
         may_be = not is_cut and column.form != "reals" and not column.declared
         if may_be and (like := like_identifier(name, column, self.n_kept)):
             remarks[f"looks like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
@@ -555,7 +581,9 @@ class Encoder:
         for text, names in self._remarks.items():
             those = "all" if len(names) == len(self.kinds) > 1 else "column" + "s" * (len(names) > 1)
             shown = f"{len(names)} columns" if those == "all" else listing([repr(name) for name in names])
-            notes.append(f"{those} {shown}: {text}")
+            kept = dict.fromkeys(names, STATES) if len(names) <= 10 else ""
+            told = text.replace(KEEP, f"; keep with kinds={kept}")
+            notes.append(f"{those} {shown}: {told}")
         return tuple(notes)
 
     def _told_gaps(self) -> str:

@@ -23,6 +23,7 @@ from f2sl._constants import AUTO
 from f2sl.errors import OptionError, unknown_name
 from f2sl.reading.values import RawColumn
 from f2sl.table.column import KINDS, MAX_STATES
+from f2sl.table.notes import FEWEST_ROWS
 
 Kinds = str | Mapping[str, str]
 
@@ -67,6 +68,65 @@ def are_dates(labels: Sequence[object]) -> bool:
     (True, False, True)
     """
     return bool(labels) and all(isinstance(one, str) and _DATE.fullmatch(one.strip()) for one in labels)
+
+
+def name_rows(column: RawColumn, n_rows: int) -> bool:
+    """Return whether labels have fewer than two rows each on average, so that they say who, and not what.
+
+    Dates do not count, as they are refused, nor do tables with very few rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half = RawColumn("labels", np.arange(30) // 2, labels=tuple("abcdefghijklmno"))
+    >>> name_rows(half, 30), name_rows(half.rows(np.arange(25)), 25)
+    (False, True)
+    """
+    n_known = n_rows - column.n_missing
+    if column.form != "labels" or column.declared or n_known <= FEWEST_ROWS:
+        return False
+    return 2 * len(column.counted()[0]) > n_known and not are_dates(column.labels)
+
+
+_CODE = re.compile(r"-?(99+|88+|77+)|-[789]")
+
+
+def missing_codes(column: RawColumn, low: float, high: float) -> list[str]:
+    """List the numbers at the ends of a column that look like codes for missing values.
+
+    They are written as such codes are (-9, 99, -888), occur more than once, and are the only negative values
+    or farther from all others than these are from each other. `low` and `high` are the least and the greatest
+    value; by them most columns are passed over at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column = RawColumn("integers", np.array([34, -99, 51, -99, 999, 28, 999]))
+    >>> missing_codes(column, -99, 999), missing_codes(column.rows(np.array([0, 1, 2])), -99, 51)
+    (['-99', '999'], [])
+    """
+    if column.only_ends or not (_is_code(low) or _is_code(high)):
+        return []
+    values, counts = column.counted()
+    if len(values) > MAX_STATES:  # of which files read in blocks keep no account
+        return []
+    like = [n > 1 and _is_code(float(value)) for value, n in zip(values, counts, strict=True)]
+    first = next((i for i, code in enumerate(like) if not code), len(like))
+    last = len(like) - next((i for i, code in enumerate(reversed(like)) if not code), 0)
+    rest = values[first:last].astype(float)
+    if len(rest) < 2:
+        return []
+    below, above, reach = values[:first], values[last:], rest[-1] - rest[0]
+    found = []
+    if len(below) and below[-1] < 0 and (rest[0] >= 0 or rest[0] - below[-1] > reach):
+        found += below.tolist()
+    if len(above) and above[0] - rest[-1] > reach:
+        found += above.tolist()
+    return [f"{code:.15g}" for code in found]
+
+
+def _is_code(number: float) -> bool:
+    return _CODE.fullmatch(f"{number:.15g}") is not None
 
 
 AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() makes them one'

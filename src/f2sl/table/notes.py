@@ -18,6 +18,8 @@ from f2sl.table.table import Table
 LIKE_AN_IDENTIFIER = 0.9
 """Share of states among the rows from which on a column looks like an identifier."""
 
+LIKE_ONE = "like an identifier"
+
 FEWEST_ROWS = 20
 """With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
 mostly chance."""
@@ -51,7 +53,7 @@ def identifier_columns(table: Table) -> str | None:
     """Say which columns, if any, have nearly as many states as there are rows: they hide what others tell."""
     like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
     return _listed(
-        "nearly as many states as rows, like an identifier (better left out): ",
+        f"nearly as many states as rows, {LIKE_ONE} (better left out): ",
         [table.names[i] for i in np.flatnonzero(like)],
     )
 
@@ -137,10 +139,11 @@ def without_aliases(table: Table, least_rows: int = 0) -> Table:
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
-    """Warn whoever called a learner, `stacklevel` calls up, of columns of states like identifiers."""
-    text = identifier_columns(table)
-    if text is not None:
-        warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
+    """Warn whoever called a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
+    left_out = [note for note in table.notes if ": left out: " in note and LIKE_ONE in note]
+    for text in (*left_out, identifier_columns(table)):
+        if text is not None:
+            warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
 
 
 def remarks(table: Table) -> list[str]:

@@ -139,6 +139,13 @@ class Compared(NamedTuple):
     share: Floats
 
 
+Family = tuple[int, ...]
+"""The parents in ascending order, then the child."""
+
+MOST_TRIED = 6
+"""Parents with gaps up to which all families without one of them are compared."""
+
+
 class AvailableFamilies:
     """Scores families where samples miss variables, from the samples that have all of a family.
 
@@ -149,7 +156,9 @@ class AvailableFamilies:
 
     where n of N samples have P and v: both scores are averages for a sample (the node-average likelihood of
     Bodewes and Scutari 2021), and their difference is free of the chance of which samples there are. Of the
-    sets B the one with the best score is taken; parents without gaps change no samples, and always stay.
+    sets B the one with the best score is taken; parents without gaps change no samples, and always stay. Of
+    more than `MOST_TRIED` parents with gaps, B has all but the one that is the worst single parent: trying
+    all would need the scores of all subsets of a family.
 
     Parameters
     ----------
@@ -162,43 +171,46 @@ class AvailableFamilies:
     def __init__(self, compare: Callable[[Queries, Integers], Compared], gaps: Mask) -> None:
         self._compare = compare
         self._gaps: list[bool] = gaps.tolist()
-        self._known: dict[tuple[int, ...], float] = {}
+        self._known: dict[Family, float] = {}
 
     def __call__(self, queries: Queries) -> Floats:
         """Score families, the parents first; what was scored before is remembered."""
         variables, known = queries.variables.tolist(), self._known
         families = [tuple(variables[a:b]) for a, b in pairwise(queries.start.tolist())]
-        # By the number of parents with gaps, each family with the places of these: those of one level need
-        # the level before.
-        levels: list[dict[tuple[int, ...], list[int]]] = [{}]
         waiting = [family for family in families if family not in known]
+        large = (family for family in waiting if len(family) > MOST_TRIED + 1)
+        singles = {(v, family[-1]) for family in large for v in family[:-1] if self._gaps[v]}
+        if unknown := sorted(singles - known.keys()):
+            self(Queries.of(unknown))
+        # By the number of parents with gaps, each family with the families without one of these, by its
+        # place: those of one level need the level before.
+        levels: list[dict[Family, dict[int, Family]]] = [{}]
         while waiting:
             family = waiting.pop()
             places = [place for place, v in enumerate(family[:-1]) if self._gaps[v]]
             levels += [{} for _ in range(len(places) + 1 - len(levels))]
-            if family not in levels[len(places)]:
-                levels[len(places)][family] = places
-                waiting += [smaller for i in places if (smaller := _without(family, i)) not in known]
+            level = levels[len(places)]
+            if family not in level:
+                if len(places) > MOST_TRIED:
+                    places = [min(places, key=lambda i: known[family[i], family[-1]])]
+                level[family] = {i: family[:i] + family[i + 1 :] for i in places}
+                waiting += [smaller for smaller in level[family].values() if smaller not in known]
         for level in filter(None, levels):
             self._score_level(level)
         return np.array([known[family] for family in families])
 
-    def _score_level(self, level: dict[tuple[int, ...], list[int]]) -> None:
+    def _score_level(self, level: dict[Family, dict[int, Family]]) -> None:
         """Score families whose smaller families are known."""
         left_out, before = np.full(len(level), -1), np.zeros(len(level))
-        for t, (family, places) in enumerate(level.items()):
-            if places:
-                scores = [self._known[_without(family, i)] for i in places]
+        for t, smaller in enumerate(level.values()):
+            if smaller:
+                scores = [self._known[family] for family in smaller.values()]
                 before[t] = max(scores)
-                left_out[t] = places[scores.index(before[t])]
+                left_out[t] = list(smaller)[scores.index(before[t])]
         found = self._compare(Queries.of(list(level)), left_out)
         values = before + (found.score - found.without) / np.maximum(found.share, TINIEST_SHARE)
         values[found.share == 0.0] = -np.inf
         self._known.update(zip(level, values.tolist(), strict=True))
-
-
-def _without(family: tuple[int, ...], place: int) -> tuple[int, ...]:
-    return family[:place] + family[place + 1 :]
 
 
 def words_of(masks: Sequence[int], n_members: int) -> Integers:

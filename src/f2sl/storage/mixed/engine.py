@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.mixed import _kernels, block_sums
 from f2sl.storage.mixed.block_sums import CELLS
-from f2sl.storage.mixed.shared import Host, SharedSums
+from f2sl.storage.mixed.shared import SharedSums
 from f2sl.storage.moments import DIGITS, CorrelationFormula, Moments, Scaling
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
 from f2sl.table.column import NUMBER, STATES, Column, places_of
@@ -364,13 +365,12 @@ class MixedEngine:
         """Count the samples that have all variables of each set, one a row."""
         if not self.any_gaps:
             return np.full(len(sets), self.n_rows)
-        limits = np.sort(self.binned.presence.numbers[sets], axis=1)
-        distinct, which = np.unique(limits, axis=0, return_inverse=True)
-        found = np.full(len(distinct), self.n_rows)
-        some = (distinct >= 0).any(axis=1)
+        limits = self.binned.presence.numbers[sets]  # few are asked for twice
+        found = np.full(len(limits), self.n_rows)
+        some = (limits >= 0).any(axis=1)
         if some.any():
-            found[some] = self.binned.evaluate(Queries.of_some(distinct[some]), _samples)[:, 0]
-        return found[which.reshape(-1)]
+            found[some] = self.binned.evaluate(Queries.of_some(limits[some]), _samples)[:, 0]
+        return found
 
     @cached_property
     def any_complete(self) -> bool:
@@ -428,9 +428,8 @@ class MixedEngine:
         """Sum up all samples of each query or, with missing values, those of its host; see `SharedSums`."""
         if not self.any_gaps:
             return self._summed(summed, queries, first)
-        hosts = self._shared.hosts(queries)
+        hosts, have = self._shared.hosts(queries)
         sums, lengths = np.empty(int(first[-1]), np.int64), np.diff(first)
-        have = np.array([host is not None for host in hosts])
         for some in (have, ~have):
             if not some.any():
                 continue
@@ -438,25 +437,23 @@ class MixedEngine:
             if some is have:
                 members = own.where(some)
                 found = np.empty(int(begin[-1]), np.int64)
-                parts = self._shared.parts(
-                    [host for host in hosts if host is not None], members, self._sums_of_hosts
-                )
+                parts = self._shared.parts(hosts[some], members, self._sums_of_hosts)
                 of_parts(*parts, self.is_number[members.variables], members.start, begin, found)
             else:
                 found = self._summed(summed, queries.where(some), begin)
             sums[np.repeat(some, lengths)] = found
         return sums
 
-    def _sums_of_hosts(self, hosts: list[Host]) -> list[Integers]:
+    def _sums_of_hosts(self, queries: Queries) -> list[Integers]:
         """Sum up the numbers of each host by the configurations of its states."""
-        queries = Queries.of(hosts)
         sizes = np.maximum(self.cardinalities[queries.variables], 1).astype(np.float64)
         widths = _width(_of_queries(np.add, self.is_number[queries.variables], queries))
         lengths = _of_queries(np.multiply, sizes, queries).astype(np.int64) * widths
         found: list[Integers] = []
         for part in cut(queries, lengths, max(CELLS_AT_ONCE, int(lengths.max()))):
             first = np.concatenate([[0], np.cumsum(lengths[len(found) : len(found) + len(part)])])
-            found += np.split(self._summed(block_sums.summed, part, first), first[1:-1])
+            sums = self._summed(block_sums.summed, part, first)
+            found += [sums[a:b] for a, b in pairwise(first.tolist())]
         return found
 
     def _summed(self, function: block_sums.Summing, queries: Queries, first: Integers) -> Integers:

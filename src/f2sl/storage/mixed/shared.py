@@ -9,10 +9,7 @@ these over configurations, of the numbers that are in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from math import prod
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
@@ -24,20 +21,12 @@ MOST_BYTES = 1 << 26
 MOST_GROUPS, ROWS_PER_GROUP = 1 << 12, 8
 """Hosts have at most so many configurations, and as many samples for each: otherwise less is done without."""
 
-Host = tuple[int, ...]
-"""Variables in ascending order."""
-
-
-class _Known(NamedTuple):
-    """What is known of a host: sums, sizes of its states, and places of variables among those of a kind."""
-
-    sums: Integers
-    sizes: list[int]
-    places: dict[int, int]
-
 
 class SharedSums:
     """Remembers the sums of hosts.
+
+    Hosts are rows of a matrix: their variables in ascending order, then the number of all variables as often
+    as there is room.
 
     Parameters
     ----------
@@ -51,29 +40,35 @@ class SharedSums:
     Examples
     --------
     >>> shared = SharedSums(np.array([2, 0, 3]), np.array([True, False, True]), 100)
-    >>> shared.hosts(Queries.of([(1, 0), (1, 5), (2, 4)]))  # presences are 3 more than their variables
-    [(0, 1), (1, 2), (2,)]
+    >>> hosts, possible = shared.hosts(Queries.of([(1, 0), (1, 5), (2, 4)]))
+    >>> hosts.tolist(), possible.tolist()  # presences are 3 more than their variables
+    ([[0, 1], [1, 2], [2, 3]], [True, True, True])
     """
 
     def __init__(self, cardinalities: Integers, gaps: Mask, n_rows: int) -> None:
-        self._sizes: list[int] = cardinalities.tolist()
-        self._gaps: list[bool] = gaps.tolist()
+        n = len(cardinalities)
+        self._sizes = np.append(cardinalities, 0)
+        # From the number of a variable, or of a presence, or of room that is left, to the member of a host.
+        self._members = np.concatenate([np.arange(n), np.where(gaps, np.arange(n), n), [n]])
         self._most_groups = min(MOST_GROUPS, n_rows // ROWS_PER_GROUP)
-        self._known: dict[Host, _Known] = {}
+        self._known: dict[bytes, Integers] = {}
         self._n_bytes = 0
 
-    def hosts(self, queries: Queries) -> list[Host | None]:
-        """Return the host of each query, None if it would have too many configurations."""
-        n, sizes, gaps = len(self._sizes), self._sizes, self._gaps
-        found: list[Host | None] = []
-        for members in _lists(queries):
-            host = {v if v < n else v - n for v in members if v < n or gaps[v - n]}
-            n_groups = prod([sizes[v] or 1 for v in host])
-            found.append(tuple(sorted(host)) if n_groups <= self._most_groups else None)
-        return found
+    def hosts(self, queries: Queries) -> tuple[Integers, Mask]:
+        """Return the host of each query, and whether it does not have too many configurations."""
+        lengths = np.diff(queries.start)
+        members = np.full((len(queries), int(lengths.max(initial=1))), -1)
+        members[np.arange(members.shape[1]) < lengths[:, None]] = queries.variables
+        found = np.sort(self._members[members], axis=1)
+        n = len(self._sizes) - 1
+        twice = (found[:, 1:] == found[:, :-1]) & (found[:, 1:] < n)
+        if twice.any():
+            found[:, 1:][twice] = n
+            found.sort(axis=1)
+        return found, np.maximum(self._sizes[found], 1).prod(axis=1, dtype=np.float64) <= self._most_groups
 
     def parts(
-        self, hosts: Sequence[Host], members: Queries, summed: Callable[[list[Host]], list[Integers]]
+        self, hosts: Integers, members: Queries, summed: Callable[[Queries], list[Integers]]
     ) -> tuple[Integers, ...]:
         """Return queries as parts of their hosts, as the kernels want them; `summed` sums up hosts.
 
@@ -81,39 +76,33 @@ class SharedSums:
         host has; the sizes of the host's states, and where those of each query begin; and of each member its
         place among the states, or among the numbers, of its host.
         """
-        distinct = list(dict.fromkeys(hosts))
-        own = {host: self._known[host] for host in distinct if host in self._known}
-        new = [host for host in distinct if host not in own]
+        n = len(self._sizes) - 1
+        keys: list[bytes] = hosts.view(f"V{hosts.itemsize * hosts.shape[1]}").ravel().tolist()
+        places = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))  # the first of each
+        own = {key: self._known[key] for key in places if key in self._known}
+        new = [key for key in places if key not in own]
         if new:
-            found = {host: self._laid_out(host, sums) for host, sums in zip(new, summed(new), strict=True)}
+            rows = hosts[[places[key] for key in new]]
+            found = dict(zip(new, summed(Queries.of_some(np.where(rows < n, rows, -1))), strict=True))
             own |= found
             if self._n_bytes > MOST_BYTES:
                 self._known, self._n_bytes = {}, 0
             self._known.update(found)
-            self._n_bytes += sum(one.sums.nbytes for one in found.values())
-        begin = np.cumsum([0, *(len(own[host].sums) for host in distinct)]).tolist()
-        at = dict(zip(distinct, begin[:-1], strict=True))
-        each = [own[host] for host in hosts]
+            self._n_bytes += sum(sums.nbytes for sums in found.values())
+        begin = np.cumsum([0, *map(len, own.values())])
+        at = dict(zip(own, begin[:-1].tolist(), strict=True))
+        sizes = self._sizes[hosts]
+        is_state = sizes > 0
+        is_number = (hosts < n) & ~is_state
+        # Of each member where it is in its host, and how many of its kind come before.
+        owner = np.repeat(np.arange(len(hosts)), np.diff(members.start))
+        place = (hosts[owner] < members.variables[:, None]).sum(axis=1)
+        before = np.where(is_state, is_state.cumsum(axis=1), is_number.cumsum(axis=1)) - 1
         return (
-            np.concatenate([own[host].sums for host in distinct]),
-            np.array([at[host] for host in hosts], np.int64),
-            np.array([len(one.places) - len(one.sizes) for one in each], np.int64),
-            np.array([size for one in each for size in one.sizes], np.int64),
-            np.cumsum([0, *(len(one.sizes) for one in each)]),
-            np.array(
-                [one.places[v] for one, own in zip(each, _lists(members), strict=True) for v in own],
-                np.int64,
-            ),
+            np.concatenate(list(own.values())),
+            np.array([at[key] for key in keys], np.int64),
+            is_number.sum(axis=1),
+            sizes[is_state],
+            np.concatenate([[0], np.cumsum(is_state.sum(axis=1))]),
+            before[owner, place],
         )
-
-    def _laid_out(self, host: Host, sums: Integers) -> _Known:
-        """Put beside the sums of a host the sizes of its states, and the place of each variable."""
-        states, numbers = ([v for v in host if bool(self._sizes[v]) == own] for own in (True, False))
-        places = {v: place for own in (states, numbers) for place, v in enumerate(own)}
-        return _Known(sums, [self._sizes[v] for v in states], places)
-
-
-def _lists(queries: Queries) -> Iterator[list[int]]:
-    """Give the members of each query."""
-    variables = queries.variables.tolist()
-    return (variables[a:b] for a, b in pairwise(queries.start.tolist()))
