@@ -76,11 +76,11 @@ BAD_TABLES = {
         "t.csv", "day,b\n2020-01-01,x\n2020-01-02,y\n2020-01-03,y\n", DataError, ["'day'", "--drop day"]
     ),
     "infinite": BadTable("t.csv", "a,b\ninf,x\n1.5,y\n2.5,y\n", DataError, ["'a'", "infinit"]),
-    "too many states": BadTable(
+    "one column beside an identifier": BadTable(
         "t.csv",
-        "id,b\n" + "".join(f"s{i},{i % 2}\n" for i in range(70_000)),
+        "id,b\n" + "".join(f"s{i // 2},{i % 2}\n" for i in range(140_000)),
         DataError,
-        ["column 'id'", "70,000", "65,536", "--drop id"],
+        ["one column only ('b')", "column 'id': left out: more than 65,536 labels"],
     ),
     "unreadable Parquet": BadTable(
         "t.parquet", b"PAR1 and then nothing", FileError, ["t.parquet: not a valid Parquet file"]

@@ -408,7 +408,7 @@ def test_the_graph_is_kept_if_the_page_fails(csv, tmp_path, monkeypatch, capsys)
     ("arguments", "wanted", "python"),
     [
         (("--algorithm", "exact", "--max-exact", "3"), "insist with --force", "force=True"),
-        (("--out", "graph.modelstring"), "see --dag", "to_dag()"),
+        (("--algorithm", "f2sl-c", "--out", "graph.modelstring"), "add --dag", "to_dag()"),
     ],
 )
 def test_messages_speak_the_language_of_the_command_line(
