@@ -103,15 +103,17 @@ def _numbers(chunked: Any) -> npt.NDArray[Any]:
 
 
 def _as_numpy(chunked: Any) -> npt.NDArray[Any]:
-    """Read the values of numbers or booleans without gaps; Arrow's own `to_numpy` would import pandas."""
-    dtype = np.bool_ if pt.is_boolean(chunked.type) else chunked.type.to_pandas_dtype()
+    """Read the values of numbers or booleans without gaps; Arrow's own ways import pandas, or need it."""
+    kind = "f" if pt.is_floating(chunked.type) else "i" if pt.is_signed_integer(chunked.type) else "u"
+    boolean = pt.is_boolean(chunked.type)
+    dtype = np.dtype(np.bool_ if boolean else f"{kind}{chunked.type.bit_width // 8}")
     parts = [np.empty(0, dtype)]
     for chunk in chunked.chunks:
         if not len(chunk):
             continue
         window = slice(chunk.offset, chunk.offset + len(chunk))
         buffer = chunk.buffers()[1]
-        if dtype is np.bool_:
+        if boolean:
             bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
             parts.append(bits[window].astype(np.bool_))
         else:

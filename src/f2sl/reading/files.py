@@ -84,7 +84,7 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[str]]:
         with naming(file.place):
             table = file.format.read(file)
         schemas.append(table.schema)
-        table = table.rename_columns(_names_in(file, table.schema))
+        table = table.rename_columns(list(_names_in(file, table.schema)))
         if table.num_rows == 0:
             raise DataError(f"{file.place}: the file has a header but no rows")
         tables.append(table.select(agreement.add(file.place, table.schema)))
