@@ -98,8 +98,9 @@ def test_equal_to_the_naive_formulas(seed, n_rows, n_variables):
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 200))
 def test_su_lies_between_0_and_1(seed, n_rows):
     su = measured(related_codes(seed, n_rows, 6, most_states=5))
-    assert su.min() >= -1e-15
-    assert su.max() <= 1.0 + 1e-15
+    # Entropies are rounded to 1e-16 or so; that of a nearly constant column, by which is divided, is small.
+    assert su.min() >= -1e-14
+    assert su.max() <= 1.0 + 1e-14
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 90), measure=st.sampled_from(["su", "mi"]))
