@@ -110,10 +110,7 @@ def _command_to_explain(graph: PDAG, data: str) -> str:
     """Return the command that explains a pair of a graph that knows how it was learned, without the names."""
     how: Any = graph.learned_by
     reading = as_flags(" ".join(f"{name}={json.dumps(value)}" for name, value in how["reading"].items()))
-    words = [
-        f"f2sl why {shlex.quote(data)}",
-        "" if how["algorithm"] == "f2sl-c" else f"--algorithm {how['algorithm']}",
-    ]
+    words = [f"f2sl why {shlex.quote(data)} --algorithm {how['algorithm']}"]
     words += [as_written(how["options"]), reading, "--knowledge FILE" if graph.knowledge else ""]
     return " ".join(word for word in words if word)
 
