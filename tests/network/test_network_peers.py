@@ -158,7 +158,7 @@ def test_independence_tests_are_those_of_scipy(sampled, kind, size):
     test = make_test(sampled.engine, 0.01, kind)
     rng = np.random.default_rng(size)
     n = sampled.table.n_variables
-    chosen = [rng.permutation(n)[: size + 2] for _ in range(150)]
+    chosen = [rng.permutation(n)[: size + 2] for _ in range(60)]
     # Neighbours, too: strong dependences, with the statistics far out.
     for child, parents in sampled.families:
         others = [v for v in range(n) if v != child and v not in parents]

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -345,6 +344,18 @@ def test_others_cannot_reach_the_workers_of_this_machine():
                     asyncio.run(greet(way, keys))
 
 
+@pytest.fixture(scope="module")
+def long_table(tmp_path_factory):
+    """Write a folder of files that take workers long enough to be interrupted."""
+    folder = tmp_path_factory.mktemp("long")
+    rng = np.random.default_rng(0)
+    table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
+    pq.write_table(table, folder / "0.parquet")
+    for part in range(1, 4):
+        (folder / f"{part}.parquet").hardlink_to(folder / "0.parquet")
+    return folder
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs process groups")
 @pytest.mark.parametrize(
     ("moment", "send", "number"),
@@ -356,30 +367,23 @@ def test_others_cannot_reach_the_workers_of_this_machine():
     ],
     ids=["Ctrl-C, starting", "Ctrl-C, working", "kill, starting", "timeout, working"],
 )
-def test_an_interrupt_ends_the_workers_too(tmp_path, moment, send, number):
+def test_an_interrupt_ends_the_workers_too(tmp_path, long_table, moment, send, number):
     """A terminal and timeout send their signals to all processes at once; one of them tells of it."""
-    rng = np.random.default_rng(0)
-    table = pa.table({f"v{i}": rng.integers(0, 3, 500_000) for i in range(30)})
-    pq.write_table(table, tmp_path / "0.parquet")
-    for part in range(1, 4):
-        shutil.copy(tmp_path / "0.parquet", tmp_path / f"{part}.parquet")
-    room = tmp_path / "_tmp"
-    room.mkdir()
     process = subprocess.Popen(
-        [*MODULE, "learn", tmp_path, "--engine", "dask", "--jobs", "2", "--quiet"],
-        env={**ENVIRONMENT, "TMPDIR": str(room)},
+        [*MODULE, "learn", long_table, "--engine", "dask", "--jobs", "2", "--quiet"],
+        env={**ENVIRONMENT, "TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
         preexec_fn=heed_interrupts,
     )
-    while not list(room.glob(moment)):
+    while not list(tmp_path.glob(moment)):
         assert process.poll() is None
         time.sleep(0.01)
     send(process.pid, number)
     told = process.communicate(timeout=SECONDS)[1]  # until all have closed the pipe
     assert (process.returncode, told) == (128 + number, "f2sl: interrupted; nothing was written\n")
-    assert list(room.iterdir()) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_a_killed_process_has_left_is_removed(tmp_path, monkeypatch):

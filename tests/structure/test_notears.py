@@ -35,6 +35,12 @@ def frame(network):
     return network.sample(1000, seed=1)
 
 
+@pytest.fixture(scope="module")
+def fitted(frame):
+    """Give what is learned with the usual options; for tests that change nothing of it."""
+    return f2sl.NOTEARS().fit(frame)
+
+
 def chain(rows=400, seed=0):
     rng = np.random.default_rng(seed)
     a, b, c = rng.normal(size=(3, rows))
@@ -69,10 +75,10 @@ class TestWhatIsLearned:
             assert model.weights_[list(columns).index(parent), list(columns).index(child)] == weight
         assert np.count_nonzero(np.abs(model.weights_) >= 0.3) == model.graph_.n_edges
 
-    def test_a_price_leaves_fewer_edges(self, frame):
+    def test_a_price_leaves_fewer_edges(self, frame, fitted):
         assert f2sl.NOTEARS(lambda1=1e4).fit(frame).graph_.n_edges == 0
         few = f2sl.NOTEARS(lambda1=3.0).fit(frame)
-        assert few.graph_.n_edges < f2sl.NOTEARS().fit(frame).graph_.n_edges
+        assert few.graph_.n_edges < fitted.graph_.n_edges
 
     def test_states_are_taken_by_their_codes(self):
         rng = np.random.default_rng(0)
@@ -108,17 +114,16 @@ class TestWhatIsLearned:
 
 
 class TestScale:
-    def test_units_matter_unless_columns_are_standardised(self, frame):
+    def test_units_matter_unless_columns_are_standardised(self, frame, fitted):
         other = frame * np.array([1, 10, 0.1, 3, 1, 1, 0.3, 1])
         model = f2sl.NOTEARS(standardize=True)
         known, again = model.fit(frame).weights_, model.fit(other).weights_
         assert np.abs(known - again).max() < 1e-3
-        assert f2sl.NOTEARS().fit(other).graph_ != f2sl.NOTEARS().fit(frame).graph_
+        assert f2sl.NOTEARS().fit(other).graph_ != fitted.graph_
 
-    def test_the_leak_is_measured_and_told(self, network, frame):
-        model = f2sl.NOTEARS().fit(frame)
-        assert model.varsortability_ == pytest.approx(f2sl.varsortability(frame, model.graph_))
-        assert any("varsortability" in note and "standardize=True" in note for note in model.notes_)
+    def test_the_leak_is_measured_and_told(self, frame, fitted):
+        assert fitted.varsortability_ == pytest.approx(f2sl.varsortability(frame, fitted.graph_))
+        assert any("varsortability" in note and "standardize=True" in note for note in fitted.notes_)
         standard = f2sl.NOTEARS(standardize=True).fit(frame)
         assert not any("standardize" in note for note in standard.notes_)
         assert standard.varsortability_ == pytest.approx(f2sl.varsortability(frame, standard.graph_))
@@ -179,12 +184,11 @@ class TestScale:
 class TestNothingButTheDataMatters:
     @settings(max_examples=5)
     @given(seed=st.integers(0, 10**6))
-    def test_order_of_rows_and_columns(self, frame, seed):
+    def test_order_of_rows_and_columns(self, frame, fitted, seed):
         rng = np.random.default_rng(seed)
-        known = f2sl.NOTEARS().fit(frame)
         other = f2sl.NOTEARS().fit(frame.sample(frac=1, random_state=seed)[rng.permutation(frame.columns)])
-        assert other.graph_ == known.graph_
-        assert other.graph_.reorder(frame.columns.tolist()).weights == known.graph_.weights
+        assert other.graph_ == fitted.graph_
+        assert other.graph_.reorder(frame.columns.tolist()).weights == fitted.graph_.weights
 
     def test_a_second_fit_forgets_the_first(self, frame):
         model = f2sl.NOTEARS(time_limit=1e-3)
@@ -344,7 +348,7 @@ def test_linear_algebra_has_one_thread_while_it_searches(frame, constraint, monk
     def threads():
         return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
-    f2sl.NOTEARS(constraint=constraint).fit(frame)  # all libraries are loaded by now
+    model = f2sl.NOTEARS(constraint=constraint, max_iter=1).fit(frame)  # all libraries are loaded by now
     before, seen = threads(), []
     usual = continuous.least_squares
 
@@ -354,6 +358,6 @@ def test_linear_algebra_has_one_thread_while_it_searches(frame, constraint, monk
         return usual(weights, covariance)
 
     monkeypatch.setattr(continuous, "least_squares", watched)
-    f2sl.NOTEARS(constraint=constraint).fit(frame)
+    model.fit(frame)
     assert set(seen[0]) == {1}
     assert threads() == before
