@@ -136,7 +136,10 @@ def test_aliases_are_drawn(tmp_path):
 
 def test_nothing_is_named(tmp_path):
     done = f2sl("learn", "", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "f2sl: error: the path is empty\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "f2sl: error: the path is empty; give a file, a folder, or - for the standard input\n",
+    )
 
 
 def test_flags():

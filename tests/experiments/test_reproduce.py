@@ -84,7 +84,7 @@ def test_options_that_make_no_sense_are_told_by_their_flags_and_nothing_is_made(
     out, file = tmp_path / "results", tmp_path / "file"
     file.write_text("mine")
     wrong = {
-        (): "nowhere to keep results: give --out FOLDER",
+        (): "no folder for the results: give --out FOLDER",
         ("--out", out, "--networks", "mildw"): "unknown network 'mildw'; did you mean 'mildew'",
         ("--out", out, "--algorithms", "pc-stable"): "unknown algorithm 'pc-stable'",
         ("--out", out, "--networks", ","): "--networks: none is given",

@@ -1,4 +1,4 @@
-"""``f2sl algorithms``: what there is to choose from."""
+"""``f2sl algorithms``: list the algorithms and their options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMON = ("knowledge", "n_jobs", "verbose")
 
 def algorithms(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Show this one alone, with what its options mean.")
+        str | None, typer.Argument(metavar="[NAME]", help="Show only this algorithm and explain its options.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,12 +62,12 @@ def algorithms(
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
     output.show(
-        "All of them take --jobs, --knowledge, and the options for reading a table: see f2sl learn --help."
+        "All algorithms take --jobs, --knowledge, and the options for reading a table: see f2sl learn --help."
     )
 
 
 def _show_one(command: str, entry: Entry) -> None:
-    """Show an algorithm with what its options mean."""
+    """Print an algorithm and the meaning of its options."""
     output.show(f"{entry.name}: {entry.summary} ({entry.reference})\n{command}")
     rows = []
     learner = entry.load()

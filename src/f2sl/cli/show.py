@@ -1,4 +1,4 @@
-"""``f2sl show``: a page to explore a graph."""
+"""``f2sl show``: write a page to explore a graph."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def show(
         Path,
         typer.Argument(
             metavar="GRAPH or NETWORK",
-            help="The file of a graph, a network or a confidence, or the name of a bundled network.",
+            help="File of a graph, network or confidence, or the name of a bundled network.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write the page: an .html.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page to this .html file.")
     ] = None,
     truth: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE or NETWORK",
-            help="Compare with this graph: edges are agreed, reversed, missing or extra.",
+            help="Compare with this graph: mark edges as agreed, reversed, missing or extra.",
         ),
     ] = None,
     data: Annotated[
@@ -119,6 +119,6 @@ def _command_to_explain(graph: PDAG, data: str) -> str:
 
 
 def _title(what: Any, graph: Path) -> str:
-    """Return the name of a network, or of its file; files of networks without one say unknown."""
+    """Return the name of a network, or of its file if the network has none."""
     name = str(getattr(what, "name", ""))
     return name if name not in ("", "unknown") else graph.stem

@@ -179,7 +179,7 @@ class Store:
                 raise
             advice = ""
             if verb == "write":
-                advice = "; what was finished is kept: make room, and the same command goes on"
+                advice = "; finished results are kept: make room; the same command continues"
             raise FileError(f"cannot {verb} {self.path}: {error}{advice}") from None
 
 

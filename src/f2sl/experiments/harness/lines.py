@@ -156,7 +156,7 @@ def claimed_results(path: Path) -> Iterator[None]:
         with claimed(path.with_suffix(".lock"), f"another process writes to {path}; choose another file"):
             yield
     except KeyboardInterrupt:
-        print(f"interrupted; what was finished is in {path}, and the same command goes on", file=sys.stderr)
+        print(f"interrupted; finished results are in {path}; the same command continues", file=sys.stderr)
         sys.exit(130)
     except F2SLError as error:
         sys.exit(str(error))
