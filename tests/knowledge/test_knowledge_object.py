@@ -406,11 +406,11 @@ def test_what_the_data_speak_against_is_told():
     table = {name: list(column) for name, column in table.items()}
     model = f2sl.PCStable(knowledge=Knowledge(required=[("a", "b")])).fit(table)
     assert (
-        "edges that are required though the two are not significantly dependent as a pair: 'a' -> 'b'"
+        "required edges, although the two are not significantly dependent as a pair: 'a' -> 'b'"
         in model.notes_
     )
     model = f2sl.PCStable(knowledge=Knowledge(leaves=["a"])).fit(table)
-    told = "left out, as the knowledge contradicts these v-structures of the data: a -> c <- b"
+    told = "left out because the knowledge contradicts these v-structures: a -> c <- b"
     assert told in model.notes_ and model.v_structures_ == []
     assert model.graph_ == PDAG([*"abc"], [("c", "a")], [("b", "c")])
 

@@ -146,7 +146,7 @@ class TestWhatIsLearned:
         effect = cause + np.where(rng.random(400) < 0.2, 1, 0) + np.where(cause > 1, 1, 0)
         table = {"cause": cause, "effect": effect, "other": rng.integers(0, 2, 400), "same": ["x"] * 400}
         model = f2sl.DAGGNN(**SHORT).fit(table)
-        assert any("states are taken for the numbers" in note for note in model.notes_)
+        assert any("states are read as the numbers" in note for note in model.notes_)
         assert model.graph_.skeleton().undirected_edges == [("cause", "effect")]
         assert any("'same'" in note for note in model.notes_)
         assert any("numbers 0, 1, 2" in note for note in model.notes_)

@@ -201,7 +201,7 @@ class TestBadInput:
         assert "total" in model.graph_.adjacent("f")
 
     def test_tc_names_what_others_decide(self, frame):
-        with pytest.raises(DataError, match="decide 'total': given all others nothing is left"):
+        with pytest.raises(DataError, match="determine 'total', so that they have no correlation"):
             f2sl.TC().fit(frame.assign(total=frame["a"] + frame["f"]))
 
     def test_tc_needs_more_rows_than_columns(self, frame):

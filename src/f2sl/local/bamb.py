@@ -58,7 +58,7 @@ class BAMB(ByTests):
 
 @dataclass
 class _Blanket:
-    """A target's members, the spouses by each of them, and what separates everybody else."""
+    """Members of a target's blanket, the spouses that each brings, and separating sets of all others."""
 
     test: IndependenceTest
     target: int
@@ -76,7 +76,7 @@ class _Blanket:
         return strongest
 
     def join(self, newest: int) -> Search[None]:
-        """Let a variable in, and draw the consequences."""
+        """Add a variable to the blanket; update spouses and members."""
         older = self.members
         yield from self.waiting.look_ahead(newest, older)
         self.members = np.append(older, newest)

@@ -171,7 +171,7 @@ def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int =
 
 
 def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) -> Neighbourhoods:
-    """Drop the members that constraints forbid, and add those that they require, of strength NaN: unknown.
+    """Drop members that constraints forbid, and add required ones, with unknown strength (NaN).
 
     In blankets a forbidden link does not matter if the two may be spouses.
     """
@@ -223,29 +223,29 @@ class LocalLearner(Estimator):
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
     strength_unit: ClassVar[str] = "strength"
     requires: ClassVar[tuple[str, ...]] = ("learn_one", "learn_all")
-    """The methods that a learner must have."""
+    """Methods that a learner must have."""
     finds_blankets: ClassVar[bool] = False
-    """Whether the sets are Markov blankets, in which two variables may be that are not linked."""
+    """True if the sets are Markov blankets, which may contain variables without a link to the target."""
 
     knowledge: Knowledge | None = option("knowledge")
 
     @classmethod
     def wrong_attribute(cls) -> str | None:
-        """Return what is wrong with an attribute of the class, None if nothing is."""
+        """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
     def under(self, rules: Constraints) -> Self:
-        """Put the learner under constraints, by number, which its sets obey; returns it."""
+        """Set the constraints, by variable number, that the learned sets obey; return the learner."""
         self._rules = rules
         return self
 
     @property
     def rules(self) -> Constraints | None:
-        """Return the constraints that the learner is under; None if there are none."""
+        """Constraints of the learner, or None."""
         return getattr(self, "_rules", None) or None
 
     def candidates(self, n: int, target: int) -> Integers:
-        """Return those of n variables that may be in the set of one, ascending."""
+        """Return the variables, out of n, that may be in the set of one, in ascending order."""
         others = np.delete(np.arange(n), target)
         if self.rules is None:
             return others
@@ -253,7 +253,7 @@ class LocalLearner(Estimator):
         return others[may(target)[others]]
 
     def settle(self, kind: str) -> Self:
-        """Replace "auto" by what it stands for with this kind of data; returns the learner."""
+        """Replace each "auto" by its meaning for this kind of data; return the learner."""
         return self.set_params(**settle(self.get_params(), kind))
 
     def learn_one(self, engine: Any, target: int) -> Neighbourhood:
@@ -266,7 +266,7 @@ class LocalLearner(Estimator):
 
 
 class WithTests(Estimator):
-    """The options of independence tests."""
+    """Options of independence tests."""
 
     alpha: float = option("alpha")
     max_cond_vars: int | None = option("max_cond_vars")

@@ -50,7 +50,7 @@ class ConfirmedFCBF(WithMeasure):
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
-        """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""
+        """Find the set of one variable; all pairs of the table are needed to decide which are significant."""
         relevant = self.relevant(engine)
         test = self.test(engine)
         sets = self.confirm(relevant, test, target, target + 1)
@@ -72,7 +72,7 @@ class ConfirmedFCBF(WithMeasure):
         return relevance_graph(engine.n_variables, pairs)
 
     def test(self, engine: Engine) -> IndependenceTest:
-        """Make the test of steps 2 and 3; where nothing varies given X, X has explained all there is."""
+        """Return the test of steps 2 and 3."""
         return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
 
     def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 SETS_AT_ONCE = 1 << 18
-"""Values of sets asked for at a time, by all searches: a second or two if all have to be counted."""
+"""Set values that one round computes for all searches: a second or two if all must be counted."""
 
 SETS_REMEMBERED = 1 << 22
-"""Values of sets that are remembered, in about 200 MB; when there are more, all are forgotten."""
+"""Largest number of cached set values, about 200 MB; the cache is cleared when it is full."""
 
 CLIMBS_AT_ONCE = 8
 """Candidates that a search tries at a time by hill climbing, which takes some tenths of a second."""
@@ -69,7 +69,7 @@ class Turns(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """The answer: how many candidates were tried, and what is around the target now (None: no change)."""
+    """Answer: number of candidates tried, and the new surroundings of the target (None: no change)."""
 
     n: int
     change: Around | None
@@ -87,7 +87,7 @@ def grow(
     with_spouses: bool = False,
     near_is_settled: bool = False,
 ) -> Growth[Around]:
-    """Try all candidates in turn; return what is around the target in the end."""
+    """Try all candidates in turn; return the final surroundings of the target."""
     # An answer may cover only some of the candidates, with or without a change: the rest is asked for again.
     while len(candidates):
         [tried] = yield [Turns(target, around, candidates, with_spouses, near_is_settled)]
@@ -136,7 +136,7 @@ class Grower:
         self.n_climbed = 0
 
     def gain(self, target: int, others: Integers) -> Integers:
-        """Return what a link to the target alone is worth, in units, for each of the others, (m,) int64."""
+        """Return the gain in score of a link to the target alone, in units, for each other, (m,) int64."""
         pairs = np.column_stack([np.minimum(others, target), np.maximum(others, target)])
         # Columns are the masks 0 to 3. score(b | a) - score(b) is a difference of four set values.
         nothing, low, high, both = self.scores.lattices(pairs).T
@@ -144,7 +144,7 @@ class Grower:
         return np.where(both > LEAST, both - low - high + nothing, LEAST)
 
     def answer(self, asked: Sequence[Turns]) -> list[Tried]:
-        """Answer the requests of one round, those of one size together, in the order in which they came."""
+        """Answer the requests of one round in their order; requests of one size are computed together."""
         if self.scores.n_remembered > SETS_REMEMBERED:
             self.scores = self.scores.anew()
         answers: dict[int, Tried] = {}
@@ -248,7 +248,7 @@ class Grower:
     def _change(
         self, turns: Turns, members: Integers, parents: list[int], values: Callable[[list[int]], Integers]
     ) -> Around:
-        """Read off a network what a search wants to know of it."""
+        """Return the target's surroundings in a network, as far as the search uses them."""
         seen = _around(turns.target, members.tolist(), parents, values, self.scores.unit)
         if turns.near_is_settled:
             spouses = {v: loss for v, loss in seen.spouses.items() if v not in turns.around.near}
@@ -341,7 +341,7 @@ class SetFamilies:
         return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families (child, parents) of members; those that are not allowed score minus infinity."""
+        """Score families (child, parents) of members; forbidden families score minus infinity."""
         scores = np.full(len(families), -np.inf)
         allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_parents]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]

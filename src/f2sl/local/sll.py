@@ -33,7 +33,7 @@ class SLLPC(ByScore, WithSymmetry):
         return around.near
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
-        """Find one variable's neighbours; with symmetry, the members' own are looked into."""
+        """Find one variable's neighbours; with symmetry, search the members' neighbours as well."""
         found = super().explore_one(run, target)
         if self.symmetry == "none":
             return found
@@ -75,7 +75,7 @@ class SLL(ByScore):
         return grow(target, Around(near), among, with_spouses=True, near_is_settled=True)
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
-        """Find one variable's blanket; whoever may be a spouse is asked as well, and so far is looked."""
+        """Find one variable's blanket, with the spouses that either end names."""
         near = self._neighbours(run, [target])
         candidates = self._neighbours(run, near) - near - {target}
         self._neighbours(run, self._neighbours(run, candidates))
@@ -83,7 +83,7 @@ class SLL(ByScore):
         return blanket(run, target)
 
     def _neighbours(self, run: Run, variables: Iterable[int]) -> set[int]:
-        """Look up the neighbours of some variables, with symmetry; gives all of them."""
+        """Search the neighbours of some variables, with symmetry; return all of them."""
         some = sorted(variables)
         run.look_up("looking for neighbours", some, self.search, run.found)
         members = sorted({w for v in some for w in run.around(v).near})
@@ -96,7 +96,7 @@ class SLL(ByScore):
         run.look_up("looking for spouses", range(run.n), self.search_spouses, run.spouses)
 
     def sets(self, run: Run) -> Neighbourhoods:
-        """Return the blankets, as far as known; finished are those with all searches at their end."""
+        """Return the blankets found so far; a blanket is finished if all its searches are."""
         return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
 
 

@@ -69,7 +69,7 @@ class STMB(ByTests):
 
 
 def find_spouses(target: int, members: list[int], apart: Sets) -> Search[dict[tuple[int, int], float]]:
-    """Find the (X, Y) such that X, separated from the target by ``apart[X]``, depends on it given Y as well.
+    """Find pairs (X, Y) where X, separated from the target by ``apart[X]``, becomes dependent given Y.
 
     Gives the strength of each, Y by Y in the order of the members, X in the order of the names.
     """

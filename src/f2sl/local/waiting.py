@@ -1,4 +1,4 @@
-"""Those who wait to join a target's set, in the order of their association: for HITON-PC and BAMB.
+"""Queue of variables that wait to join a target's set, by association: for HITON-PC and BAMB.
 
 On its turn a variable joins unless some subset of the members separates it from the target. To ask about one
 variable at a time would make for many small batches. Instead all that wait are asked about whenever a

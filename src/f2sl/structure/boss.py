@@ -31,12 +31,12 @@ class BOSS(ByOrders):
     graph_ : DAG
         The best graph found; its weights are what the score would lose without each edge.
     cpdag_ : PDAG
-        What all DAGs have in common that the score cannot tell from it: only these arrows are shown by the
+        CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
         data.
     equivalent_sample_size_ : float
         The weight of BDeu's prior; other scores have no use for it.
     edge_cost_ : float
-        What each edge took from the log score.
+        Penalty on the log score for each edge.
     score_ : float
         The log score of `graph_`, what its edges cost taken off.
     n_families_ : int

@@ -30,7 +30,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
     graph_ : PDAG
         The graph learned, weighted by what the score would lose without each link.
     complete_ : bool
-        Whether all came to its end; if not, `notes_` say how far it got.
+        True if the search finished; otherwise `notes_` say how far it got.
     pc_ : dict of str to list of str
         The neighbours found for each variable, strongest first, before they were joined; none where the
         search did not come to its end.
@@ -44,11 +44,11 @@ class ByBestNetworks(StructureLearner, WithNetworks):
     strength_unit = "log score"
 
     def _local_learner(self) -> ByScore:
-        """Make the learner of what is around each variable, which knows what options make sense."""
+        """Return the learner of each variable's surroundings, which also checks the options."""
         raise NotImplementedError
 
     def _explore(self, run: Run, names: tuple[str, ...]) -> None:
-        """Find what is around all variables, as far as time allows."""
+        """Find the surroundings of all variables, as far as time allows."""
         self._local_learner().explore_all(run)
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:

@@ -48,7 +48,7 @@ class ByWeights(StructureLearner):
         """Take states for numbers, and say so."""
         self._from_states = STATES in table.kinds
         if self._from_states:
-            self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
+            self.notes_.append("states are read as the numbers 0, 1, 2, ... in their order")
         return table.as_numbers()
 
     @staticmethod

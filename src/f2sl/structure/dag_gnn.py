@@ -26,7 +26,7 @@ from f2sl.structure.by_weights import ByWeights
 from f2sl.table import Table
 
 COPIES = 4
-"""How often the numbers are in memory at a time, at most."""
+"""Largest number of copies of the values in memory at a time."""
 
 LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 """Between these the root mean square of all numbers does not matter to the training."""

@@ -43,7 +43,7 @@ class GGSL(ByBestNetworks):
     start_ : str
         The variable that the graph has grown from.
     n_conflicts_ : int
-        How often two neighbourhoods contradicted each other.
+        Number of contradictions between two neighbourhoods.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class GGSL(ByBestNetworks):
         return self._oriented_by(triples, skeleton, names)
 
     def _settle_directions(self, run: Run, triples: Integers) -> Integers:
-        """Decide between opposite claims; drops the v-structures that claim what is not so."""
+        """Decide between opposite directions; return the v-structures that agree with the decisions."""
         claimed = {(end, c) for a, c, d in triples.tolist() for end in (a, d)}
         refuted: set[tuple[int, int]] = set()
         for u, v in sorted(claimed):
@@ -115,7 +115,7 @@ class GGSL(ByBestNetworks):
 
 
 def search_what_is_open(run: Run, target: int) -> Growth[Around]:
-    """Search by S2TMB among those that had no turn, beginning with who has named the target."""
+    """Search by S2TMB among variables not yet searched, starting from those that named the target."""
     near = {v: around.near[target] for v, around in run.found.items() if target in around.near}
     named = {v: around.spouses[target] for v, around in run.found.items() if target in around.spouses}
     children = {v: run.found[v].children[target] for v in named}
@@ -129,7 +129,7 @@ def search_what_is_open(run: Run, target: int) -> Growth[Around]:
 
 
 def best_around_both(run: Run, one: int, other: int) -> dict[int, tuple[int, ...]]:
-    """Find the best network over two variables and all around them: the parents of each."""
+    """Return the parents of each variable in the best network over two variables and their surroundings."""
     around = [v for end in (one, other) for v in (*run.around(end).near, *run.around(end).spouses)]
     return run.grower.network({one, other, *around})
 

@@ -51,7 +51,7 @@ class GSBN(StructureLearner, WithTests):
     skeleton_, v_structures_, n_tests_, n_unreliable_
         As in :class:`F2SLc`.
     separating_sets_ : dict of (str, str) to tuple of str
-        What was found to make two variables independent, by GSMB or between members of blankets.
+        Separating sets found by GSMB, or between members of blankets.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def _first_separating_sets(
     max_cond_vars: int | None,
     containing: Sequence[tuple[int, ...]] | None = None,
 ) -> list[tuple[int, ...] | None]:
-    """Find for each pair the first subset of its candidates that makes it independent, or None."""
+    """Return for each pair the first subset of its candidates that separates it, or None."""
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
 
