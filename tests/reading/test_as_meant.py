@@ -419,13 +419,13 @@ class TestAliases:
         assert sorted(set(model.graph_.adjacent("survived")) - {"alive", "dead"}) == alone.graph_.adjacent(
             "survived"
         )
-        assert any("'survived' also stands for 'alive', 'dead'" in note for note in model.notes_)
+        assert any("'survived' also represents 'alive', 'dead'" in note for note in model.notes_)
 
     def test_f2sl_h_merges_them_unless_told_not_to(self):
         """`alive` goes first by name: kept beside `survived`, it takes over the link to `sex`."""
         data = {name: TITANIC[name] for name in ("survived", "alive", "sex")}
         merged, kept = f2sl.learn(data, "f2sl-h"), f2sl.learn(data, "f2sl-h", aliases="keep")
-        assert "merged: 'survived' also stands for 'alive'" in merged.notes_
+        assert "merged: 'survived' also represents 'alive'" in merged.notes_
         assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
         assert not any(note.startswith("merged") for note in kept.notes_)
         assert not any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-c").notes_)

@@ -255,7 +255,7 @@ class TestEndingEarly:
     def test_too_long_steps_are_told(self):
         model = f2sl.DAGGNN(**SHORTER)
         known = model.fit(linear()).graph_
-        with pytest.raises(OptionError, match="learning_rate is too large at 1e\\+06"):
+        with pytest.raises(OptionError, match="learning_rate 1e\\+06 is too large"):
             model.set_params(learning_rate=1e6).fit(linear())
         assert model.graph_ == known
 

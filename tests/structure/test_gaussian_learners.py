@@ -157,11 +157,11 @@ class TestKinds:
     )
     def test_what_is_for_states_is_refused(self, options, frame):
         learner = options.pop("learner")
-        with pytest.raises(OptionError, match='is for states, and the table holds real numbers; say "auto"'):
+        with pytest.raises(OptionError, match='is for states, but the table holds real numbers; use "auto"'):
             learner(**options).fit(frame)
 
     def test_what_is_for_real_numbers_is_refused_of_states(self):
-        with pytest.raises(OptionError, match='is for real numbers, and the table holds states; say "auto"'):
+        with pytest.raises(OptionError, match='is for real numbers, but the table holds states; use "auto"'):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
         told = "kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number"
         with pytest.raises(OptionError, match=told):

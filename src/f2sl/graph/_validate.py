@@ -92,7 +92,7 @@ def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArra
 
 
 def edge_weights(weights: ArrayLike | None, m: int, which: str) -> FloatArray | None:
-    """Return one weight for each edge, NaN where it has none; None if none has."""
+    """Return one weight for each edge, NaN for edges without one; None if no edge has a weight."""
     if weights is None:
         return None
     given = np.asarray(weights, dtype=np.float64)

@@ -40,7 +40,7 @@ from f2sl.graph.pdag import PDAG
 
 
 class Distances(NamedTuple):
-    """How many ordered pairs of nodes have an effect that the learned graph would have one estimate wrongly.
+    """Number of ordered pairs of nodes whose effect would be estimated wrongly from the learned graph.
 
     A graph that is no DAG is taken for the CPDAG of its extension.
     """
@@ -121,7 +121,7 @@ class Comparison:
 
 
 class _Counts(NamedTuple):
-    """Numbers of adjacencies; `arrowheads` are the correct ones that are directed."""
+    """Counts of adjacencies; `arrowheads` counts correct adjacencies that are directed."""
 
     correct: int
     arrowheads: int
@@ -278,7 +278,7 @@ def _check_same_nodes(true_graph: PDAG, learned_graph: PDAG) -> None:
 
 @dataclass(frozen=True)
 class PCComparison:
-    """Learned sets of parents and children against the true ones, as means over variables."""
+    """Comparison of learned sets of parents and children with the true ones, as means over variables."""
 
     precision: float
     recall: float

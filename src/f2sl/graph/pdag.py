@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class EdgeRecord(NamedTuple):
-    """An edge of a graph: `type` is "directed" or "undirected"; `weight` is None where there is none."""
+    """Edge of a graph; `type` is "directed" or "undirected", `weight` is None if it has none."""
 
     source: str
     target: str
@@ -253,7 +253,7 @@ class PDAG:
 
     @property
     def edges(self) -> list[EdgeRecord]:
-        """All edges as records, the directed ones first.
+        """Edges as records, the directed ones first.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class PDAG:
 
     @property
     def weights(self) -> dict[tuple[str, str], float] | None:
-        """The strengths by edge, as listed above; None when no edge has one.
+        """Strengths by edge, in the order of `edges`; None if no edge has one.
 
         Examples
         --------
@@ -484,7 +484,7 @@ class PDAG:
         return to_frame(self)
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; an undirected edge becomes an arc each way.
+        """Return a ``networkx.DiGraph``; an undirected edge becomes two arcs.
 
         Weights become the edge attribute ``weight``.
         """
@@ -536,13 +536,13 @@ class PDAG:
         return "".join(write(self))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph to `path`, replacing what is there; see :func:`save_graph`."""
+        """Write the graph to `path`, replacing an existing file; see :func:`save_graph`."""
         from f2sl.graph.io import save_graph
 
         save_graph(self, path)
 
     def show(self, path: str | PathLike[str], **options: Any) -> Path:
-        """Write a page to explore the graph, an HTML file; the options are those of :func:`f2sl.show`."""
+        """Write an HTML page to explore the graph; options are those of :func:`f2sl.show`."""
         from f2sl.view.page import show
 
         return show(self, path, **options)
@@ -593,7 +593,7 @@ class PDAG:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is built when first asked for."""
+        """Leave out attributes that are computed on first use."""
         cls = type(self)
         return {
             key: value

@@ -1,9 +1,9 @@
 """Search for the DAG with the best score by hill climbing, one edge at a time.
 
 From the empty graph or a given one, each step adds, deletes or reverses the one edge that raises the score
-most, among the edges of a skeleton (in either direction). When no step raises it any more, the search goes on
-with the one that lowers it least, never back to one of the last `tabu_length` graphs, and ends after
-`max_stall` steps without a new best.
+most, among the edges of a skeleton (in either direction). When no step raises it, the search continues with
+the step that lowers it least, but never returns to one of the last `tabu_length` graphs. It ends after
+`max_stall` steps without improvement.
 
 Scores add up over families (a variable and its parents), so a step changes only the families whose
 parents it touches: after each step only those are scored again, and each family only once in a run.
@@ -27,7 +27,7 @@ from f2sl.constraints import Constraints
 from f2sl.search.admissible import Admissible
 
 RELATIVE_TOLERANCE = 1e-11
-"""Share of the score's size within which two gains are equal: their last bits are rounding."""
+"""Relative tolerance within which two gains are equal."""
 
 
 class Families(Protocol):
@@ -279,7 +279,7 @@ class _State:
         return move
 
     def _signature_after(self, action: int, arc: int) -> int:
-        """Return the graph after a step as one integer: bit i stands for arc i."""
+        """Return the graph after a step as one integer, with bit i for arc i."""
         signature = self.signature ^ (1 << arc)
         return signature ^ (1 << int(self.opposite[arc])) if action == REVERSE else signature
 

@@ -1,4 +1,4 @@
-"""From weights that are nearly acyclic to a graph that is.
+"""Acyclic graphs from nearly acyclic weights.
 
 Optimisers leave small weights on the edges that would close a cycle. Dropping all weights below a threshold
 takes them away; where it does not, the threshold is raised until no cycle is left.

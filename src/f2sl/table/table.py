@@ -24,14 +24,14 @@ NEEDS_ALL = (
     'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
     'states a state with missing="state"'
 )
-"""What to do about missing values where they cannot be left out question by question."""
+"""Advice on missing values for learners that need complete rows."""
 
 Ends = tuple[Floats, Floats]
-"""The least and the greatest number, or code that occurs, of each column."""
+"""Smallest and largest number, or code that occurs, of each column."""
 
 
 class Block(NamedTuple):
-    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
+    """Block of rows: a matrix for the columns of each kind, with a row for each column."""
 
     codes: npt.NDArray[Any]
     numbers: Floats
@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 Arrays = tuple[npt.NDArray[Any], ...]
 Summand = Callable[[Block], Arrays]
-"""From a block of rows to arrays that are to be added up over all blocks."""
+"""Function from a block of rows to arrays that are summed over all blocks."""
 
 
 def closed_table() -> DataError:
@@ -55,21 +55,21 @@ class Table(ABC):
     columns : tuple of Column
         Name, kind and states of each variable.
     notes : tuple of str
-        What a user should know about how the data were read.
+        Notes for the user on how the data were read.
     ends : tuple of two ndarrays of float64
-        The least and the greatest number, or code that occurs, of each column.
+        Smallest and largest number, or code that occurs, of each column.
     places : ndarray of int64
-        Which of the columns of its kind each column is, as the storage holds them.
+        Index of each column among the stored columns of its kind.
     margins : tuple of ndarray
-        How often each state of each column occurs, where rows are not in memory.
+        Count of each state of each column, if rows are not in memory.
     memory : int or None
-        Bytes that working with the table may take; None if it is in memory.
+        Memory limit in bytes for work on the table; None if it is in memory.
     keeps_aliases : bool
-        Whether columns that determine each other were to be kept, so that no learner merges them.
+        True if the user asked to keep columns that determine each other, so that no learner merges them.
     """
 
     held: ClassVar[str] = "in memory"
-    """Where the rows are, in words."""
+    """Description of where the rows are held."""
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
@@ -82,19 +82,19 @@ class Table(ABC):
     @property
     @abstractmethod
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
 
     @abstractmethod
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
 
     def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
-        """Give one column part by part, as much at a time as is held in memory anyway."""
+        """Yield one column in parts of the size that is held in memory."""
         yield self.column(i)
 
     @abstractmethod
     def add_up(self, function: Summand) -> Arrays:
-        """Sum what `function` makes of each block of rows."""
+        """Return the sum of the results of `function` over all blocks of rows."""
 
     @abstractmethod
     def all_numbers(self) -> Floats:
@@ -106,7 +106,7 @@ class Table(ABC):
 
     @abstractmethod
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
-        """Return a table of states, whose codes `function` makes of each block; close it when done."""
+        """Return a table of states with the codes that `function` makes of each block; close it when done."""
 
     @abstractmethod
     def counting_engine(self, n_jobs: int | None = None) -> Any:
@@ -145,7 +145,7 @@ class Table(ABC):
 
     @cached_property
     def states(self) -> tuple[tuple[object, ...], ...]:
-        """The labels of each column's states, in the order of their codes; none for numbers."""
+        """Labels of each column's states, in the order of their codes; empty for numbers."""
         return tuple(column.states for column in self.columns)
 
     @cached_property

@@ -34,7 +34,7 @@ _ARROWS = ("->", "--", "<-", "<->")
 
 
 class Token(NamedTuple):
-    """A piece of the text; `tag` is op, word, id, or end."""
+    """Token of the text; `tag` is op, word, id, or end."""
 
     tag: str
     text: str

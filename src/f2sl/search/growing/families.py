@@ -1,4 +1,4 @@
-"""Search over orders by any score of families, asked in batches and remembered.
+"""Search over orders with any score of families, requested in batches and cached.
 
 The moves are those of `_kernels.py`, and so are the draws: with a Gaussian score both find the same graph.
 """
@@ -70,7 +70,7 @@ def search_families(
 
 
 class _Search:
-    """What the search is about, and the scores that it has asked for."""
+    """Problem of the search, with a cache of scores."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Search:
         self.least = LEAST_GAIN + RELATIVE_TOLERANCE * float(np.abs(empty).max(initial=0.0))
 
     def value(self, u: int, parents: Parents) -> float:
-        """Return the score of a family, what its edges cost taken off."""
+        """Return the score of a family less the penalty of its edges."""
         key = u, frozenset(parents)
         if key not in self._values:
             found = self._score.score_all(np.array([u]), np.sort([parents]))
@@ -157,7 +157,7 @@ class _Search:
             parents = shrunk
 
     def _walk(self, v: int, back: bool, most: int, state: State) -> tuple[float, float, int, list[int]]:
-        """Let v pass others, as the kernel does; returns the changed variables as well."""
+        """Move v past others, as the kernel does; return the changed variables as well."""
         order, place, parents = state
         total, best, best_steps = 0.0, 0.0, 0
         changed: list[int] = []

@@ -17,7 +17,7 @@ from f2sl.stats.scores.gaussian import GaussianScore
 from f2sl.storage.moments import Moments
 
 FIRST_ROOM = 16
-"""Parents of a variable that there is room for at first; doubled as often as that is not enough."""
+"""Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
 """Disturbances times variables in one call of the kernel; then progress is shown and Ctrl-C noticed."""
 

@@ -100,7 +100,7 @@ def search_orders(
         return float(sets.scores[state.chosen].sum())
 
     def climb(state: _kernels.State, least: float) -> _kernels.State:
-        """Repeat best-insertion moves until none improves the score; changes `state` and returns it.
+        """Repeat best-insertion moves until none improves the score; update `state` and return it.
 
         After a move the kernel requeues only the variables most likely to gain. So when its queue is empty
         all variables are tried once more, until a whole pass gains nothing: only that makes a local optimum.

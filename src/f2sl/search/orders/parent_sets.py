@@ -182,7 +182,7 @@ def parent_sets(
 
 
 class _WithRequired:
-    """Scores families with their required parents beside those that are asked about."""
+    """Scores of families with their required parents added."""
 
     def __init__(
         self, families: FamiliesAtOnce, required: list[Integers], prior: float, max_parents: int | None
@@ -194,7 +194,7 @@ class _WithRequired:
         self.max_parents = max_parents
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families; those with too many parents are not scored, and those too large score `LOWEST`."""
+        """Score families; those with too many parents, or that are too large, score `LOWEST`."""
         scores = np.full(len(children), LOWEST)
         sizes = self.sizes[children]
         for size in np.unique(sizes).tolist():
@@ -209,7 +209,7 @@ class _WithRequired:
 
 
 def _with_required(found: ParentSets, required: list[Integers]) -> ParentSets:
-    """Put the required parents into all sets, and the empty set behind those of a variable that has any."""
+    """Add the required parents to all sets, and append the empty set for variables that have any."""
     n, n_sets = len(required), len(found.scores)
     owners = np.repeat(np.arange(n), np.diff(found.first))
     having = np.flatnonzero([len(parents) for parents in required])

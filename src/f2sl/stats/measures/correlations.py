@@ -109,7 +109,7 @@ class CorrelationsOver:
 
     @property
     def weakest(self) -> float:
-        """No pair is kept whose correlation does not exceed it, by absolute value."""
+        """Lower bound of the absolute correlation of kept pairs."""
         return self.measure.correlation(self.threshold)
 
     def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:

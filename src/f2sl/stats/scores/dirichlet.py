@@ -127,6 +127,6 @@ class BDeuOfSets(SetFormula):
         return sums
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Return upper bounds of the scores of all families over variables with so many states."""
+        """Return upper bounds of all family scores over variables with these numbers of states."""
         slack = slack_for(n_rows, n_rows + self.equivalent_sample_size, self.unit)
         return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(states)), slack)

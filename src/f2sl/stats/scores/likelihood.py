@@ -95,7 +95,7 @@ class BICOfSets(SetFormula):
         return np.column_stack([fit - np.rint(self.penalty * sizes / self.unit), np.zeros(len(sizes))])
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Return upper bounds of the scores of all families over variables with so many states."""
+        """Return upper bounds of all family scores over variables with these numbers of states."""
         # Sizes are numbers of configurations, known beforehand: each variable doubles the list of masks.
         sizes = np.ones(1)
         for k in states:

@@ -86,14 +86,14 @@ class MixedScore(Score):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`, (m, any).
+        """Score families on the samples without missing values in them and in `also`, (m, any).
 
         Returns the log scores and the numbers of samples, 0 where nothing can be said: numbers do not vary.
         """
         raise NotImplementedError
 
     def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
-        """Score families, and what is left of them without one parent, on the same samples."""
+        """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
         sizes = np.diff(queries.start)
         without_gaps = ~np.maximum.reduceat(data.gaps[queries.variables], queries.start[:-1])
@@ -171,7 +171,7 @@ class ConditionalGaussianBIC(MixedScore):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`."""
+        """Score families on the samples without missing values in them and in `also`."""
         columns = _Columns.of(data, children, parents, also)
         scores = self.of_numbers(data, np.column_stack([parents, children]), also)
         scores -= self.of_numbers(data, parents, np.column_stack([also, children]))
@@ -225,7 +225,7 @@ class BDGe(MixedScore):
         return scores
 
     def _by_bayes(self, data: MixedEngine, children: Integers, parents: Integers, also: Integers) -> Floats:
-        """Return the score of states by Bayes' rule; NaN where there are too many configurations."""
+        """Return the score of states by Bayes' rule; NaN if there are too many configurations."""
         presence = data.binned.presence.numbers
         # Given the states among the parents, on the samples that have all of them.
         members = np.where(data.is_number[parents], presence[parents], parents)
@@ -259,7 +259,7 @@ class BDGe(MixedScore):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`."""
+        """Score families on the samples without missing values in them and in `also`."""
         counts = data.binned
         limits = counts.presence.numbers[also]
         formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
@@ -302,11 +302,11 @@ class BDGe(MixedScore):
 
 @dataclass(frozen=True)
 class _Columns:
-    """Of families with samples of their own: log determinants of their columns, and what belongs to these.
+    """For families on their own samples: log determinants of their columns, with the terms to score them.
 
-    `of_all` and `of_parents` are the numbers of columns, `squares` the child's sums of squares about the mean
-    as whole numbers, `log_units` what the unit of the child adds to a score. There are no `rows` where a
-    number does not vary in them.
+    `of_all` and `of_parents` are the numbers of columns, `squares` the child's centred sums of squares as
+    whole numbers, `log_units` the contribution of the child's unit to a score. `rows` is 0 where a number
+    does not vary.
     """
 
     log_all: Floats
@@ -440,7 +440,7 @@ class DegenerateGaussianBIC(MixedScore):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`."""
+        """Score families on the samples without missing values in them and in `also`."""
         columns = _Columns.of(data, children, parents, also)
         of_child, rows = columns.of_all - columns.of_parents, columns.rows
         left = columns.log_all - columns.log_parents

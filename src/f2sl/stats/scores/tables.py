@@ -72,7 +72,7 @@ class ScoresAndTotals:
 def _compared(
     counts: CountingEngine, formula: FamilyFormula, queries: Queries, left_out: Integers
 ) -> Compared:
-    """Score families, and what is left of them without one parent, on the same samples."""
+    """Score families with and without one parent, on the same samples."""
     score, n = counts.evaluate(queries, ScoresAndTotals(formula), 2).T
     without = np.zeros(len(queries))
     some = left_out >= 0

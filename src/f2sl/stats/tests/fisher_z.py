@@ -100,7 +100,7 @@ class CorrelationTest(BoundTest):
 
 
 def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answers:
-    """Answer by partial correlations with so many degrees of freedom; NaN is unreliable."""
+    """Answer from partial correlations and degrees of freedom; NaN is inconclusive."""
     answers = np.full(len(correlations), UNRELIABLE, np.int8)
     numbers = np.full((3, len(correlations)), np.nan)
     reliable = ~np.isnan(correlations)
@@ -134,7 +134,7 @@ class CorrelationsAbove:
 
     @property
     def weakest(self) -> float:
-        """No pair is tallied whose correlation does not exceed it, by absolute value."""
+        """Lower bound of the absolute correlation of tallied pairs."""
         return float(self.thresholds[0])
 
     def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
@@ -163,7 +163,7 @@ class ZOfPairs:
         return CorrelationsAbove(critical * (1.0 - MARGIN))
 
     def p_values(self, found: FoundPairs) -> Floats:
-        """Return the p-values of what the formula kept; its values are correlations."""
+        """Return p-values of the pairs that the formula kept, from their correlations."""
         if isinstance(self._engine, AvailableMoments):
             freedom = self._engine.pair_rows[found.first, found.second] - 3
             return np.where(freedom >= LEAST_FREEDOM, z_tail(found.values, freedom)[1], 1.0)

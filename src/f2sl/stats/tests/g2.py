@@ -254,6 +254,6 @@ class G2OfPairs:
         return PairsAbove(of.table, of.scaled_entropies, of.g2_unit, thresholds, self._classes)
 
     def p_values(self, found: FoundPairs) -> Floats:
-        """Return the p-values of what the formula kept; its values are G2."""
+        """Return p-values of the pairs that the formula kept, from their G2."""
         states = self._states[self._classes]
         return chi_squared_tail(found.values, (states[found.first] - 1) * (states[found.second] - 1))

@@ -591,7 +591,7 @@ def _count_groups(
     counts: Array,
     slots: Array,
 ) -> None:
-    """Count the states of the last variable within groups of samples; cells come group by group.
+    """Count the states of the last variable within groups of samples; cells are ordered by group.
 
     column, k, incomplete, numbers : as in `_refine`; groups : (n_rows,) int32, group of each sample;
     scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`;

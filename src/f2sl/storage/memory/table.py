@@ -103,7 +103,7 @@ class MemoryTable(Table):
             raise DataError("the names of a table's variables must differ from each other")
         # The kernels index by these codes without looking: a code that is out of range must not get in.
         if codes.dtype.kind not in "iu":
-            raise DataError(f"codes are integers, got {codes.dtype}")
+            raise DataError(f"codes must be integers, not {codes.dtype}")
         of_states = [self.columns[i] for i in self.of_kind(STATES)]
         cardinalities = np.array([len(column.states) for column in of_states], np.int64)
         if codes.size:

@@ -216,7 +216,7 @@ def sums_of_parts(
     first: Array,
     sums: Array,
 ) -> None:
-    """Sum up the groups of larger sets to those of queries that are parts of them, on the same samples.
+    """Sum the groups of larger sets to those of smaller queries, on the same samples.
 
     The host of query t has the sums ``host_sums[at[t]:]``, laid out as by `sums_by_group`, of
     ``n_numbers[t]`` numbers in the configurations of states with

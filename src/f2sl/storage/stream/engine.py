@@ -31,10 +31,10 @@ from f2sl.storage.stream.table import StreamTable
 from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
 
 SHARE_FOR_TABLES = 0.5
-"""Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
+"""Share of the memory limit for tables; blocks of rows take less than the rest."""
 
 COPIES_AT_LEAST = 4
-"""How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
+"""Smallest number of copies of a table in memory: counted, added up, and used by a formula."""
 
 
 class StreamEngine(CountsOnly):
@@ -103,7 +103,7 @@ class StreamEngine(CountsOnly):
         return self._go_through(batch, self._threads_for(batch), advance, share)
 
     def _threads_for(self, batch: Batch) -> int:
-        """Return how many threads may hold tables of a batch at once: one if a table fills the room."""
+        """Return the number of threads that may hold tables of a batch: 1 if a table fills the memory."""
         cells = table_sizes(batch.queries, batch.cardinalities)[batch.full].sum()
         if cells <= self._most_cells:
             return self.threads.n_threads
