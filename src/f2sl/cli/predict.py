@@ -65,7 +65,7 @@ def predict(
         )
         if left_out and not quiet:
             told = printable(shown_list(left_out))
-            print(f"note: columns that are no variables of the network left out: {told}", file=sys.stderr)
+            print(f"note: columns that are not in the network left out: {told}", file=sys.stderr)
     import pyarrow as pa
 
     if probabilities:

@@ -61,7 +61,7 @@ class View:
         return cell.figures[measure].mean if cell is not None and measure in cell.figures else None
 
     def lacks(self, task: Task, learners: Iterable[str]) -> bool:
-        """Return whether a run of these is missing or failed; where the paper has a "-" none is needed."""
+        """Return whether one of these runs is missing or failed; a "-" in the paper needs no run."""
         listed = list(learners)
         if any(paper.gave_up(task.network, task.rows, learner) for learner in listed):
             return False
@@ -200,7 +200,7 @@ def case(task: Task, what: str, figures: str, holds: bool | None, *, missing: bo
 
 
 def bounds(cell: Cell | None) -> tuple[float | None, float | None]:
-    """Return the seconds that a learner took at least and at most, as far as they are known."""
+    """Return lower and upper bounds of the seconds of a learner, as far as they are known."""
     if cell is None:
         return None, None
     if "seconds" in cell.figures:

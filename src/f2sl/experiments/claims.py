@@ -25,7 +25,7 @@ HOLDS, SO_FAR, IN_PART, NOT, UNKNOWN = (
 """Verdicts; a claim holds *so far* if runs that it asks for are missing."""
 
 GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
-"""What a claim is asked of."""
+"""Sources of the figures that decide a claim."""
 
 ON_SECONDS = (
     "With few data sets, or on a busy machine, a verdict about seconds may turn out otherwise in another run."
@@ -74,7 +74,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Outcome of a claim with one group of figures; see `Claim` for `enough` and `about`."""
+    """Outcome of a claim for one group of figures; see `Claim` for `enough` and `about`."""
 
     cases: tuple[Case, ...]
     enough: float = 1.0
@@ -162,7 +162,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with its verdicts; `defaults` is None if f2sl's defaults were not run or make no difference."""
+    """Claim with its verdicts; `defaults` is None if f2sl's defaults were not run or make no difference."""
 
     claim: Claim
     printed: Verdict

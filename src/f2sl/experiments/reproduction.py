@@ -1,4 +1,4 @@
-"""The paper's experiments in one call: run what is missing in a folder of results."""
+"""The paper's experiments in one call, which runs the missing units in a folder of results."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def reproduce(
 
 @dataclass
 class Units(Keeper[Unit]):
-    """Stores the units of a call, with where their data come from; `description` says how they run."""
+    """Store for the units of a call, with the source of their data; `description` says how they run."""
 
     store: Store
     sources: dict[str, str]

@@ -21,7 +21,7 @@ class Network(NamedTuple):
     """A network of the paper's table 1."""
 
     title: str
-    """As the paper writes it."""
+    """Name in the paper."""
     bundled: str
     """The bundled network that data are sampled from where the paper's own are not at hand."""
 
@@ -34,7 +34,7 @@ NETWORKS = {
     "link": Network("Link", "link"),
     "gene": Network("Gene", "gene-like"),
 }
-"""In the order of the paper's tables, by number of variables."""
+"""Networks in the order of the paper's tables, by number of variables."""
 
 SIZES = (500, 1000)
 """Rows of a data set."""
@@ -60,13 +60,13 @@ class Learner:
     options: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
     defaults_differ: bool = False
-    """Whether f2sl's defaults are other options, worth a row of their own."""
+    """True if f2sl's defaults differ from the paper's settings and get their own row."""
     slow: bool = False
-    """Whether it takes minutes on networks that others take seconds for; those come last."""
+    """True if it takes minutes on networks where others take seconds; slow learners run last."""
     needs: str = ""
     """A package that f2sl does without."""
     compiled: bool = True
-    """Whether it has inner loops of f2sl's own, which are compiled on their first use."""
+    """True if it uses compiled loops of f2sl, which are compiled on first use."""
 
 
 _TESTS: dict[str, Any] = {"ci_test": "g2", "alpha": 0.01, "max_cond_vars": 3}
@@ -178,12 +178,12 @@ LEARNERS = {
         compiled=False,
     ),
 }
-"""Those that take seconds first."""
+"""Fast learners first."""
 
 SWEPT = "fcbf"
 """The learner whose threshold the paper varies in its figures of delta."""
 DELTAS = tuple(step / 100 for step in range(11))
-"""From 0 to 0.1."""
+"""Thresholds from 0 to 0.1."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def options_of(learner: str, setting: str) -> dict[str, Any]:
 
 
 def seed_of(rows: int, data_set: int) -> int:
-    """Return the seed of a sampled data set; sizes differ in it, since a sample is the start of longer ones.
+    """Return the seed of a sampled data set; with one seed a sample would be the start of larger ones.
 
     Examples
     --------

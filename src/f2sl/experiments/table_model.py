@@ -93,7 +93,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its heads (texts, one for each of the table's), its entries, and what it differs in.
+    """Row of a table: its heads (one text for each of the table's), its entries, and known differences.
 
     `differences` are numbers, from 1, of the known differences from the paper that the row is tied to.
     """
@@ -105,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper; `blocks` of rows belong together, such as those of a network."""
+    """Table of the paper; each of `blocks` has rows that belong together, such as those of a network."""
 
     number: int
     name: str
@@ -122,5 +122,5 @@ class Table:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows."""
+        """Rows of all blocks."""
         return [row for block in self.blocks for row in block]

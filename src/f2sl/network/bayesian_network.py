@@ -169,7 +169,7 @@ class BayesianNetwork:
         return html_of(self)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether variables, states, parents, tables and equations are the same, in the same order."""
+        """Return whether variables, states, parents, tables and equations are equal, in the same order."""
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
         return (
@@ -186,45 +186,45 @@ class BayesianNetwork:
 
     @property
     def name(self) -> str:
-        """What the network is called."""
+        """Name of the network."""
         return self._name
 
     @property
     def graph(self) -> DAG:
-        """The structure."""
+        """Graph of the network."""
         return self._graph
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names, in the order of the graph's nodes."""
+        """Names of the variables, in the order of the graph's nodes."""
         return self._graph.nodes
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kind of each variable, ``"states"`` or ``"number"``, in their order."""
+        """Kind of each variable, ``"states"`` or ``"number"``, in their order."""
         return tuple(STATES if name in self._states else NUMBER for name in self.variables)
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
-        """The states of each variable that has any, by name."""
+        """States of each variable that has any, by name."""
         return dict(self._states)
 
     @property
     def tables(self) -> Mapping[str, FloatArray]:
-        """The probability tables, by name; see the constructor for their shape. They cannot be written to."""
+        """Probability tables by name, read-only; see the constructor for their shape."""
         return MappingProxyType(self._tables)
 
     @property
     def equations(self) -> Mapping[str, Equation]:
-        """The equations, by name; see the constructor for their shapes. They cannot be written to."""
+        """Equations by name, read-only; see the constructor for their shapes."""
         return MappingProxyType(self._equations)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free, summed over the variables.
+        """Number of free parameters, summed over the variables.
 
-        For each configuration, there are as many as states but one, or an intercept, the coefficients and a
-        variance.
+        Each configuration of the parents has one parameter fewer than states, or an intercept, the
+        coefficients and a variance.
         """
         of_tables = (table.size - table[..., 0].size for table in self._tables.values())
         of_equations = (part.size for equation in self._equations.values() for part in equation)
@@ -242,7 +242,7 @@ class BayesianNetwork:
 
     @cached_property
     def _families(self) -> list[tuple[int, list[int]]]:
-        """Every variable after its parents, each with its parents, by number."""
+        """Variables in topological order, each with its parents, by number."""
         number = {name: i for i, name in enumerate(self.variables)}
         order = self._graph.topological_order()
         return [(number[name], [number[p] for p in self._parents[name]]) for name in order]
@@ -334,7 +334,7 @@ class BayesianNetwork:
         evidence: Mapping[str, Any] | None = None,
         do: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the distribution of variables given what was observed and what was set; it is exact.
+        """Return the exact distribution of variables given evidence and interventions.
 
         States need pyAgrum (``pip install "f2sl[inference]"``).
 
@@ -513,14 +513,14 @@ class BayesianNetwork:
         return network
 
     notes: tuple[str, ...] = ()
-    """Notes on how the network was fitted, such as from how many rows; files do not keep it."""
+    """Notes on how the network was fitted, such as the numbers of rows; files do not store them."""
 
     _kinds: ClassVar[str] = "auto"
-    """What data are read as when a network of this class is fitted."""
+    """Kind as which data are read when a network of this class is fitted."""
 
     @classmethod
     def _of(cls, network: BayesianNetwork) -> Self:
-        """Make a network of this class from one that is the same but for its class."""
+        """Return the network as one of this class."""
         return cls(
             network._graph,
             network._states,
@@ -531,7 +531,7 @@ class BayesianNetwork:
         )
 
     def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a page to explore the network, an HTML file; the options are those of :func:`f2sl.show`."""
+        """Write an HTML page to explore the network; options are those of :func:`f2sl.show`."""
         from f2sl.view.page import show
 
         return show(self, path, **options)

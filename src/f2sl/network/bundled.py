@@ -65,7 +65,7 @@ NETWORKS = (*REPOSITORY, STAND_IN)
 
 @dataclass(frozen=True)
 class NetworkSize:
-    """How large a network is."""
+    """Size of a network."""
 
     name: str
     variables: int

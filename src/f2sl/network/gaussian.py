@@ -1,4 +1,4 @@
-"""Gaussian networks: Bayesian networks without states, of which all moments are known.
+"""Gaussian networks: Bayesian networks of numbers only, with exact moments.
 
 Every variable is a sum of its parents, each times a *coefficient*, an intercept and noise of its own, so that
 all variables together are normal. With the coefficients in a matrix B (row: parent, column: child) and the
@@ -112,7 +112,7 @@ class GaussianNetwork(BayesianNetwork):
         return {name: float(equation.variances) for name, equation in self.equations.items()}
 
     def weights(self) -> FloatArray:
-        """Return the coefficients as a matrix: row i, column j is that of i -> j, 0 without an edge."""
+        """Return the coefficients as a matrix: entry (i, j) is that of i -> j, 0 without an edge."""
         matrix = np.zeros((len(self.variables), len(self.variables)))
         for child, parents in self._families:
             matrix[parents, child] = self.equations[self.variables[child]].coefficients

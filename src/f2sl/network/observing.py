@@ -9,7 +9,7 @@ from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.draws import Draws
 
 HIDDEN = " (hidden)"
-"""What is added to the name of a variable that is observed as a number."""
+"""Suffix of the name of a variable observed as a number."""
 
 
 def observed_as_numbers(

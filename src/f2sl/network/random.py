@@ -103,7 +103,7 @@ def random_network(
     varying: float | None = None,
     name: str = "random",
 ) -> BayesianNetwork:
-    """Draw a network; the defaults are those of ``gene-like``, which stands in for the F2SL paper's Gene.
+    """Draw a network; the defaults are those of ``gene-like``, which replaces the F2SL paper's Gene.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def random_network(
     given |= {"share_numbers": share_numbers, "varying": varying}
     for option, value in given.items():
         if value is not None and kind not in (own.get(option), MIXED):
-            raise OptionError(f"{option} is no option of networks of kind={kind!r}")
+            raise OptionError(f"{option} is not an option of networks of kind={kind!r}")
     n = whole("variables", variables, least=1)
     most_in = whole("max_parents", max_parents)
     most_out = whole("max_out_degree", max_out_degree)
@@ -210,7 +210,7 @@ def _edges(children: Iterable[str], families: Mapping[str, Sequence[str]]) -> li
 def _structure(
     n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
 ) -> list[list[int]]:
-    """Draw the parents of each variable, by place in a topological order; `numbers` are none of states."""
+    """Draw the parents of each variable, by place in a topological order; states have no parents in `numbers`."""
     room = sum(min(place, most_in) for place in range(n))
     room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"
@@ -232,7 +232,7 @@ def _structure(
             placed += 1
     else:
         raise OptionError(
-            f"only {placed} of {edges} edges found a place by chance among {limits}; "
+            f"only {placed} of {edges} edges could be placed at random among {limits}; "
             "ask for fewer edges, or allow more parents or children"
         )
     return parents

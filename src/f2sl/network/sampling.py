@@ -86,7 +86,7 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     if free is not None and needed > free:
         raise OptionError(
             f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, and "
-            f"{free / 1e9:,.1f} GB of memory are free; draw fewer at a time, each with a seed of its own"
+            f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed"
         )
     codes = np.empty((len(sizes), rows), code)
     numbers = np.empty((len(kinds) - len(sizes), rows))

@@ -39,7 +39,7 @@ WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", OVER_MEMORY: "over memory", F
 
 
 class Lines(Keeper[Key]):
-    """Results by key, a named tuple of class `key_type`, in a file; `limits` are those of new jobs."""
+    """File of results by key, a named tuple of class `key_type`; `limits` are those of new jobs."""
 
     def __init__(self, path: Path, key_type: Any, limits: Limits = NONE) -> None:
         self.path = path

@@ -93,7 +93,7 @@ class Schedule(Generic[Key]):
         return next((over for over in self._over[place.group] if self._place(over).leads_to(place)), None)
 
     def next(self) -> Key | None:
-        """Take the next job that may start; None if there is none until another one has ended."""
+        """Return the next job that may start; None if all must wait for another job to end."""
         running = [self._place(key) for key in self._running]
         for index, key in enumerate(self.waiting):
             place = self._place(key)

@@ -107,9 +107,9 @@ class Parser(Draft):
         return found
 
     def _skip_property(self) -> None:
-        """Take all up to the next semicolon; one that is missing must not cost the block after it.
+        """Skip to the semicolon at the end of a property.
 
-        Then braces do not match, since the block that the property stands in ends first, or the next begins.
+        If it is missing, braces do not match: the property's block ends first, or the next block begins.
         """
         depth = 0
         for place in range(self._at, len(self._texts)):

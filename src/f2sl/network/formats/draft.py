@@ -1,4 +1,4 @@
-"""A network while it is read: variables and blocks of numbers, as they stand in a file, each with its place.
+"""Draft of a network while it is read: variables and blocks of numbers, each with its place in the file.
 
 Formats that list variables, and for each its parents and numbers, fill a :class:`Draft`; here the blocks
 become a network, and what does not fit is told with its line.
@@ -26,7 +26,7 @@ from f2sl.network.gaussian import GaussianNetwork
 
 @dataclass
 class Variable:
-    """A variable: where it is declared, and its states with their positions; a number has none."""
+    """Variable with the place of its declaration, and its states with their positions; a number has none."""
 
     place: int
     states: dict[str, int]
@@ -66,7 +66,7 @@ class Block:
 
 
 class Draft:
-    """What is known of a network so far; places are lines, unless :meth:`line` says otherwise.
+    """Network read so far; places are lines, unless :meth:`line` says otherwise.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class Draft:
         return table
 
     def _fill(self, child: str, block: Block, states: list[dict[str, int]], table: FloatArray) -> None:
-        """Put the rows and the default of a block into a table of one configuration a row."""
+        """Return a block's rows and default as a table, one configuration a row."""
         rows, size = table.shape
         if block.default is not None:
             self._check_row(child, block.default, size)
@@ -295,7 +295,7 @@ class Draft:
             )
 
     def _check_sums(self, child: str, table: FloatArray, block: Block) -> None:
-        """Refuse numbers that are no distributions; find the entry only if there are any."""
+        """Raise an error for numbers that are not distributions; the entry is located only then."""
         sums = table.sum(axis=1)
         with np.errstate(invalid="ignore"):
             wrong = ~((table.min(axis=1) >= 0) & (np.abs(sums - 1) <= TOLERANCE))
