@@ -210,7 +210,7 @@ def _edges(children: Iterable[str], families: Mapping[str, Sequence[str]]) -> li
 def _structure(
     n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
 ) -> list[list[int]]:
-    """Draw the parents of each variable, by place in a topological order; states have no parents in `numbers`."""
+    """Draw the parents of each variable, by place in a topological order; states have no numbers as parents."""
     room = sum(min(place, most_in) for place in range(n))
     room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"
