@@ -1,4 +1,4 @@
-"""Constants that light modules need as well: those of the command line, which load NumPy only for work."""
+"""Constants for modules that must not import NumPy, such as those of the command line."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from f2sl.table.notes import warn_of_identifiers
 
 
 class Handed(NamedTuple):
-    """Options by whom they belong to; `taken` are the names of all that the learner takes."""
+    """Options by owner; `taken` has the names of all options of the learner."""
 
     learner: dict[str, Any]
     reading: dict[str, Any]

@@ -1,4 +1,4 @@
-"""From the PC sets of all variables to one undirected graph.
+"""Skeletons: one undirected graph from the PC sets of all variables.
 
 In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one
 need not agree: the AND rule keeps a link that both sets name, the OR rule one that either
@@ -60,7 +60,7 @@ def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
 
 
 def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
-    """Take out the links that are forbidden, and put in those that are required, of strength NaN: unknown.
+    """Remove forbidden links, and add required ones with unknown strength (NaN).
 
     Examples
     --------

@@ -26,13 +26,13 @@ class Case:
     Attributes
     ----------
     where, source, what, figures : str
-        What is compared, on whose data, and how it came out.
+        Comparison, source of the data, and result.
     holds : bool or None
         None where runs are missing or give no answer.
     missing : bool
-        Whether runs that it asks for are not there: with them the answer may be another one.
+        True if required runs are missing, so that the answer may change.
     factor : tuple or None
-        Of timings: the learner, its rival, and how many times as long the rival takes (at least).
+        For timings: learner, rival, and (at least) how many times as long the rival takes.
     """
 
     where: str

@@ -41,19 +41,19 @@ class Claim:
     name : str
         To refer to it by.
     text : str
-        What is claimed, in our words.
+        Claim, in our words.
     section : str
         Where in the paper.
     how : str
-        What is compared, and where.
+        Comparison, and where it is made.
     cases : callable
         The comparisons, made of what is seen.
     enough : float
         The share of cases that must hold: 1, or less where the paper says "often" or "almost all".
     by_setting : bool
-        Whether f2sl's defaults make a difference to it.
+        True if f2sl's defaults make a difference to it.
     timed : bool
-        Whether it is about seconds.
+        True if it is about seconds.
     about : str
         A network, as cases name it, without which nothing can be said.
     difference : Difference or None

@@ -1,6 +1,6 @@
 """Differences from the paper and their reasons, each tied to the rows that it is about.
 
-How each was found out, with figures, is told in docs/evidence/reproduction.md.
+docs/evidence/reproduction.md explains each, with figures.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ class Difference:
     Attributes
     ----------
     title, text : str
-        What is different, and why.
+        Difference, and its reason.
     learners, networks, sources, settings, sizes : tuple
-        Which rows it is about.
+        Rows that it affects.
     """
 
     title: str

@@ -39,7 +39,7 @@ class Summary:
     outcomes : tuple of Outcome
         All units of the selection, those of earlier calls included.
     new : int
-        How many of them ended in this call.
+        Number of units that ended in this call.
     sources : dict of str to str
         By network, whether its data are the paper's or sampled.
     left_out : tuple of str

@@ -57,7 +57,7 @@ class Cell:
     limit : str
         The limit that was exceeded, in words.
     least_seconds : float or None
-        What a learner over the time limit takes at least, in the mean of the data sets that it was tried on.
+        Lower bound of the mean seconds of a learner over the time limit, over the data sets tried.
     """
 
     task: Task

@@ -22,9 +22,9 @@ class Column:
     key : str
         Its name in a CSV file.
     better : {"lower", "higher", ""}
-        Which entries of a block are the best; "" if the paper marks none.
+        Rule for the best entries of a block; "" if the paper marks none.
     form : {"figure", "count", "seconds", "ratio"}
-        How numbers are written, and compared with the paper's.
+        Format of numbers, and how they are compared with the paper's.
     """
 
     label: str
@@ -74,7 +74,7 @@ class Entry:
     best, star : bool
         The best of its block; farther from the paper's than two standard deviations and 10 %.
     paper_state : {"", "done", "limit"}
-        Whether the paper has a figure here, or a "-".
+        True if the paper has a figure here, or a "-".
     """
 
     state: str = "empty"

@@ -37,7 +37,7 @@ class DAG(PDAG):
     is_consistent_extension : bool
         False when this DAG was made from a PDAG that admits no consistent extension.
     arrowheads_lost : int
-        How many arrowheads of that PDAG had to be turned round.
+        Number of arrowheads of that PDAG that were reversed.
 
     Examples
     --------

@@ -155,7 +155,7 @@ def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> No
     path : path
         Where the graph is to be saved.
     undirected : bool
-        Whether the graph may have undirected edges.
+        True if the graph may have undirected edges.
 
     Raises
     ------

@@ -42,7 +42,7 @@ from f2sl.graph.pdag import PDAG
 class Distances(NamedTuple):
     """Number of ordered pairs of nodes whose effect would be estimated wrongly from the learned graph.
 
-    A graph that is no DAG is taken for the CPDAG of its extension.
+    A graph that is not a DAG is replaced by the CPDAG of its extension.
     """
 
     sid: int | None
@@ -61,9 +61,9 @@ class Comparison:
     shd, reverse, miss, extra, undirected, correct : int
         Numbers of edges.
     precision, recall, f1 : float
-        Of arrowheads.
+        Precision, recall and F1 of arrowheads.
     skeleton_precision, skeleton_recall, skeleton_f1 : float
-        Of adjacencies.
+        Precision, recall and F1 of adjacencies.
     shd_cpdag : int
         The SHD between the CPDAGs of the two graphs.
     true_edges, learned_edges : int
@@ -144,7 +144,7 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
         DAGs or PDAGs over the same names, in any order; or what has one: a network, a fitted learner or a
         :class:`f2sl.Confidence`.
     distances
-        Whether to count wrong effects as well: needs gadjid (``pip install "f2sl[metrics]"``).
+        Also count wrong effects; needs gadjid (``pip install "f2sl[metrics]"``).
 
     Raises
     ------

@@ -77,7 +77,7 @@ class PDAG:
     Attributes
     ----------
     knowledge : Knowledge or None
-        What was known about the edges when the graph was learned; JSON files keep it.
+        Knowledge about edges with which the graph was learned; JSON files store it.
     read_as : mapping or None
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.

@@ -231,9 +231,9 @@ def try_in_turn(
     with_spouses, near_is_settled : (searches,) bool
         True if a change of the spouses counts; true if it is the only change that counts.
     worth_of_ties : {1, -1}
-        Of equally good networks take one with the most links to the target (1), or with the fewest (-1).
+        Choice among equally good networks: the most links to the target (1), or the fewest (-1).
     rules : (rows, 3, k) int64
-        Which families are admissible in each row, as in `search/_kernels.py`.
+        Admissible families in each row, as in `search/_kernels.py`.
     parents : (searches, k) int64
         Output: the network of the last candidate tried, with -1 in the first entry if nothing has changed.
     tried : (searches,) int64

@@ -1,6 +1,6 @@
 """BAMB, balanced Markov blanket discovery (Ling, Yu, Wang, Liu, Ding and Wu 2019).
 
-Neighbours and spouses are looked for in alternation, each helping to tell the other's false members:
+The searches for neighbours and spouses alternate, and each removes false members of the other:
 
 1. Variables come in the order of their association with the target. One that some subset of the
    members separates is passed over; else it joins the members.

@@ -5,7 +5,7 @@ variable Y that is next to a neighbour X of the target T, but not to T itself, i
 their common child: Y, independent of T given a set S, depends on it given S and X.
 
 What separates T and Y is known from the search that found T's neighbours, or Y's. A Y that nothing was
-found to separate from T, for want of samples, is not taken for a spouse.
+found to separate from T, for lack of samples, is not a spouse.
 
 As published, MMMB (Tsamardinos, Aliferis and Statnikov 2003) and HITON-MB (Aliferis, Tsamardinos and
 Statnikov 2003) took sets without symmetry, and could then be wrong: Peña, Nilsson, Björkegren and Tegnér

@@ -109,7 +109,7 @@ class Grower:
     max_parents : int, optional
         Largest number of parents of a variable.
     ties : {"drop", "keep"}
-        Which of several best networks to take: one with the fewest links to the target, or with the most.
+        Choice among several best networks: the fewest links to the target, or the most.
     rules : Constraints, optional
         Forbidden and required arcs, which all networks obey.
 

@@ -31,7 +31,7 @@ ROWS_REMEMBERED = 256
 class MRMR(WithMeasure):
     """The k variables that tell most about the target and least about each other.
 
-    Fewer than `k` are chosen where there are not so many other variables.
+    Fewer than `k` are selected if there are fewer other variables.
     """
 
     k: int = option("k")

@@ -81,7 +81,7 @@ class BayesianNetwork:
     parents : mapping of str to sequence of str, optional
         The order of the parents in each table and equation; by default that of ``graph.parents(name)``.
     name : str
-        What the network is called.
+        Name of the network.
 
     Raises
     ------
@@ -264,7 +264,7 @@ class BayesianNetwork:
         Parameters
         ----------
         rows : int
-            How many, at least 1.
+            Number of rows, at least 1.
         seed : int
             The same seed gives the same rows on every machine, and the first rows of a larger sample.
 
@@ -343,17 +343,17 @@ class BayesianNetwork:
         variables : str or sequence of str
             One variable, or several that have states.
         evidence : mapping of str to state or number, optional
-            What was observed. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
+            Observed values. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
             ``"3"``. Where the states are intervals such as ``"[18, 40)"``, a number stands for the last that
             begins at it or below it, and for the first if it is below all.
         do : mapping of str to state or number, optional
-            What was set from outside, whatever its causes: ``do={"treatment": "yes"}``. It changes only
+            Interventions, which set values from outside: ``do={"treatment": "yes"}``. It changes only
             what the arrows lead to, ``graph.descendants("treatment")``.
 
         Returns
         -------
         dict or Mixture
-            Of one variable with states the probability of each state; of several that of each tuple of
+            For one variable with states the probability of each state; for several that of each tuple of
             states. Of a number a :class:`~f2sl.network.inference.Mixture`, with its `mean` and `variance`.
 
         Raises
@@ -458,7 +458,7 @@ class BayesianNetwork:
     ) -> Self:
         """Estimate the tables and equations of a graph from data.
 
-        Of states, with N_jk rows in configuration j and state k, q configurations and r states, the
+        For states, with N_jk rows in configuration j and state k, q configurations and r states, the
         probability is (N_jk + ess / (q r)) / (N_j + ess / q): the posterior mean under the prior of BDeu.
 
         The equation of a number is that of least squares, with the mean squared residual as its variance. In
@@ -484,7 +484,7 @@ class BayesianNetwork:
             of other variables are the data's, in their order: a CSV file knows none that do not occur in
             it, and its TRUE and FALSE are the booleans ``False, True``.
         **unknown
-            There are no others: how data are read is told to :func:`f2sl.open_table`.
+            There are no others: options of reading belong to :func:`f2sl.open_table`.
 
         Raises
         ------

@@ -35,7 +35,7 @@ class GaussianNetwork(BayesianNetwork):
     intercepts : mapping of str to float, optional
         The intercepts of variables, 0 for those not named.
     name : str
-        What the network is called.
+        Name of the network.
 
     Raises
     ------

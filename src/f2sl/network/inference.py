@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
 
 MOST_CONFIGURATIONS = 1 << 16
-"""The most configurations of states that are gone through for the numbers that depend on them."""
+"""Largest number of configurations of states to enumerate for the numbers that depend on them."""
 MOST_NUMBERS = 1 << 24
 """The most cells of the covariance matrices of all these configurations: 128 megabytes."""
 MOST_EXPLAINED = 1 << 12

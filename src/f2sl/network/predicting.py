@@ -2,7 +2,7 @@
 
 Rows are put together that have the same columns known and the same states: the network is prepared once for
 all rows with the same columns, and asked once for all rows with the same states, whose numbers then make the
-rows of a matrix. Where all of the target's Markov blanket is known, nothing else is looked at.
+rows of a matrix. Where all of the target's Markov blanket is known, nothing else is used.
 """
 
 from __future__ import annotations

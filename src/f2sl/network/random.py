@@ -110,30 +110,30 @@ def random_network(
     kind : {"states", "number", "mixed"}
         Variables with states and probability tables, real numbers with linear equations, or both.
     variables, edges : int
-        How many of them.
+        Number of edges.
     max_parents, max_out_degree : int
         The most parents and the most children of a variable.
     states : (int, int), optional
-        Of states: the least and the most states of a variable, by default 3 and 5; each number
+        For states: smallest and largest number of states of a variable, by default 3 and 5; each number
         between them is as likely.
     seed : int
         The same seed gives the same network on every machine.
     strength : float, optional
-        Of states: how much the configuration of its parents tells of a variable, between 0 and 1.
+        For states: strength of the dependence of a variable on its parents, between 0 and 1.
         With the default, 0.8, FCBF finds parents and children with an F1 near 0.97 from 500 rows.
     weights : (float, float), optional
-        Of numbers: the least and the most that a coefficient may be without its sign, by default 0.5 and 2.0;
+        For numbers: smallest and largest absolute value of a coefficient, by default 0.5 and 2.0;
         the sign is random.
     noise : float, optional
-        Of numbers: the variance of each variable's noise, by default 1.0. In a mixed network the equations
+        For numbers: variance of each variable's noise, by default 1.0. In a mixed network the equations
         are meant so for parents of variance 1, and then scaled to give every number variance 1 as well.
     share_numbers : float, optional
-        Of mixed networks: the share of the variables that are numbers, by default 0.5.
+        For mixed networks: share of the variables that are numbers, by default 0.5.
     varying : float, optional
         Of mixed networks: of the numbers that have parents of both kinds, the share whose coefficients differ
         between the states of a parent, by default 0.5. Intercepts always do.
     name : str
-        What to call the network.
+        Name of the network.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def _edges(children: Iterable[str], families: Mapping[str, Sequence[str]]) -> li
 def _structure(
     n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
 ) -> list[list[int]]:
-    """Draw the parents of each variable, by place in a topological order; states have no numbers as parents."""
+    """Draw the parents of each variable, by place in a topological order; no state has a number as parent."""
     room = sum(min(place, most_in) for place in range(n))
     room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"

@@ -162,12 +162,12 @@ class _State:
     opposite : int64
         Number of the same edge in the other direction.
     present : bool
-        Whether the arc is in the graph.
+        True for arcs in the graph.
     gain : float64
-        What the family of the arc's head gains by toggling it: by adding it where it is absent, by deleting
+        Gain of the family of the arc's head by toggling it: by adding it where it is absent, by deleting
         it where it is present. A reversal is a deletion and an addition in two different families.
     closing : bool
-        Whether adding the arc is known to close a cycle. No later addition undoes that, but a deletion or a
+        True for arcs that are known to close a cycle. No later addition undoes that, but a deletion or a
         reversal may; then all marks are cleared.
     adding : float64
         Gain of adding the arc, with the prior. Minus infinity where the edge is there, in either direction,

@@ -22,12 +22,12 @@ def acyclic_part(weights: Floats, threshold: float, required: Integers | None = 
         Smaller weights, without their sign, are dropped.
     required : (m, 2) int64, optional
         Arcs that stay whatever their weight; together they must close no cycle. The weight of one that is 0
-        becomes the smallest positive float, so that it is told from no edge.
+        becomes the smallest positive float, which distinguishes it from no edge.
 
     Returns
     -------
     weights : ndarray of shape (n, n)
-        What is left of them: the graph of those that are not 0 has no cycle.
+        Remaining weights; the graph of those that are not 0 has no cycle.
     threshold : float
         Below which they were dropped: the one given, or the smallest larger one that leaves no cycle.
 

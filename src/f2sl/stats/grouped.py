@@ -41,7 +41,7 @@ class ByGroup:
     n_rows : int
         Number of samples.
     gaps : bool
-        Whether queries have samples of their own.
+        True if queries have their own samples.
     """
 
     coarse_unit: float
@@ -183,7 +183,7 @@ class GaussianParts:
     engine : MixedEngine
         Where numbers are summed up.
     formula : ByGroup
-        What kind of likelihood.
+        Kind of likelihood.
     """
 
     def __init__(self, engine: MixedEngine, formula: ByGroup) -> None:

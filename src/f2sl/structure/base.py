@@ -242,7 +242,7 @@ class StructureLearner(Estimator):
         ----------
         X : table, data frame, array of integers, dict of columns, path or list of paths
             One row for each sample, one column for each variable. A path may be that of a folder of files.
-            How to read it can be told to :func:`f2sl.learn`.
+            Options of reading belong to :func:`f2sl.learn`.
         y : ignored
             Here for scikit-learn's sake.
         **unknown

@@ -1,6 +1,6 @@
 """BOSS: best order score search (Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld 2023).
 
-No test and no candidates: the DAG with the best score is looked for among orders of all variables, and the
+No test and no candidates: the DAG with the best score is searched over orders of all variables, and the
 parents of each are grown and shrunk among those before it. Best insertions are repeated until none gains;
 then the order is disturbed and improved again, as FLOP does (Wienöbst, Henckel and Weichwald 2025), where the
 published BOSS ends with a backward search over equivalence classes.

@@ -2,7 +2,7 @@
 
 They find the best networks around each variable with the local learners by score
 (:mod:`f2sl.local.by_score`), and like these can be stopped by a time limit or by Ctrl-C. What was finished is
-then a graph, said to be incomplete.
+then a graph, marked as incomplete.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
 class SLLc(ByBestNetworks):
     """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
 
-    Who is a spouse of T has a child C with it: T -> C <- spouse is a v-structure, if both are linked to C,
+    A spouse of T has a common child C with it: T -> C <- spouse is a v-structure, if both are linked to C,
     and not to each other. Where v-structures claim opposite directions, more of them decide; then come
     Meek's rules. No independence test is made.
 

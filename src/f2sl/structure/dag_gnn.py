@@ -4,7 +4,7 @@ An autoencoder is trained whose encoder and decoder have a matrix of weights bet
 constraint by which it is the matrix of a DAG (the formulas are in :mod:`f2sl.search.deep.dag_gnn`). The
 weights that are far from 0 are the edges.
 
-States are taken for numbers, their codes. The paper has another way for them as well, a number for each state
+States are read as numbers, their codes. The paper has another way for them as well, a number for each state
 and a distribution over the states from the decoder. In first measurements it was worse, and it was left out.
 """
 

@@ -40,7 +40,7 @@ Separating = dict[tuple[int, int], tuple[int, ...]]
 class GSBN(StructureLearner, WithTests):
     """Learn a partially directed graph from Markov blankets.
 
-    `max_cond_vars` limits the subsets of a blanket that are looked for.
+    `max_cond_vars` limits the size of the subsets of a blanket to try.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ the one with the least squared error plus `lambda1` times the sum of absolute we
 smooth function that is 0 where there is no cycle (:mod:`f2sl.search.continuous`). What is left of the cycles
 has small weights: those below `threshold` are dropped.
 
-States are taken for numbers, by their codes: that is what comparisons on discrete data do, and it gives
+States are read as numbers, by their codes: that is what comparisons on discrete data do, and it gives
 their order a meaning that it may not have.
 
 Squared errors depend on units. In data where variances grow along the arrows this leads to the right order,

@@ -1,7 +1,7 @@
 """Draft of a network while it is read: variables and blocks of numbers, each with its place in the file.
 
 Formats that list variables, and for each its parents and numbers, fill a :class:`Draft`; here the blocks
-become a network, and what does not fit is told with its line.
+become a network, and errors name the line.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ class Draft:
 def identifiers(names: Iterable[str], prefix: str, reserved: Iterable[str] = ()) -> list[str]:
     """Return for each name one made of letters, digits and underscores that begins with a letter.
 
-    A name that is so already stays as it is; the others are told apart by numbers.
+    Valid names stay as they are; the others are made distinct by numbers.
 
     Examples
     --------

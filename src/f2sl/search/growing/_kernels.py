@@ -64,9 +64,9 @@ class Problem(NamedTuple):
         What is left of a variable is at least this share of its diagonal entry in a score; a variable of
         which no more is left is never added.
     rule : (n, n) int8
-        Whether u may be (1), must not be (0) or must be (2) a parent of v, in row u.
+        Row u: 1 if u may be, 0 if it must not be, 2 if it must be a parent of v.
     gain : float
-        The smallest gain that is not taken for rounding.
+        Smallest gain that exceeds rounding.
     """
 
     matrix: Array
@@ -95,7 +95,7 @@ class Families(NamedTuple):
     slopes : (3, n, m) float64
         Regression coefficients.
     figures : (3, n, 4) float64
-        What is left of u (LEFT), the logarithm of the determinant (LOG_DETERMINANT), the score (SCORE), and
+        Residual of u (LEFT), the logarithm of the determinant (LOG_DETERMINANT), the score (SCORE), and
         the least c^2 / variance with which another parent can gain (NEED).
     """
 
@@ -117,7 +117,7 @@ class Room(NamedTuple):
     order, place : (3, n) int64
         NOW, and the copies of it.
     marked : (3, n) bool
-        Which families have a copy.
+        Families that have a copy.
     listed : (3, n) int64
         The same as a list.
     n_listed : (3,) int64
@@ -129,7 +129,7 @@ class Room(NamedTuple):
     queue : (n,) int64, ends : (2,) int64, waiting : (n,) bool
         Variables to be tried, a ring: entry i is ``queue[i % n]``; each is there at most once.
     full : (1,) bool
-        Whether a family would have had more parents than there is room for.
+        True if a family would have had more parents than the arrays hold.
     """
 
     order: Array

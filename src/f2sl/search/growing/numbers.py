@@ -45,11 +45,11 @@ def search_numbers(
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
     edge_cost : float
-        What each edge takes from the score.
+        Penalty on the score for each edge.
     kicks : sequence of int
-        How often to disturb the order, in stages: each ends with a climb over all variables.
+        Number of perturbations of the order, in stages that each end with a climb over all variables.
     seed : int
-        What the random moves are drawn by.
+        Random seed of the moves.
     max_parents : int, optional
         Most parents of a variable.
     constraints : Constraints, optional
@@ -119,7 +119,7 @@ class _Search:
         self._allocate(FIRST_ROOM)
 
     def _allocate(self, room: int) -> None:
-        """Make room for so many parents of a variable."""
+        """Enlarge the arrays to this many parents of a variable."""
         n, m = self.n, max(1, min(room, self._most))
         self._families = self._kernels.Families(
             np.zeros((3, n), np.int64),

@@ -108,7 +108,7 @@ class Room(NamedTuple):
     ends : (2,) int64
         First entry of the queue, and the one behind its last. Within a call they only grow.
     waiting : (n,) bool
-        Whether each variable is in the queue.
+        True for variables in the queue.
     near : (len(candidates),) int64
         The entries of `Sets.candidates`, those of each variable in the order of their places when they were
         last needed.

@@ -105,7 +105,7 @@ class _Level:
         Score of the set or of its best scored subset, whichever is higher. Carrying it from size to size
         means that a set need only be compared with its subsets of one member less.
     useful : (m,) bool
-        Whether the set itself is better than all of its scored subsets.
+        True if the set itself is better than all of its scored subsets.
     """
 
     owners: Integers

@@ -165,7 +165,7 @@ class AvailableFamilies:
     compare : callable
         From queries and the place of a parent in each (-1 for none) to :class:`Compared`.
     gaps : ndarray of bool
-        Which variables samples miss.
+        True for variables with missing values.
     """
 
     def __init__(self, compare: Callable[[Queries, Integers], Compared], gaps: Mask) -> None:
@@ -229,5 +229,5 @@ def words_of(masks: Sequence[int], n_members: int) -> Integers:
 
 
 def words_for(n_members: int) -> int:
-    """Return how many words of 64 bits the masks of so many members take."""
+    """Return the number of 64-bit words in a mask of this many members."""
     return max(1, -(-n_members // 64))

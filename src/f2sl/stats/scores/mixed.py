@@ -127,7 +127,7 @@ class ConditionalGaussianBIC(MixedScore):
     Parameters
     ----------
     weight : float
-        How many samples with the common covariances each configuration of states is given.
+        Number of samples with the common covariances that are added to each configuration.
     """
 
     weight: float = 5.0
@@ -420,7 +420,7 @@ def log_densities(data: MixedEngine) -> Floats:
 
 @dataclass(frozen=True)
 class DegenerateGaussianBIC(MixedScore):
-    """Log likelihood of numbers and states' indicators, taken for normal, less log(N) / 2 a parameter."""
+    """Log likelihood of numbers and states' indicators, treated as normal, less log(N) / 2 a parameter."""
 
     def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
         """Return the log score of each family, where no values are missing."""

@@ -195,10 +195,10 @@ class TableTest(ByCells):
     formula : TableFormula
         From tables to statistics and degrees of freedom.
     without_freedom : {"independent", "unreliable"}
-        What a test without degrees of freedom answers: within each stratum one of the two variables does
+        Answer of a test without degrees of freedom: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
     samples_per_cell : float, optional
-        How many samples there must be for each cell of the full table; at least 1, by default 5.
+        Number of samples needed for each cell of the full table; at least 1, by default 5.
     """
 
     engine: CountingEngine

@@ -114,7 +114,7 @@ def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answ
 
 
 def z_tail(correlations: Floats, freedom: int | Floats) -> tuple[Floats, Floats]:
-    """Return Fisher's z of partial correlations with so many degrees of freedom, and the p-values.
+    """Return Fisher's z of partial correlations with these degrees of freedom, and the p-values.
 
     Examples
     --------

@@ -36,7 +36,7 @@ from f2sl.storage.blocks import table_sizes
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PlaneTables, Queries, TableFormula, Tables
 
 ROUNDING_UNITS = 1000
-"""Sums of n log n are not told from zero below so many of their units."""
+"""Sums of n log n below this many units are treated as zero."""
 
 EXCESS = 1e-6
 """Share by which a statistic must exceed its critical value, so that rounding does not decide."""

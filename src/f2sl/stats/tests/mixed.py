@@ -224,7 +224,7 @@ class ConditionalGaussian(MixedTest):
     Parameters
     ----------
     weight : float
-        How many samples with the common covariances each configuration is given.
+        Number of samples with the common covariances that are added to each configuration.
     """
 
     weight: float = 5.0

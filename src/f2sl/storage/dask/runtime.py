@@ -72,7 +72,7 @@ class Cluster:
         Raises
         ------
         ClusterError
-            If nobody answers, there are no workers, or these run other versions.
+            If there is no answer, there are no workers, or workers run other versions.
         """
         try:
             import distributed
@@ -106,7 +106,7 @@ class Cluster:
 
     @classmethod
     def _local(cls, distributed: Any, n_workers: int, memory: int) -> Cluster:
-        """Start workers on this machine, which nobody reaches without the keys made for them.
+        """Start workers on this machine, which cannot be reached without their keys.
 
         Workers run whatever they are sent, and their ports are open to every user of the machine.
         """

@@ -42,15 +42,15 @@ class DaskTable(Table):
     columns, places, ends, memory, notes, keeps_aliases
         As in :class:`f2sl.Table`.
     cluster : Cluster
-        Who holds the rows.
+        Cluster that holds the rows.
     blocks : Held
         Dask's futures of the blocks.
     total_rows : int
         The number of samples.
     coded : bool
-        Whether the numbers are codes of states.
+        True if the numbers are codes of states.
     counted : dict
-        How often each state occurs, by the column's place; selections of one table share it.
+        Count of each state, by the column's place; selections of one table share it.
     """
 
     held: ClassVar[str] = "on a cluster"

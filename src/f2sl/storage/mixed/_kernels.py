@@ -149,7 +149,7 @@ def sums_of_columns(
     """Sum up a block for each query as if it had one group, and a number for each state of its states.
 
     These numbers are 1 where a sample has the state and 0 elsewhere, fine halves alone. Columns are in the
-    order of a query's members, and the sums are laid out as those of a group of so many numbers.
+    order of a query's members, and the sums are laid out as those of a group with that many numbers.
 
     A sample has one state of each member, so that of all indicators only one for each member is not 0. The
     loop over samples adds these alone: m (m + 1) / 2 products, however many states there are.

@@ -97,7 +97,7 @@ class StreamEngine(CountsOnly):
     def count(self, queries: Queries, advance: Advance = lambda share: None, share: float = 1.0) -> Tables:
         """Count the tables of a batch in one pass over the blocks; they must fit into memory.
 
-        `advance` is told of finished blocks, which make up `share` of the whole.
+        `advance` receives the share of finished blocks; all blocks make up `share` of the whole.
         """
         batch = Batch(queries, self.presence, self.n_rows, self._most_cells)
         return self._go_through(batch, self._threads_for(batch), advance, share)

@@ -1,4 +1,4 @@
-"""Tables that stay on disk and are gone through in blocks of rows.
+"""Tables that stay on disk and are read in blocks of rows.
 
 What is read from files is kept once more, compactly: codes of one or two bytes (or plain floats), block
 after block, in each block variable after variable. So whoever counts reads the variables asked for and
@@ -142,7 +142,7 @@ def _runs(variables: Sequence[int] | Integers) -> list[tuple[int, int, int]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamTable(Table):
-    """A table on disk that is gone through in blocks.
+    """Table on disk that is read in blocks.
 
     Parameters
     ----------
