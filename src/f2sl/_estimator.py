@@ -44,7 +44,7 @@ class Estimator:
     """  # noqa: E501
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Make the constructor of the fields, in the catalogue's order, and document them."""
+        """Return the constructor of the fields, in the catalogue's order, and document them."""
         super().__init_subclass__(**arguments)
         by_hand = "__init__" in vars(cls)
         dataclasses.dataclass(kw_only=True, repr=False, eq=False)(cls)
@@ -87,7 +87,7 @@ class Estimator:
         return self
 
     def check_options(self) -> None:
-        """Refuse options that make no sense, all in one error."""
+        """Raise one error for all invalid options."""
         refuse(self.problems())
 
     def problems(self) -> Iterator[str]:
@@ -148,7 +148,7 @@ def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
 
 
 def _without_attributes(text: str) -> tuple[str, dict[str, str]]:
-    """Take the section about attributes out of a docstring; gives the entry of each attribute as well."""
+    """Remove the section on attributes from a docstring; return also the entry of each attribute."""
     before, heading, rest = text.partition("\n\nAttributes\n----------\n")
     section, blank, after = rest.partition("\n\n")
     told: dict[str, str] = {}

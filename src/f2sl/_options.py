@@ -125,7 +125,7 @@ def _anything(name: str, value: Any) -> Any:
 
 
 def any_of(*words: str) -> Check:
-    """Make the check of an option that takes one of these words."""
+    """Return the check of an option that takes one of these words."""
     return partial(choice, known=words)
 
 
@@ -150,7 +150,7 @@ ALL_COMMANDS = (*LEARN_AND_PC, "mb")
 
 @dataclass(frozen=True)
 class Option:
-    """An option of some learners.
+    """Option of some learners.
 
     Attributes
     ----------

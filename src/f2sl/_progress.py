@@ -44,7 +44,7 @@ _in_place: list[Display] = []
 
 @contextmanager
 def showing(display: Display) -> Iterator[Display]:
-    """Make `display` the current one for the length of a ``with`` block."""
+    """Use `display` as the current one during a ``with`` block."""
     token = _current.set(display)
     _in_place.append(display)
     try:

@@ -112,14 +112,14 @@ class Registry:
         return loaded
 
     def _check(self, name: str, found: Any) -> None:
-        """Refuse a class that cannot be used, with the method that it lacks."""
+        """Raise an error for a class that lacks a method."""
         if self._base:
             told = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
             if told:
                 raise OptionError(f"{self.noun} {name!r}: {told}")
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
-        """Make a learner of that name, which refuses options that it does not take."""
+        """Create the learner of that name; an option that it does not have is an error."""
         return self.load(name)(**options)
 
     def takers(self, option: str) -> list[str]:

@@ -78,7 +78,7 @@ class RichDisplay(Display):
             self._progress.update(task, total=1.0, completed=min(1.0, done + share))
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._tasks:
             self._progress.remove_task(self._tasks.pop()[0])
 

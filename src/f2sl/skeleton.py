@@ -19,7 +19,7 @@ from f2sl.local.base import Neighbourhoods
 
 @dataclass(frozen=True)
 class Skeleton:
-    """An undirected graph over variables 0 to n - 1.
+    """Undirected graph over variables 0 to n - 1.
 
     `edges` has one row (a, b) with a < b for each edge, in ascending order, and `strengths` how
     strong each link is, NaN where that is not known. The neighbours of v are

@@ -43,7 +43,7 @@ def check_page_file(path: Path, others: Iterable[Path] = ()) -> None:
 
 
 def check_distinct(path: Path, others: Iterable[Path]) -> None:
-    """Refuse to write over a file that the same command reads or writes."""
+    """Raise an error if a file to write is also used by the same command."""
     for other in others:
         same = path.resolve() == other.resolve()
         with contextlib.suppress(OSError):

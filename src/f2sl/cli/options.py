@@ -212,7 +212,7 @@ Algorithm = Annotated[
 
 
 def out_file(help_text: str) -> Any:
-    """Make the option ``--out`` of a command that writes a file."""
+    """Return the option ``--out`` of a command that writes a file."""
     return typer.Option("--out", "-o", metavar="FILE", help=help_text, rich_help_panel=OUTPUT)
 
 

@@ -193,7 +193,7 @@ def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> It
 
 
 def case(task: Task, what: str, figures: str, holds: bool | None, *, missing: bool) -> Case:
-    """Make a case of a task."""
+    """Return a case of a task."""
     where = f"{NETWORKS[task.network]} {size(task.rows)}"
     source = "the paper's tables" if task.source == PRINTED else SOURCES.get(task.source, task.source)
     return Case(where, source, what, figures, holds, missing)

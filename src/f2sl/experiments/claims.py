@@ -34,7 +34,7 @@ ON_SECONDS = (
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper.
+    """Claim of the paper.
 
     Attributes
     ----------
@@ -82,27 +82,27 @@ class Verdict:
 
     @property
     def judged(self) -> list[Case]:
-        """The cases that can be judged."""
+        """Cases that can be judged."""
         return [case for case in self.cases if case.holds is not None]
 
     @property
     def held(self) -> int:
-        """Return how many cases hold."""
+        """Number of cases that hold."""
         return sum(bool(case.holds) for case in self.judged)
 
     @property
     def unjudged(self) -> int:
-        """Return how many cases cannot be judged."""
+        """Number of cases that cannot be judged."""
         return len(self.cases) - len(self.judged)
 
     @property
     def lacking_runs(self) -> int:
-        """Return how many of those lack runs; the others have no result, in the paper or here."""
+        """Number of cases that lack runs; the other unjudged cases have no result, in the paper or here."""
         return sum(case.missing for case in self.cases if case.holds is None)
 
     @property
     def word(self) -> str:
-        """The verdict.
+        """Verdict on the claim.
 
         Examples
         --------

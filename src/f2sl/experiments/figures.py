@@ -50,7 +50,7 @@ _MARKERS = dict(zip(STRUCTURE_LEARNERS, "vsdXPp<>oD", strict=True)) | dict(
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, as text (SVG) and as pixels (PNG)."""
+    """Picture, as text (SVG) and as pixels (PNG)."""
 
     name: str
     title: str
@@ -176,7 +176,7 @@ def _ratios(cell: Cell | None, base: Cell | None, measures: tuple[str, str]) -> 
 
 
 def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
-    """A rate of FCBF against delta: a line for each network."""
+    """Plot a rate of FCBF against delta, with a line for each network."""
     for network in NETWORKS:
         for task in cells.tasks(network, rows, [SWEPT]):
             points = [

@@ -59,7 +59,7 @@ class Summary:
 
     @property
     def states(self) -> Counter[str]:
-        """The number of units by state."""
+        """Number of units by state."""
         return Counter(outcome.state for outcome in self.outcomes)
 
 
@@ -206,7 +206,7 @@ def _claimed_folder(folder: Path) -> Iterator[Path]:
 
 
 def _check_sources(path: Path, known: Iterable[Outcome], sources: dict[str, str]) -> None:
-    """Refuse to mix the paper's data and sampled data of one network."""
+    """Raise an error if the paper's data and sampled data of one network would be mixed."""
     said = {"paper": "the paper's data", "sampled": "sampled data"}
     for outcome in known:
         now = sources.get(outcome.unit.network, outcome.source)

@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A learner, with one setting, on the data sets of a task.
+    """Learner, with one setting, on the data sets of a task.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 
 class Network(NamedTuple):
-    """A network of the paper's table 1."""
+    """Network of the paper's table 1."""
 
     title: str
     """Name in the paper."""
@@ -53,7 +53,7 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner of the paper's comparison: its options there, and why these."""
+    """Learner of the paper's comparison, with its options there and their reasons."""
 
     title: str
     role: str

@@ -46,7 +46,7 @@ class Source(Protocol):
 
 
 class PaperSource:
-    """The paper's own data sets of a network."""
+    """Source of the paper's own data sets of a network."""
 
     name = OF_THE_PAPER
 

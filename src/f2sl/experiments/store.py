@@ -76,7 +76,7 @@ COLUMNS = ", ".join([*Unit._fields, *(part.name for part in fields(Outcome)[1:])
 
 @dataclass(frozen=True)
 class NetworkFacts:
-    """The size of a network, as in the paper's table 1."""
+    """Size of a network, as in the paper's table 1."""
 
     network: str
     source: str
@@ -215,7 +215,7 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
 
 
 def _check(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not of this version."""
+    """Raise an error for a file that is not of this version."""
     if not {"about", "runs", "networks", "units"} <= _tables(database):
         raise FileError(f"{path}: not a file of results of f2sl reproduce; choose another folder")
     about = dict(database.execute("SELECT key, value FROM about"))

@@ -13,7 +13,7 @@ LAST_DIGIT = 0.01
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures.
+    """Column of figures.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Table:
 
     @property
     def stem(self) -> str:
-        """The name of its files, without suffix."""
+        """Name of its files, without suffix."""
         return f"table-{self.number}-{self.name}"
 
     @property

@@ -39,7 +39,7 @@ from f2sl.experiments.table_networks import networks_table
 
 
 def tables(cells: Cells) -> list[Table]:
-    """Make tables 1 to 7."""
+    """Return tables 1 to 7."""
     return [
         networks_table(cells),
         _errors(cells, 2, 500),
@@ -114,7 +114,7 @@ def _table_of_cells(
     name: str,
     title: str,
 ) -> Table:
-    """Make a table with a block for each network and source; a place is rows, measure, the paper's table."""
+    """Return a table with a block for each network and source; a place is (rows, measure, paper's table)."""
     sizes = sorted({rows for rows, _, _ in places})
     blocks = []
     met: list[Cell] = []

@@ -65,7 +65,7 @@ def edge_rows(edges: ArrayLike | None, n: int, which: str) -> IntArray:
 
 
 def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArray) -> None:
-    """Refuse loops and nodes that are joined more than once."""
+    """Raise an error for loops and nodes that are joined more than once."""
     every = np.concatenate((directed, undirected))
     loops = every[:, 0] == every[:, 1]
     if loops.any():

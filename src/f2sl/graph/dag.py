@@ -21,7 +21,7 @@ from f2sl.graph.pdag import PDAG
 
 
 class DAG(PDAG):
-    """A directed acyclic graph over named nodes; it never changes.
+    """Directed acyclic graph over named nodes; immutable.
 
     Parameters
     ----------

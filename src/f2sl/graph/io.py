@@ -146,7 +146,7 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
 
 
 def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> None:
-    """Make sure, before long work, that a graph can be saved to `path`.
+    """Check, before long work, that a graph can be saved to `path`.
 
     Nothing is left behind, and a file that is there is not touched.
 

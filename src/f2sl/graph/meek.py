@@ -157,7 +157,7 @@ class _Waiting:
 
 
 class _Marks:
-    """The edges of a graph while they are oriented, as sets for each node; nodes are numbered by name.
+    """Edges of a graph while they are oriented, as sets for each node; nodes are numbered by name.
 
     `parents`, `children` and `neighbors` (undirected) partition `adjacent`, which does not change.
     """
@@ -184,7 +184,7 @@ class _Marks:
         return 0
 
     def orient(self, a: int, b: int) -> None:
-        """Make ``a - b`` the arrow ``a -> b``."""
+        """Orient ``a - b`` as ``a -> b``."""
         self.neighbors[a].discard(b)
         self.neighbors[b].discard(a)
         self.children[a].add(b)

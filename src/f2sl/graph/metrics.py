@@ -54,7 +54,7 @@ class Distances(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A learned graph against the true one; the module's docstring defines the terms.
+    """Comparison of a learned graph with the true one; the module's docstring defines the terms.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Comparison:
 
 
 class _Counts(NamedTuple):
-    """Counts of adjacencies; `arrowheads` counts correct adjacencies that are directed."""
+    """Numbers of adjacencies; `arrowheads` is the number of correct ones that are directed."""
 
     correct: int
     arrowheads: int

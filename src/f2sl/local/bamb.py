@@ -95,7 +95,7 @@ class _Blanket:
         yield from self._drop_members([x for x in self.all_spouses() if x not in before])
 
     def _add_spouses(self, members: list[int], apart: Sets) -> Search[None]:
-        """Make step 2, for these members and the variables separated by the sets in `apart`."""
+        """Do step 2, for these members and the variables separated by the sets in `apart`."""
         links = yield from find_spouses(self.target, members, apart)
         for (x, y), strength in links.items():
             self.spouses[y][x] = strength
@@ -105,7 +105,7 @@ class _Blanket:
             self.spouses[y] = {x: self.spouses[y][x] for x in stay}
 
     def _true_spouses(self, y: int) -> Search[list[int]]:
-        """Go through the sizes of sets with Y in them, as PC-simple does; give the spouses that stay."""
+        """Test sets with Y by increasing size, as PC-simple does; return the remaining spouses."""
         spouses = np.array(list(self.spouses[y]), np.int64)
         near = self.members[self.members != y]
         size = 1
@@ -128,7 +128,7 @@ class _Blanket:
         return stay
 
     def _drop_members(self, new: list[int]) -> Search[None]:
-        """Make step 3 with the sets that hold a new variable; what goes may be a spouse by the others."""
+        """Do step 3 with the sets that contain a new variable; dropped members may become spouses."""
         if not new:
             return
         everyone = [*self.members.tolist(), *(x for x in self.all_spouses() if x not in self.members)]

@@ -83,7 +83,7 @@ s2tmb       s2tmb:S2TMB             Gao and Ji 2017
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The set of one variable, strongest first, with the strength of each link.
+    """Set of one variable, strongest first, with the strength of each link.
 
     `separating_sets` says of variables outside the set what was found to make them independent of the target;
     algorithms that make no tests leave it empty. A search that ran out of time before its end is not
@@ -102,7 +102,7 @@ class Neighbourhood:
     def ranked(
         cls, members: Integers, strengths: Floats, separating_sets: dict[int, tuple[int, ...]] | None = None
     ) -> Neighbourhood:
-        """Make a set of members in any order."""
+        """Return a set of members in any order."""
         order = strongest_first(members, strengths)
         return cls(members[order], strengths[order], separating_sets or {})
 
@@ -110,14 +110,14 @@ class Neighbourhood:
     def of(
         cls, members: Mapping[int, float], separating_sets: dict[int, tuple[int, ...]] | None = None
     ) -> Neighbourhood:
-        """Make a set of members with the strength of each."""
+        """Return a set of members with the strength of each."""
         strengths = np.array(list(members.values()), np.float64)
         return cls.ranked(np.array(list(members), np.int64), strengths, separating_sets)
 
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """The sets of all variables, flat.
+    """Sets of all variables, flat.
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the
     strength of each link in `strengths`. ``separating_sets[v, w]`` is what was found to make w
@@ -136,7 +136,7 @@ class Neighbourhoods:
 
     @property
     def complete(self) -> bool:
-        """Return whether all searches came to their end."""
+        """True if all searches finished."""
         return self.finished is None or bool(self.finished.all())
 
     def of(self, variable: int) -> tuple[Integers, Floats]:
@@ -146,7 +146,7 @@ class Neighbourhoods:
 
     @property
     def owners(self) -> Integers:
-        """Return whose set each member is in."""
+        """Variable to whose set each member belongs."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def where(self, kept: NDArray[np.bool_]) -> Neighbourhoods:
@@ -183,7 +183,7 @@ def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) ->
 def obeying_one(
     found: Neighbourhood, target: int, rules: Constraints, blankets: bool = False
 ) -> Neighbourhood:
-    """Make the set of one variable obey constraints, as `obeying` does."""
+    """Return the set of one variable under constraints, as `obeying` does."""
     members = found.members
     kept = rules.allows_link(np.full(len(members), target), members)
     if blankets and not kept.all():
@@ -196,7 +196,7 @@ def obeying_one(
 
 
 def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str]) -> None:
-    """Refuse constraints that require more parents than `max_parents`, where a learner has such a limit."""
+    """Raise an error if constraints require more parents than a learner's `max_parents`."""
     most = getattr(learner, "max_parents", None)
     numbers = np.bincount(rules.required[:, 1], minlength=len(names))
     if most is not None and numbers.max(initial=0) > most:
@@ -274,13 +274,13 @@ class WithTests(Estimator):
 
 
 class WithSymmetry(Estimator):
-    """The option to drop a link that one of its ends alone names."""
+    """Option to drop links that only one end names."""
 
     symmetry: str = option("symmetry", check=any_of("and", "none"))
 
 
 class WithMeasure(LocalLearner):
-    """The option how to measure what relates two variables, which is the strength of their link."""
+    """Option for the measure of how strongly two variables are related, the strength of their link."""
 
     measure: str | Measure = option("measure", check=check_choice)
 

@@ -43,7 +43,7 @@ ROUNDED_BITS = 20
 
 
 class WithNetworks(Estimator):
-    """The options of a search for the best networks over a few variables.
+    """Options of a search for the best networks over a few variables.
 
     Above `max_exact` variables hill climbing takes the place of the exact search.
     """

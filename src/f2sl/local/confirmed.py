@@ -76,7 +76,7 @@ class ConfirmedFCBF(WithMeasure):
         return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
 
     def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
-        """Make steps 2 and 3 for all variables, by the answers of `test`."""
+        """Do steps 2 and 3 for all variables, by the answers of `test`."""
         n = len(relevant.start) - 1
         kept = self.confirm(relevant, test, 0, n)
         if self.clean_up:

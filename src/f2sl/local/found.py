@@ -8,7 +8,7 @@ from f2sl.local.base import Neighbourhood, Neighbourhoods
 
 
 class FoundSet(dict[str, float]):
-    """The set of one variable: its members' names, strongest first, each with the strength of its link.
+    """Set of one variable: its members' names, strongest first, each with the strength of its link.
 
     Members that knowledge requires, and the algorithm does not find, come last, of strength NaN.
 
@@ -48,7 +48,7 @@ class FoundSet(dict[str, float]):
 
 
 class FoundSets(dict[str, FoundSet]):
-    """The sets of all variables, by name.
+    """Sets of all variables, by name.
 
     Attributes
     ----------

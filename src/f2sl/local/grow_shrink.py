@@ -43,7 +43,7 @@ class GrowShrink(ByTests):
 
 @dataclass
 class Blanket:
-    """A target's set as it grows and shrinks, in the order of admission; only `candidates` may join."""
+    """Set of a target that grows and shrinks, in order of admission; only `candidates` may join."""
 
     test: IndependenceTest
     target: int

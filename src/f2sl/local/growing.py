@@ -55,7 +55,7 @@ class Around:
 
 
 class Turns(NamedTuple):
-    """A request: try these candidates in turn, until neighbours or spouses of the target change.
+    """Request: try these candidates in turn, until neighbours or spouses of the target change.
 
     A change of the neighbours counts unless `near_is_settled`, a change of the spouses only `with_spouses` or
     if `near_is_settled`.
@@ -258,7 +258,7 @@ class Grower:
 
 @dataclass(frozen=True)
 class _Problems:
-    """The networks that a search asks about, one for each candidate.
+    """Networks that a search requests, one for each candidate.
 
     around : (k - 1,) int64, the target and those around it, ascending; members : (candidates, k) int64, the
     same with the candidate, ascending in each row; target_place, candidate_place : (candidates,) int64, where

@@ -29,7 +29,7 @@ from f2sl.table.names import listing
 
 
 def _finished(found: Neighbourhood) -> Search[Neighbourhood]:
-    """Make a search of what is found already."""
+    """Return a search with a given result."""
     yield from ()
     return found
 

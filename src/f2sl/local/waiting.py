@@ -44,7 +44,7 @@ class Waiting:
         self.separated: Sets = {}
 
     def take(self) -> tuple[int | None, Sets]:
-        """Take the next to join, if there is one, and those before it that are separated on their turn."""
+        """Return the next variable to join, if any, and those before it that are separated."""
         passed: Sets = {}
         while len(self.queue):
             first, self.queue = int(self.queue[0]), self.queue[1:]

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class BayesianNetwork:
-    """A directed acyclic graph with a probability table or an equation for each node; it never changes.
+    """Directed acyclic graph with a probability table or an equation for each node; immutable.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class BayesianNetwork:
         return [(number[name], [number[p] for p in self._parents[name]]) for name in order]
 
     def _distributions(self, name: str) -> FloatArray:
-        """The table of a variable with one configuration a row, each row divided by its sum.
+        """Return the table of a variable with one configuration a row, each row divided by its sum.
 
         Added from the first state to the last, so that every machine gets the same bits.
         """

@@ -46,7 +46,7 @@ class Equation(NamedTuple):
 
 
 def check_dag(graph: object) -> None:
-    """Refuse what is no directed acyclic graph."""
+    """Raise an error for a graph that is not a DAG."""
     if not isinstance(graph, DAG):
         raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
 
@@ -59,7 +59,7 @@ def checked_name(name: object) -> str:
 
 
 def check_size(node: str, shape: Sequence[int]) -> None:
-    """Refuse a table that no memory would hold."""
+    """Raise an error for a table that is too large for memory."""
     if len(shape) - 1 > MOST_PARENTS:
         raise DataError(f"{shown(node)} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
     if prod(shape) > MOST_CELLS:
@@ -69,7 +69,7 @@ def check_size(node: str, shape: Sequence[int]) -> None:
 
 
 def check_nodes(what: str, given: Any, graph: DAG) -> None:
-    """Make sure that `given` has something for nodes of the graph, and for nothing else."""
+    """Check that `given` has entries only for nodes of the graph."""
     if not isinstance(given, Mapping):
         raise DataError(f"{what}: must be a mapping from the names of variables, not {shown(given)}")
     known = set(graph.nodes)
@@ -79,7 +79,7 @@ def check_nodes(what: str, given: Any, graph: DAG) -> None:
 
 
 def check_covers(what: str, given: Any, graph: DAG, numbers: Mapping[str, Any] | None = None) -> None:
-    """Make sure that `given` has something for each node of the graph but `numbers`, and for nothing else."""
+    """Check that `given` has an entry for each node of the graph except `numbers`, and no others."""
     check_nodes(what, given, graph)
     for node in graph.nodes:
         is_number = numbers is not None and node in numbers

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def to_pgmpy(network: BayesianNetwork) -> Any:
-    """Make a network of pgmpy's; see ``BayesianNetwork.to_pgmpy``."""
+    """Return a pgmpy network; see ``BayesianNetwork.to_pgmpy``."""
     if network.states and network.equations:
         numbers, states = next(iter(network.equations)), next(iter(network.states))
         raise DataError(f"pgmpy cannot mix states and numbers: {numbers!r} is a number, {states!r} is not")
@@ -50,7 +50,7 @@ def to_pgmpy(network: BayesianNetwork) -> Any:
 
 
 def to_pyagrum(network: BayesianNetwork) -> Any:
-    """Make a network of pyAgrum's; see ``BayesianNetwork.to_pyagrum``."""
+    """Return a pyAgrum network; see ``BayesianNetwork.to_pyagrum``."""
     if network.equations:
         raise DataError(
             f"a pyagrum.BayesNet supports only states: {next(iter(network.equations))!r} is a number"

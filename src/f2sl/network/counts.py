@@ -61,7 +61,7 @@ def table_of(
 
 
 class Families:
-    """The rows of a table, in terms of a network's variables and their states.
+    """Rows of a table, in terms of a network's variables and their states.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ Edge = tuple[str, str]
 
 
 class GaussianNetwork(BayesianNetwork):
-    """A directed acyclic graph with a linear equation for each node; it never changes.
+    """Directed acyclic graph with a linear equation for each node; immutable.
 
     Parameters
     ----------
@@ -102,13 +102,13 @@ class GaussianNetwork(BayesianNetwork):
 
     @property
     def coefficients(self) -> dict[Edge, float]:
-        """The coefficient of each edge."""
+        """Coefficient of each edge."""
         weights, number = self.weights(), {name: i for i, name in enumerate(self.variables)}
         return {(a, b): float(weights[number[a], number[b]]) for a, b in self.graph.directed_edges}
 
     @property
     def variances(self) -> dict[str, float]:
-        """The variance of each variable's noise."""
+        """Variance of each variable's noise."""
         return {name: float(equation.variances) for name, equation in self.equations.items()}
 
     def weights(self) -> FloatArray:

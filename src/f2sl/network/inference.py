@@ -71,12 +71,12 @@ class Mixture:
 
     @property
     def mean(self) -> float:
-        """The mean of the number."""
+        """Mean of the number."""
         return float(self.weights @ self.means)
 
     @property
     def variance(self) -> float:
-        """The variance of the number."""
+        """Variance of the number."""
         return float(self.weights @ (self.variances + (self.means - self.mean) ** 2))
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Mixture:
 
 
 class MostProbable(NamedTuple):
-    """The most probable explanation: a value for each variable that was not given."""
+    """Most probable explanation: a value for each variable that was not given."""
 
     values: dict[str, str | float]
     log_probability: float
@@ -281,7 +281,7 @@ IMPOSSIBLE = "the evidence is impossible: its probability is 0"
 
 
 class AskedOfStates:
-    """A question about variables with states, for many values of the same evidence.
+    """Question about variables with states, for many values of the same evidence.
 
     `observed` are the numbers whose values matter.
     """
@@ -393,7 +393,7 @@ class StatesEngine:
 
 
 class Numbers:
-    """The numbers that a question concerns, for each configuration of the states they depend on.
+    """Numbers that a question concerns, for each configuration of the states they depend on.
 
     Parameters
     ----------

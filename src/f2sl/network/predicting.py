@@ -164,7 +164,7 @@ def _opened(data: Any) -> Source:
 
 
 class _TableSource(Source):
-    """The columns of a table that is open."""
+    """Columns of an open table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

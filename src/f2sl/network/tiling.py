@@ -124,7 +124,7 @@ def _choose(earlier: list[tuple[str, str]], links: int, draws: Draws) -> list[tu
 def _linked(
     name: str, own: FloatArray, of_parents: list[FloatArray], strength: float, draws: Draws
 ) -> FloatArray:
-    """Make the table of a root that gets parents, whose distributions are `of_parents`."""
+    """Return the table of a root that gets parents, whose distributions are `of_parents`."""
     shape = [*(len(distribution) for distribution in of_parents), len(own)]
     check_size(name, shape)
     mean = np.zeros(shape)

@@ -23,7 +23,7 @@ SHOWN = 5
 
 
 class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[Label]):
-    """A mapping from pairs (A, D) with A < D to the set that was found to make them independent.
+    """Mapping from pairs (A, D) with A < D to their separating sets.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ RELATIVE_TOLERANCE = 1e-11
 
 
 class Families(Protocol):
-    """Anything that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
+    """Object that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""
@@ -151,7 +151,7 @@ ADD, DELETE, REVERSE = 0, 1, 2
 
 
 class _State:
-    """A DAG during the climb, with the gain of each possible step.
+    """DAG during the climb, with the gain of each possible step.
 
     An *arc* is a candidate edge in one direction. The 2 m arcs are sorted by (from, to), so that the first of
     several equals is also the first by name. All arrays have one entry for each arc, and are kept up to date
@@ -308,7 +308,7 @@ class _State:
         return False
 
     def make(self, action: int, arc: int) -> None:
-        """Make a step and update everything that depends on the graph."""
+        """Apply a step and update everything that depends on the graph."""
         u, v = self.arcs[arc].tolist()
         back = int(self.opposite[arc])
         self.signature = self._signature_after(action, arc)

@@ -26,7 +26,7 @@ TOLERANCE = 1e-10
 
 
 class Answers(NamedTuple):
-    """The answers to a batch of questions, one entry for each.
+    """Answers to a batch of questions, one entry for each.
 
     `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
     p-value, also where the p-value itself is too small for a float: the larger, the surer the dependence.
@@ -45,7 +45,7 @@ class Answers(NamedTuple):
 
 
 class IndependenceTest(Protocol):
-    """Anything that answers batches of questions "is X independent of Y given Z?"."""
+    """Object that answers batches of questions "is X independent of Y given Z?"."""
 
     n_tests: int
     n_unreliable: int

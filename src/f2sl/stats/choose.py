@@ -174,7 +174,7 @@ def make_test(
     without_freedom: str = "independent",
     samples_per_cell: float | None = None,
 ) -> IndependenceTest:
-    """Make the independence test of that name on an engine's data.
+    """Return the independence test of that name on an engine's data.
 
     `without_freedom` is the answer of tables without degrees of freedom, `samples_per_cell` the number of
     samples that tables need. Tests on correlations are inconclusive where no variance is left.
@@ -191,13 +191,13 @@ def make_score(
 
 
 def unbound_score(engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0) -> Score:
-    """Make the score of that name for an engine's kind of data, without the data."""
+    """Return the score of that name for an engine's kind of data, without the data."""
     made: Score = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
     return made
 
 
 def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
-    """Make the measure of that name for an engine's kind of data."""
+    """Return the measure of that name for an engine's kind of data."""
     made: Measure = _made("measure", measure, engine)
     return made
 
@@ -205,7 +205,7 @@ def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
 def make_set_scores(
     engine: Engine, score: str | Score = "bdeu", equivalent_sample_size: float = 10.0
 ) -> SetScores:
-    """Make the scores of sets of variables of that name on an engine's counts; the sample size is BDeu's."""
+    """Return the scores of sets of variables of that name; the sample size is BDeu's."""
     from f2sl.stats.scores.sets import SetScores
 
     if isinstance(score, str) and score not in set_scores():
@@ -243,7 +243,7 @@ def significant_pairs(
     measure: str | Measure = AUTO,
     rules: Constraints | None = None,
 ) -> PairSearch:
-    """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
+    """Return the search for pairs that a test finds dependent, with the arguments of `search_pairs`.
 
     The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance, whatever a
     learner's `ci_test` is: measures compute their values from its statistics. Its level is corrected for the

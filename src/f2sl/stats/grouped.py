@@ -52,7 +52,7 @@ class ByGroup:
 
     @classmethod
     def on(cls, engine: MixedEngine, *options: float) -> Self:
-        """Make the formula for an engine's numbers."""
+        """Return the formula for an engine's numbers."""
         moments = engine.moments
         assert moments.scaling is not None  # a mixed engine's moments are those of a table
         centre, spread = moments.sums / engine.n_rows, np.sqrt(moments.squares / engine.n_rows)

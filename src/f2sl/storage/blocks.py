@@ -34,7 +34,7 @@ MOST_INNER_CELLS = 128
 
 @dataclass(frozen=True)
 class Occurring:
-    """The configurations of `n_variables` that occur, by number and ascending, and how often each does.
+    """Configurations of `n_variables` that occur, by number in ascending order, with their counts.
 
     There may be `most_cells` of them.
     """
@@ -69,7 +69,7 @@ class BlockCounts:
 
 
 class Counted(Protocol):
-    """Counts that are made together in one pass over the blocks."""
+    """Counts made together in one pass over the blocks."""
 
     @property
     def used(self) -> Integers:
@@ -79,7 +79,7 @@ class Counted(Protocol):
         """Count a block, given by the codes of the variables used."""
 
     def tables(self, total: BlockCounts) -> Tables:
-        """Make tables of the counts of all blocks."""
+        """Return tables from the counts of all blocks."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class TileBatch:
 
     @cached_property
     def _local(self) -> Integers:
-        """The order in terms of places among the variables used."""
+        """Order by places among the variables used."""
         local = np.zeros(len(self.order), np.int64)
         local[self._places] = np.searchsorted(self.used, self.order[self._places])
         return local

@@ -146,7 +146,7 @@ class Moments:
 
     @property
     def moments(self) -> Moments:
-        """Return what answers questions about moments of numbers: itself."""
+        """Engine for moments of numbers: itself."""
         return self
 
     @property
@@ -221,7 +221,7 @@ def _coarse_unit(n_rows: int) -> float:
 
 
 class Scaling:
-    """Turns columns into whole numbers of tiny units, each split into a coarse and a fine half.
+    """Conversion of columns to whole numbers of tiny units, each split into a coarse and a fine half.
 
     Columns are shifted near their means and divided by a power of two between two and four times their
     standard deviation, so that their squares add up to less than N. Then the squares of the coarse halves,

@@ -114,7 +114,7 @@ class CountsOnly:
 
     @cached_property
     def presence(self) -> Presence:
-        """The variables that say which samples have others."""
+        """Variables that indicate in which samples others are present."""
         return Presence.of(self.cardinalities, self.observed < self.n_rows)
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class CountsOnly:
 
     @property
     def counts(self) -> Any:
-        """Return what answers questions about counts of states: itself."""
+        """Engine for counts of states: itself."""
         return self
 
 
@@ -172,16 +172,16 @@ class Presence:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Return which numbers have gaps: variables, and the presence of such."""
+        """True for numbers with missing values: variables, and indicators of their presence."""
         return self.numbers[self.owners] >= 0
 
     @cached_property
     def any(self) -> bool:
-        """Return whether any variable has gaps."""
+        """True if any variable has missing values."""
         return len(self.owners) > len(self.numbers)
 
     def pair_queries(self, pairs: Integers) -> Queries:
-        """Make the queries for the tables of pairs, one a row; with gaps, three for each pair.
+        """Return the queries for the tables of pairs, one a row; with gaps, three for each pair.
 
         Those are the pair, and each of its variables alone, among the samples that have both.
 
@@ -225,7 +225,7 @@ class CodedRows(Protocol):
 
 @dataclass(frozen=True)
 class Queries:
-    """A batch of queries, flat: query t asks for ``variables[start[t]:start[t + 1]]``.
+    """Batch of queries, flat: query t has the variables ``variables[start[t]:start[t + 1]]``.
 
     Examples
     --------
@@ -241,20 +241,20 @@ class Queries:
 
     @classmethod
     def of(cls, queries: Sequence[Sequence[int]]) -> Queries:
-        """Make a batch from lists of variables of any lengths."""
+        """Return a batch from lists of variables of any lengths."""
         lengths = np.fromiter(map(len, queries), np.int64, len(queries))
         variables = np.fromiter((v for query in queries for v in query), np.int64, int(lengths.sum()))
         return cls(variables, np.concatenate([[0], np.cumsum(lengths)]))
 
     @classmethod
     def of_matrix(cls, queries: Integers) -> Queries:
-        """Make a batch from a matrix with one query a row."""
+        """Return a batch from a matrix with one query a row."""
         n, width = queries.shape
         return cls(np.ascontiguousarray(queries, np.int64).ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
     @classmethod
     def of_some(cls, queries: Integers) -> Queries:
-        """Make a batch from a matrix with one query a row, without the negative entries.
+        """Return a batch from a matrix with one query a row, without the negative entries.
 
         Examples
         --------
@@ -278,7 +278,7 @@ class Queries:
 
 @dataclass(frozen=True)
 class Tables:
-    """The contingency tables of a batch.
+    """Contingency tables of a batch.
 
     The cells of table t are grouped by the configuration of all variables but the last:
     its groups are ``first_group[t]`` to ``first_group[t] + n_groups[t]``, and the cells of

@@ -57,7 +57,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Block:
-    """The pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
+    """Pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
 
     `cost` is an estimate of the nanoseconds that a pair takes, counted by `method`.
     """

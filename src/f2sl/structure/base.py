@@ -518,7 +518,7 @@ class WithClimbing(StructureLearner):
 
 
 class WithScore(WithClimbing):
-    """The options of hill climbing on a score of choice."""
+    """Options of hill climbing on a score of choice."""
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
@@ -537,7 +537,7 @@ def named_sets(
 
 
 def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
-    """Make an undirected graph of a skeleton."""
+    """Return an undirected graph of a skeleton."""
     return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
 
 

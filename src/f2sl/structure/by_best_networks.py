@@ -60,7 +60,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         return f"with {len(run.found):,} of {run.n:,} variables finished"
 
     def _like(self, learner: type[ByScore], **options: Any) -> ByScore:
-        """Make a local learner with the same options for its networks."""
+        """Return a local learner with the same options for its networks."""
         return learner(**{name: getattr(self, name) for name in WithNetworks.option_defaults()}, **options)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
@@ -80,7 +80,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         return graph
 
     def _finish(self, run: Run, names: tuple[str, ...]) -> PDAG:
-        """Make a graph of what was found."""
+        """Return the graph of the found links."""
         with self._timed("skeleton"):
             near = run.sets({target: around.near for target, around in run.found.items()}, run.found)
             self.pc_ = self._named(near, names)

@@ -45,7 +45,7 @@ class ByWeights(StructureLearner):
         return True
 
     def _as_numbers(self, table: Table) -> Table:
-        """Take states for numbers, and say so."""
+        """Read states as numbers, and add a note."""
         self._from_states = STATES in table.kinds
         if self._from_states:
             self.notes_.append("states are read as the numbers 0, 1, 2, ... in their order")

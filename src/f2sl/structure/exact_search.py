@@ -112,7 +112,7 @@ class ExactSearch(StructureLearner):
         return graph
 
     def _check_size(self, k: int) -> None:
-        """Refuse a search that takes more variables than allowed, or more memory than there is."""
+        """Raise an error for a search with too many variables, or that needs too much memory."""
         from f2sl.search.exact import bytes_needed, seconds_needed
 
         advice = "leave out columns, or use a learner that does not search all networks, such as f2sl-s"

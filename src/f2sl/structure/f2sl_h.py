@@ -88,7 +88,7 @@ class ByOrders(StructureLearner):
         return {**self.get_params(), "score": chosen}
 
     def _unbound_score(self, engine: Engine) -> Score:
-        """Make the score, and settle the weight of BDeu's prior and what each edge costs."""
+        """Return the score; set the weight of BDeu's prior and the penalty for each edge."""
         weight, cost = self.equivalent_sample_size, self.edge_cost
         self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
         self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)

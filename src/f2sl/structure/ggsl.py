@@ -154,6 +154,6 @@ def with_neighbour(around: Around, variable: int, strength: float) -> Around:
 
 
 def without_neighbour(around: Around, variable: int) -> Around:
-    """Take a neighbour away."""
+    """Remove a neighbour."""
     near = {v: loss for v, loss in around.near.items() if v != variable}
     return Around(near, around.spouses, around.children)

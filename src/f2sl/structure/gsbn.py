@@ -96,7 +96,7 @@ def links_of_blankets(
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
 ) -> tuple[Skeleton, Separating]:
-    """Make the second step: which members of blankets are linked, and what separates the others.
+    """Do the second step: find linked members of blankets, and separating sets of the others.
 
     Links that are forbidden or required are not tested: they are settled afterwards.
     """
@@ -122,7 +122,7 @@ def colliders_of_blankets(
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
 ) -> Integers:
-    """Make the third step: the unshielded triples (Y, X, Z) that are Y -> X <- Z."""
+    """Do the third step: return the unshielded triples (Y, X, Z) that are Y -> X <- Z."""
     from f2sl.orient.v_structures import unshielded_triples
 
     triples = unshielded_triples(skeleton)

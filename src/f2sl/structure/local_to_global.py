@@ -207,7 +207,7 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
 
     @property
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return the kinds of columns that the learner of parents and children takes."""
+        """Kinds of columns that the learner of parents and children accepts."""
         kinds: tuple[str, ...] = LOCAL.load(self.pc).takes
         return kinds
 

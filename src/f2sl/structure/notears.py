@@ -100,7 +100,7 @@ class NOTEARS(ByWeights):
         return graph
 
     def _checked_scale(self, deviations: Floats) -> Floats:
-        """Refuse scales that cannot be computed with."""
+        """Raise an error for scales that would overflow."""
         if len(deviations) and not LEAST_DEVIATION <= deviations.min() <= deviations.max() <= MOST_DEVIATION:
             raise DataError(
                 f"the columns' standard deviations, from {deviations.min():.3g} to {deviations.max():.3g}, "

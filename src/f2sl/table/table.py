@@ -43,7 +43,7 @@ Summand = Callable[[Block], Arrays]
 
 
 def closed_table() -> DataError:
-    """Make the error for a table that is used after it was closed."""
+    """Return the error for a table that is used after it was closed."""
     return DataError("this table has been closed; open it again")
 
 
@@ -135,12 +135,12 @@ class Table(ABC):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The kind of each column."""
+        """Kind of each column."""
         return tuple(column.kind for column in self.columns)
 
     @cached_property
@@ -150,22 +150,22 @@ class Table(ABC):
 
     @cached_property
     def cardinalities(self) -> Integers:
-        """The number of states of each column; 0 for numbers."""
+        """Number of states of each column; 0 for numbers."""
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
     @cached_property
     def gaps(self) -> Integers:
-        """The number of missing values of each column."""
+        """Number of missing values of each column."""
         return np.array([column.gaps for column in self.columns], dtype=np.int64)
 
     @property
     def merged(self) -> dict[str, str]:
-        """The columns left out because another determines them, each with the one that stands for it."""
+        """Columns left out as aliases, each with the column that represents it."""
         return {alias.name: column.name for column in self.columns for alias in column.aliases}
 
     @property
     def n_variables(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         return len(self.columns)
 
     def of_kind(self, kind: str) -> list[int]:
@@ -174,14 +174,14 @@ class Table(ABC):
 
     @property
     def kind(self) -> str:
-        """The kind of all columns, or "mixed" for a table with columns of both."""
+        """Kind of all columns, or "mixed" for a table with columns of both."""
         of_states, of_numbers = STATES in self.kinds, NUMBER in self.kinds
         if of_states and of_numbers:
             return MIXED
         return STATES if of_states else NUMBER  # no columns at all have no states to count
 
     def refuse_mixed(self, learner: str) -> None:
-        """Refuse a table with columns of both kinds, for a learner that takes one kind at a time."""
+        """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
         if self.kind == MIXED:
             both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
             raise DataError(
@@ -204,7 +204,7 @@ class Table(ABC):
         return self if order == list(range(self.n_variables)) else self.select(order)
 
     def refuse_gaps(self, learner: str) -> None:
-        """Refuse a table with missing values, for a learner that needs all values of a row at once."""
+        """Raise an error for a table with missing values if the learner needs complete rows."""
         if self.gaps.any():
             named = listing([repr(self.names[i]) for i in np.flatnonzero(self.gaps)])
             raise DataError(f"values are missing (None, NaN or null) in {named}, and {learner} {NEEDS_ALL}")

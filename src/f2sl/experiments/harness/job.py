@@ -63,13 +63,13 @@ class Work(Generic[Key]):
 
 
 class Keeper(Generic[Key]):
-    """Stores the results of a run."""
+    """Storage of the results of a run."""
 
     def begin(self, prepared: Any) -> None:
         """Receive the prepared data; jobs start after that."""
 
     def start(self, key: Key) -> None:
-        """Take note that a job starts."""
+        """Record that a job starts."""
 
     def keep(self, ended: Iterable[Ended[Key]]) -> None:
         """Store how jobs ended."""

@@ -52,7 +52,7 @@ class Pace(Generic[Key]):
         self._seconds: defaultdict[Hashable, list[float]] = defaultdict(list)
 
     def took(self, key: Key, seconds: float) -> None:
-        """Take note of how long a job took."""
+        """Record how long a job took."""
         for alike in (*self._likeness(key), None):
             self._seconds[alike].append(seconds)
 

@@ -81,7 +81,7 @@ class Runner(Generic[Key]):
             self._begun[key] = time.monotonic()
 
     def _taken_up(self, ended: Ended[Key]) -> list[Ended[Key]]:
-        """Take note of how a job ended; return it with those skipped because of it."""
+        """Record how a job ended; return it with those skipped because of it."""
         self._pace.took(ended.key, time.monotonic() - self._begun.pop(ended.key))
         skipped = self._schedule.ended(ended.key, ended.state)
         self._ended.update([ended.state, *[SKIPPED] * len(skipped)])

@@ -36,7 +36,7 @@ FRESH = "--fresh"
 
 @dataclass
 class Child:
-    """The process of a job; at `deadline` it is stopped, with `late` as its result."""
+    """Process of a job; at `deadline` it is stopped, with `late` as its result."""
 
     pid: int
     late: Ended[Any]

@@ -78,7 +78,7 @@ def lines(graph: PDAG) -> Iterator[tuple[str, str, str]]:
 
 @dataclass
 class Draft:
-    """A graph while it is read: nodes are numbered as they are first met."""
+    """Graph while it is read; nodes are numbered by first occurrence."""
 
     graph_class: str = ""
     number: dict[str, int] = field(default_factory=dict)

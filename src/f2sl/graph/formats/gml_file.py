@@ -57,7 +57,7 @@ def write(graph: PDAG) -> Iterator[str]:
 
 
 def _with_point(weight: str) -> str:
-    """A real number of GML has a point, even before an exponent."""
+    """Return a real number of GML, which has a point even before an exponent."""
     return weight if "." in weight else weight.replace("e", ".0e")
 
 

@@ -60,7 +60,7 @@ def read_bif(text: str) -> BayesianNetwork:
 
 
 class Parser(Draft):
-    """Reads the blocks of a file: `name`, `variables` and `blocks` by name."""
+    """Parser of the blocks of a file: `name`, `variables` and `blocks` by name."""
 
     def __init__(self, text: str) -> None:
         self.tokens = Tokens(text)
@@ -99,7 +99,7 @@ class Parser(Draft):
         return unquoted(token)
 
     def _take_list(self, closing: str, what: str) -> list[tuple[str, int]]:
-        """Take names up to a closing sign; give each with its place."""
+        """Take names up to a closing sign; return each with its place."""
         found = []
         while not self._accept(closing):
             place = self._at

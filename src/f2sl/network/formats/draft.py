@@ -42,7 +42,7 @@ class Entry:
 
 
 class Normal(NamedTuple):
-    """The distribution of a number for one configuration of the parents that have states."""
+    """Distribution of a number for one configuration of the parents that have states."""
 
     intercept: float
     coefficients: dict[str, float]
@@ -51,7 +51,7 @@ class Normal(NamedTuple):
 
 @dataclass
 class Block:
-    """The probabilities of a variable, as they stand in the file: `names` are the child's and its parents'.
+    """Probabilities of a variable as in the file; `names` are those of the child and its parents.
 
     In a `table` the child's state changes slowest, or with `child_last` fastest; `normals` are of a number.
     """
@@ -88,11 +88,11 @@ class Draft:
         return place
 
     def fail(self, problem: str, place: int) -> NoReturn:
-        """Refuse the file."""
+        """Raise an error at a place of the file."""
         raise FormatError(problem, self.line(place))
 
     def check_new(self, name: str, place: int) -> None:
-        """Refuse the name of a variable that is empty or there already."""
+        """Raise an error for the name of a variable that is empty or already declared."""
         if not name:
             self.fail("a variable has an empty name", place)
         if name in self.variables:
@@ -160,7 +160,7 @@ class Draft:
         return network if states else GaussianNetwork._of(network)
 
     def _equation(self, child: str, block: Block) -> Equation:
-        """Make the equation of a number: an axis for each parent that has states."""
+        """Return the equation of a number: an axis for each parent that has states."""
         parents = [name for name, _ in block.names[1:]]
         shape = [len(self.variables[name].states) for name in parents if self.variables[name].states]
         of_numbers = [name for name in parents if not self.variables[name].states]
@@ -207,7 +207,7 @@ class Draft:
         return DAG(names, [(names[a], names[b]) for a, b in edges])
 
     def _table(self, child: str, block: Block) -> FloatArray:
-        """Make the table of a variable: one axis for each parent, then the child's."""
+        """Return the table of a variable: one axis for each parent, then the child's."""
         states = [self.variables[name].states for name, _ in block.names[1:]]
         shape = [len(of_parent) for of_parent in states]
         size = len(self.variables[child].states)

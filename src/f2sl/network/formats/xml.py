@@ -22,7 +22,7 @@ DEEPEST = 100
 
 @dataclass
 class Element:
-    """An element: its tag in small letters, its attributes, the text right in it, and its elements."""
+    """Element with its lower-case tag, its attributes, its own text, and its child elements."""
 
     tag: str
     line: int
@@ -32,7 +32,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text right in the element, without white space around it."""
+        """Own text of the element, without surrounding white space."""
         return "".join(self.texts).strip()
 
     def all(self, *tags: str) -> Iterator[Element]:

@@ -89,7 +89,7 @@ class Curves:
         return torch.addcmul(level, slope, x)
 
     def back(self, curve: int, gradient: Tensor) -> Tensor:
-        """Take the gradient with respect to the last values; return that with respect to their `x`."""
+        """Return the gradient with respect to `x`, from the gradient with respect to the last values."""
         # index_add_ sums in the order of `x` with one thread, so that results can be repeated.
         seen = self._seen[curve]
         assert seen is not None, "values() comes first"

@@ -278,7 +278,7 @@ def train(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Make PyTorch use one thread within a ``with`` block."""
+    """Limit PyTorch to one thread within a ``with`` block."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

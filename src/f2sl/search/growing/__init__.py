@@ -53,7 +53,7 @@ class Found(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """The same with its score, what this loses without each arrow, and the number of families scored."""
+    """Result with its score, the loss of score without each arrow, and the number of families scored."""
 
     arrows: Integers
     complete: bool

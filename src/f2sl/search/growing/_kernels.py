@@ -170,7 +170,7 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
 
 @kernel
 def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
-    """Make w the parent of u with number i, and compute what it explains of all variables.
+    """Make w the parent of u with number i, and update the covariances that it explains.
 
     ``rows[i]`` gets the covariances of all variables with what is left of w, in units of its standard
     deviation: their column w is w's row of the factor. `rest` and `covariances` are what is left of each

@@ -28,7 +28,7 @@ Parents = tuple[int, ...]
 
 
 class State(NamedTuple):
-    """An order, the place of each variable in it, and the parents of each as they came."""
+    """Order, with the place of each variable and the parents of each in the order of their addition."""
 
     order: list[int]
     place: list[int]
@@ -183,7 +183,7 @@ class _Search:
         return total, best, best_steps, changed
 
     def _change(self, u: int, parents: Parents, state: State, changed: list[int]) -> float:
-        """Give u other parents and settle; return the gain."""
+        """Change the parents of u and improve them; return the gain."""
         before = self.value(u, state.parents[u])
         state.parents[u] = self._settled(u, parents, state)
         if u not in changed:

@@ -79,7 +79,7 @@ Top = tuple[float, Integers, Integers]
 
 
 class _Search:
-    """The state of the search, and what it is about."""
+    """State and problem of the search."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ class Sets(NamedTuple):
 
 
 class State(NamedTuple):
-    """An order and the sets chosen in it; see the invariants above.
+    """Order and the sets chosen in it; see the invariants above.
 
     Parameters
     ----------

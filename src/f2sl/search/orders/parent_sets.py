@@ -121,7 +121,7 @@ class _Level:
 
 
 def _keys(owners: Integers, places: Integers) -> Integers:
-    """Make one number of each set: the bits of its variable, then six for each member's place.
+    """Return one number of each set: the bits of its variable, then six for each member's place.
 
     Numbers can be sorted and bisected as whole arrays, where rows would need a lexicographic sort. Of sets
     of the same size, the order of the keys is that of (owner, places).
@@ -286,7 +286,7 @@ def _best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
 
 
 def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) -> _Level:
-    """Make a level: compare scored sets with their subsets of one member less, where these were scored.
+    """Return a level: compare scored sets with their scored subsets of one member less.
 
     A subset that was not scored was not in the beam, and does not count.
     """

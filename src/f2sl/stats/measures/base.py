@@ -46,7 +46,7 @@ class Measure(Configured):
         raise NotImplementedError
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         return WalkOverPairs(self, engine, threshold)
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:

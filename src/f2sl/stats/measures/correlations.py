@@ -47,7 +47,7 @@ class OfCorrelations(Measure):
         return self.of(data.moments.correlations[first, second])
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         return partial(engine.moments.search_pairs, CorrelationsOver(self, threshold))
 
 

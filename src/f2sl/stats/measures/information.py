@@ -77,7 +77,7 @@ class LogTable:
 
     @cached_property
     def all_entries(self) -> Integers:
-        """The terms of all n."""
+        """Terms n log n of all n."""
         if self.n_rows < len(self.entries):
             return self.entries
         return self.terms(np.arange(self.n_rows + 1))
@@ -132,7 +132,7 @@ class SU(Measure):
         return information.values(np.column_stack([first, second]), self._unit(information))
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         information = Information(engine.counts)
         formula = information.pairs_above(threshold, self._unit(information))
         return partial(engine.counts.search_pairs, formula)
@@ -165,7 +165,7 @@ class MI(Measure):
         return self._on(data).values(data, first, second)
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         return self._on(engine).search(engine, threshold)
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
@@ -206,12 +206,12 @@ class Information:
 
     @property
     def unit(self) -> float:
-        """Return the value of a unit of N I, in fixed point, as mutual information in nats."""
+        """Value of a fixed-point unit of N I, as mutual information in nats."""
         return self.table.unit / self.table.n_rows
 
     @property
     def g2_unit(self) -> float:
-        """Return the value of a unit of N I, in fixed point, as G2 = 2 N I."""
+        """Value of a fixed-point unit of N I, as G2 = 2 N I."""
         return 2.0 * self.table.unit
 
     def values(self, pairs: Integers, unit: float | None) -> Floats:
@@ -263,7 +263,7 @@ class PairValues:
 
     @property
     def _per_sample(self) -> bool:
-        """Return whether the unit is a share of the number of samples."""
+        """True if the unit is a share of the number of samples."""
         return self.unit is not None and self.unit < self.table.unit
 
     def __call__(self, tables: Tables) -> Floats:

@@ -43,7 +43,7 @@ MARGIN = 1e-6
 
 
 class PairTest(Protocol):
-    """A test of independence for all pairs of a table."""
+    """Test of independence for all pairs of a table."""
 
     def formula(self, levels: Floats) -> Any:
         """Return a formula for `search_pairs` that keeps all pairs with a p-value up to the last level.

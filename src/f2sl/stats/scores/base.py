@@ -59,7 +59,7 @@ class Score(Configured):
 
     @property
     def edge_log_prior(self) -> float:
-        """Return what each edge adds to the log score, where learners use a prior of structures."""
+        """Contribution of each edge to the log score, for learners with a prior on structures."""
         return 0.0
 
     def families(self, data: Any, children: Integers, parents: Integers) -> Floats:
@@ -77,7 +77,7 @@ class Score(Configured):
         raise NotImplementedError
 
     def bind(self, engine: Any) -> FamilyScores:
-        """Make the score ready to score families on an engine's data."""
+        """Prepare the score to score families on an engine's data."""
         return FamilyScores(partial(self._by_size, engine), self.edge_log_prior)
 
     def _by_size(self, engine: Any, queries: Queries) -> Floats:

@@ -97,7 +97,7 @@ class GaussianScore(Score):
         return self.bind(data).score_all(children, parents)
 
     def bind(self, engine: Any) -> FamilyScores:
-        """Make the score ready to score families on an engine's correlations."""
+        """Prepare the score to score families on an engine's correlations."""
         moments: Moments = engine.moments
         if isinstance(moments, AvailableMoments):
             available = AvailableFamilies(partial(self._compared, moments), moments.gaps)

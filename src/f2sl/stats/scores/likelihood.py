@@ -47,7 +47,7 @@ class BIC(LogLikelihood):
         return np.asarray(fit - 0.5 * math.log(tables.n_rows) * q * (r - 1))
 
     def set_formula(self, engine: Any) -> BICOfSets:
-        """Make the formula for G(S), of which the score is a difference.
+        """Return the formula for G(S), of which the score is a difference.
 
         A set may have so many configurations before BIC punishes it more than it can explain: for any v of a
         set with Q configurations, score(v | the others) <= - penalty (Q - Q / r), which is at most

@@ -73,7 +73,7 @@ class MixedScore(Score):
         return self.of_complete(data, children, parents)
 
     def bind(self, engine: MixedEngine) -> FamilyScores:
-        """Make the score ready to score families on an engine's data."""
+        """Prepare the score to score families on an engine's data."""
         if not engine.any_gaps:
             return super().bind(engine)
         available = AvailableFamilies(partial(self._compared, engine), engine.gaps)
@@ -206,7 +206,7 @@ class BDGe(MixedScore):
 
     @property
     def edge_log_prior(self) -> float:
-        """The F2SL paper's prior of structures: - log(ess + 1) for each edge."""
+        """Prior of the F2SL paper on structures: - log(ess + 1) for each edge."""
         return BDeu(self.equivalent_sample_size).edge_log_prior
 
     def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
@@ -370,7 +370,7 @@ def counts_of_child(tables: Tables) -> Floats:
 
 @dataclass(frozen=True)
 class _Binned:
-    """An engine that counts all variables of a table, numbers by intervals."""
+    """Engine that counts all variables of a table, numbers by intervals."""
 
     counts: CountingEngine
 

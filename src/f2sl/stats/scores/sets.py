@@ -85,14 +85,14 @@ class SetFormula:
 
 
 class SetDecomposable(Protocol):
-    """A score that is a difference of numbers of sets."""
+    """Score that is a difference of numbers of sets."""
 
     def set_formula(self, engine: Any) -> SetFormula:
-        """Make the formula for G(S) on an engine's counts."""
+        """Return the formula for G(S) on an engine's counts."""
 
 
 class SetScores:
-    """Computes the numbers G(S) from an engine's counts, each set once.
+    """Values G(S) from an engine's counts, each set computed once.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class _SetTree:
         return self._keys, self._nodes, self._parents, self._smallest, self._used
 
     def _grow(self, least: int) -> None:
-        """Make the tree at least twice as large, with room for `least` more sets."""
+        """At least double the size of the tree, with space for `least` more sets."""
         # Nodes keep their numbers. Slots of the hash table depend on its size, so all keys are entered again.
         room = self.room
         while room < self._used + least or room == self.room:

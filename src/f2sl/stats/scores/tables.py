@@ -33,7 +33,7 @@ class TableScore(Score):
         return self.bind(data).score_all(children, parents)
 
     def bind(self, engine: Any) -> FamilyScores:
-        """Make the score ready to score families on an engine's counts."""
+        """Prepare the score to score families on an engine's counts."""
         counts, formula = engine.counts, FamilyFormula(self, LogTable(engine.n_rows))
         if counts.presence.any:
             compare = partial(_compared, counts, formula)

@@ -84,7 +84,7 @@ class CITest(Configured):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> IndependenceTest:
-        """Make the test ready to answer questions about an engine's data at the level `alpha`.
+        """Prepare the test to answer questions about an engine's data at the level `alpha`.
 
         `without_freedom` is the answer of tables without degrees of freedom, "independent" or "unreliable",
         and `samples_per_cell` the number of samples that tables need. Tests without cells ignore both.
@@ -292,7 +292,7 @@ class OnTables(BindingTest):
     """Class of the test on an engine's counts."""
 
     def formula(self, engine: CountingEngine) -> TableFormula:
-        """Make the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
+        """Return the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
         raise NotImplementedError
 
     def bind(
@@ -303,7 +303,7 @@ class OnTables(BindingTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> TableTest:
-        """Make the test ready to answer questions about an engine's counts."""
+        """Prepare the test to answer questions about an engine's counts."""
         counts = engine.counts
         return self.bound(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
 

@@ -60,11 +60,11 @@ class FisherZ(BindingTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> CorrelationTest:
-        """Make the test ready to answer questions about an engine's correlations."""
+        """Prepare the test to answer questions about an engine's correlations."""
         return CorrelationTest(engine.moments, alpha)
 
     def of_pairs(self, engine: Any) -> ZOfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
+        """Return the test of all pairs, whose p-values are corrected for their number."""
         return ZOfPairs(engine.moments)
 
 
@@ -128,7 +128,7 @@ def z_tail(correlations: Floats, freedom: int | Floats) -> tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class CorrelationsAbove:
-    """Keeps the pairs whose correlation exceeds the last of some rising thresholds, by absolute value."""
+    """Formula that keeps pairs whose absolute correlation exceeds the last of some rising thresholds."""
 
     thresholds: Floats
 

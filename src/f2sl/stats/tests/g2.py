@@ -209,16 +209,16 @@ class G2(OnTables):
     bound = G2Test
 
     def formula(self, engine: CountingEngine) -> G2Statistic:
-        """Make the formula for statistic and degrees of freedom."""
+        """Return the formula for statistic and degrees of freedom."""
         return G2Statistic(LogTable(engine.n_rows))
 
     def of_pairs(self, engine: Any) -> G2OfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
+        """Return the test of all pairs, whose p-values are corrected for their number."""
         return G2OfPairs(engine.counts)
 
 
 class G2OfPairs:
-    """The G2 test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
+    """G2 test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
     Parameters
     ----------

@@ -74,11 +74,11 @@ class MixedTest(BindingTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> BoundMixedTest:
-        """Make the test ready to answer questions about an engine's data."""
+        """Prepare the test to answer questions about an engine's data."""
         return BoundMixedTest(self, engine, alpha, without_freedom, samples_per_cell)
 
     def of_pairs(self, engine: Any) -> OfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
+        """Return the test of all pairs, whose p-values are corrected for their number."""
         return OfPairs(engine)
 
 
@@ -283,7 +283,7 @@ def bartlett(
 
 
 class OfPairs:
-    """The tests of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
+    """Tests of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
     The values of pairs that are kept are G2 of states, correlations of numbers, and squared correlation
     ratios of both.
@@ -313,7 +313,7 @@ class OfPairs:
 
 @dataclass(frozen=True)
 class RatiosAbove:
-    """Keeps the pairs whose analysis of variance has a p-value up to the last of some falling levels."""
+    """Formula that keeps pairs whose analysis of variance has a p-value up to the last of some levels."""
 
     levels: Floats
 

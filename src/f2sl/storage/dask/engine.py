@@ -171,7 +171,7 @@ class RowSplitEngine(ClusterEngine):
 
 
 class TileSplitEngine(ClusterEngine):
-    """Gives each worker the whole table, and each call its own tiles or queries."""
+    """Engine that gives each worker the whole table, and each call its own tiles or queries."""
 
     def __init__(self, table: DaskTable) -> None:
         super().__init__(table)
@@ -227,7 +227,7 @@ def open_cluster_engine(table: DaskTable) -> ClusterEngine:
 
 
 class WholeTable:
-    """A table in a worker's memory, with an engine for all calls there."""
+    """Table in a worker's memory, with an engine for all calls there."""
 
     def __init__(self, codes: NDArray[Any], cardinalities: Integers) -> None:
         self.codes = codes
@@ -237,7 +237,7 @@ class WholeTable:
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return int(self.codes.shape[1])
 
     @property

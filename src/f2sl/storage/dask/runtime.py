@@ -464,7 +464,7 @@ def _main_versions(found: dict[str, Any]) -> dict[str, str]:
 
 
 def _version_maker() -> Callable[[], str | None]:
-    """Make a function that is sent as a whole, for where f2sl may be missing."""
+    """Return a function that is sent with its code, for workers that may lack f2sl."""
 
     def version() -> str | None:
         try:

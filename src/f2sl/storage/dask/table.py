@@ -35,7 +35,7 @@ ROWS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DaskTable(Table):
-    """A table that the workers of a cluster hold, which it closes when it is closed.
+    """Table held by the workers of a cluster, whose connection it closes.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class DaskTable(Table):
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return self.total_rows
 
     @property

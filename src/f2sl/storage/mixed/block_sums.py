@@ -27,7 +27,7 @@ beyond the last cell are counted in it."""
 
 @dataclass(frozen=True)
 class Asked:
-    """A batch of queries by the places of columns: members that are states, numbers, and both in order.
+    """Batch of queries by the places of columns: members that are states, numbers, and both in order.
 
     `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query, `numeric`
     says which of the members are numbers.
@@ -152,7 +152,7 @@ def sums_of_block(
 
 
 def _indicators(cardinalities: Integers, codes: NDArray[Any]) -> Floats:
-    """Make a column of zeros and ones for each state of each variable, (all states, rows)."""
+    """Return a column of zeros and ones for each state of each variable, (all states, rows)."""
     n = int(cardinalities.sum())
     found = np.zeros((n + 1, codes.shape[1]))
     first = np.concatenate([[0], np.cumsum(cardinalities)])[:-1]

@@ -145,7 +145,7 @@ class MixedEngine:
         return self._table.column(variable)
 
     def close(self) -> None:
-        """Give back what both engines have taken."""
+        """Release the resources of both engines."""
         for one in self._opened[::-1]:
             one.__exit__()
 
@@ -260,7 +260,7 @@ class MixedEngine:
 
     @cached_property
     def embedded(self) -> Embedded:
-        """The correlations of all numbers, and of indicators of all states but the last that occurs."""
+        """Correlations of all numbers, and of indicators of all states but the last that occurs."""
         assert not self.any_gaps  # there are no samples that all of them come from
         counts, n_rows = self.counts, self.n_rows
         occurs = counts.margins > 0
@@ -304,7 +304,7 @@ class MixedEngine:
 
     @cached_property
     def cuts(self) -> tuple[Integers, ...]:
-        """The cells with which the intervals of each number but the first begin."""
+        """First cell of each interval of each number, except the first interval."""
         cuts = []
         for counts in self.histograms:
             # A cut is behind the cell that holds the quantile, so that both sides have samples.
@@ -497,12 +497,12 @@ class MixedEngine:
 
     @cached_property
     def _halves(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The numbers of a table in memory as whole numbers, both halves, (n_numbers, n_rows)."""
+        """Numbers of a table in memory as whole numbers, both halves, (n_numbers, n_rows)."""
         return block_sums.as_integers(self._scaling, self._table.add_up(lambda block: (block.numbers,))[0])
 
 
 class _ReleasedBlocks:
-    """Gives back the rows of a table that was made here, and leaves a cluster open that others use."""
+    """Owner of a table made here: releases its rows, and leaves open a cluster that others use."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -33,7 +33,7 @@ Block = npt.NDArray[Any]
 
 
 class BlockFile:
-    """A temporary file of blocks, each a matrix with a row for each variable.
+    """Temporary file of blocks, each a matrix with a row for each variable.
 
     All blocks have `rows_per_block` rows of the table, the last one what is left.
 
@@ -185,7 +185,7 @@ class StreamTable(Table):
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return self._files[0].n_rows
 
     @property
@@ -207,7 +207,7 @@ class StreamTable(Table):
         return np.concatenate(list(self.parts_of_column(i)))
 
     def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
-        """Give one column block by block."""
+        """Yield one column block by block."""
         file = self.codes if self.columns[i].kind == STATES else self.numbers
         assert file is not None
         return (file.read(block, self.places[[i]])[0] for block in range(file.n_blocks))
@@ -270,7 +270,7 @@ class StreamTable(Table):
 
 
 class BlockWriter:
-    """Writes codes and numbers side by side, and counts the states on the way."""
+    """Writer of codes and numbers side by side, which also counts the states."""
 
     def __init__(self, columns: tuple[Column, ...], rows_per_block: int) -> None:
         self._columns = columns
