@@ -95,7 +95,7 @@ class Constraints:
         return self.allows(first, second) | self.allows(second, first)
 
     def may_be_tested(self, triples: Integers) -> Mask:
-        """Return for each row (A, C, D), A - C - D, whether a test of A and D may tell if it is A -> C <- D.
+        """Return for each row (A, C, D), A - C - D, whether a test of A and D can show A -> C <- D.
 
         It may, unless the link of A and D is forbidden and the constraints leave nothing open about the other
         two: both point to C, or one of them may not.

@@ -423,10 +423,10 @@ def test_links_that_would_close_a_cycle_are_left_out_and_told():
     table["b"][0] = table["a"][0]
     model = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known).fit(table)
     assert known.check(model.graph_) == [] and model.graph_.n_edges == 2
-    assert any(note.startswith("left out, as the knowledge directs these links") for note in model.notes_)
+    assert any(note.startswith("left out because the knowledge directs these links") for note in model.notes_)
     alone = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known, skeleton_only=True).fit(table)
     assert alone.graph_ == model.graph_.skeleton() and known.check(alone.graph_.to_dag()) == []
-    assert any(note.startswith("left out, as the knowledge directs these links") for note in alone.notes_)
+    assert any(note.startswith("left out because the knowledge directs these links") for note in alone.notes_)
 
 
 def test_memory_blocks_and_clusters_alike():

@@ -139,7 +139,7 @@ class StructureLearner(Estimator):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return False
 
     def _preferring(self, kind: str) -> dict[str, Any]:
@@ -477,7 +477,7 @@ class StructureLearner(Estimator):
             kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
             pairs = [(names[a], names[b]) for a, b in skeleton.edges.tolist()]
             lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
-            self._tell_of_left_out("the knowledge directs these links of the data into a cycle", lost)
+            self._tell_of_left_out("the knowledge directs these links into a cycle", lost)
 
     def _tell_of_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on findings that were left out because of the knowledge."""
@@ -503,7 +503,7 @@ class WithClimbing(StructureLearner):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _climbed(
@@ -551,7 +551,7 @@ def shown_by(learner: StructureLearner) -> PDAG:
 
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
-    """Draw beside each column those that it stands for; to a root or a leaf there is only one direction."""
+    """Add each merged column, linked to its representative; knowledge of roots and leaves directs the link."""
     links = [(first, alias) for alias, first in table.merged.items()]
     if not links:
         return graph

@@ -60,7 +60,7 @@ class BOSS(ByOrders):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:

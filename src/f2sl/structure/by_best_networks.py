@@ -162,7 +162,7 @@ class SLLg(ByBestNetworks, WithClimbing):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return self.time_limit is None
 
     def _local_learner(self) -> ByScore:

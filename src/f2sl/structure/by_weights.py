@@ -41,7 +41,7 @@ class ByWeights(StructureLearner):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _as_numbers(self, table: Table) -> Table:

@@ -70,7 +70,7 @@ class ExactSearch(StructureLearner):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:

@@ -56,7 +56,7 @@ class FromLocal(StructureLearner):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return super().learns_dag and not self.skeleton_only
 
     def problems(self) -> Iterator[str]:
@@ -213,7 +213,7 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return super().learns_dag and self.orient == "score"
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:

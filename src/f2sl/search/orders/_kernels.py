@@ -39,7 +39,7 @@ BEGIN, END = 0, 1
 REMEMBERS = cast(bool, np.bool_(False))
 """Argument `forgets` of a climb that is to be undone."""
 BEHIND_ALL = int64(1 << 61)
-"""No place is as large; twice as much still fits into 63 bits."""
+"""Upper bound of all places; twice as much fits into 63 bits."""
 MOVED, CHOSEN = 0, 1
 """Kinds of entries of the journal: a variable was moved, or chose another set of parents."""
 
