@@ -252,7 +252,7 @@ def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(F2SLc, "_learn", lambda self, engine, names: square)
     path = write_csv(tmp_path / "t.csv", {name: [0, 1] for name in "abcd"})
     assert main(["learn", str(path), "--algorithm", "f2sl-c", "--dag"]) == 0
-    assert "\nDAG      what was learned has no consistent extension: " in capsys.readouterr().out
+    assert "\nDAG      the learned graph has no consistent extension: " in capsys.readouterr().out
 
 
 def test_what_a_reader_should_know_is_noted(tmp_path, capsys):

@@ -551,7 +551,7 @@ def shown_by(learner: StructureLearner) -> PDAG:
 
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
-    """Add each merged column, linked to its representative; knowledge of roots and leaves directs the link."""
+    """Add each merged column, linked to its representative, as knowledge of roots and leaves directs."""
     links = [(first, alias) for alias, first in table.merged.items()]
     if not links:
         return graph
