@@ -214,7 +214,7 @@ _OPTIONS = (
         "delta",
         str,
         partial(not_negative_or, "auto"),
-        "Threshold below which pairs are treated as unrelated; auto keeps the significant pairs.",
+        "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
         0.05,
         LEARN_AND_PC,
         'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
@@ -346,7 +346,7 @@ _OPTIONS = (
         ALL_COMMANDS,
         "Each additional variable doubles time and memory.",
     ),
-    Option("force", bool, flag, "Search exactly even above the largest number, if memory allows.", False),
+    Option("force", bool, flag, "Search exactly even above that number, if memory allows.", False),
     Option("max_parents", int, whole, "Largest number of parents of a variable.", None, ALL_COMMANDS),
     Option(
         "edge_cost",
