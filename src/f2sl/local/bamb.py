@@ -2,18 +2,18 @@
 
 The searches for neighbours and spouses alternate, and each removes false members of the other:
 
-1. Variables come in the order of their association with the target. One that some subset of the
-   members separates is passed over; else it joins the members.
-2. Every X outside that is separated from the target by a set, and dependent given the set and a member Y,
-   becomes a spouse by Y. A spouse by Y goes if a set with Y in it, of members and other spouses by Y,
-   separates it from the target; small sets are tried on all before larger ones.
-3. A member goes, with the spouses by it, if some subset of the other members and all spouses separates it.
+1. Variables are tried in the order of their association with the target. A variable joins the members unless
+   some subset of the members separates it from the target.
+2. Every X outside that a set separates from the target, and that depends on it given the set and a member Y,
+   becomes a spouse by Y. A spouse by Y is dropped if a set that contains Y, of members and other spouses by
+   Y, separates it from the target; small sets are tried on all spouses before larger ones.
+3. A member is dropped, with its spouses, if some subset of the other members and all spouses separates it.
 
-Two departures. Variables that are separated only on their turn are asked about as spouses by the members
-that joined before, and a member that was dropped as a spouse by the others: the paper's loop, taken
-literally, would miss them. And at the end what is independent of the target given all the rest goes, as
-far as the samples allow that test: with subsets of a few variables alone, a blanket that needs more to
-shield the target would keep others.
+Two departures. Variables that are separated only on their turn are tested as spouses by earlier members, and
+a dropped member is tested as a spouse by the others: the paper's loop, taken literally, would miss them. And
+at the end, members that are independent of the target given all others are dropped, if there are enough
+samples for the test: small subsets alone can keep false members if the target needs a larger set to be
+shielded.
 """
 
 from __future__ import annotations

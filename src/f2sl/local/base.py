@@ -1,10 +1,10 @@
 """Base of all learners of parents and children (PC).
 
 A local learner finds, for one variable or for all, the variables that are directly linked to it.
-It is told an engine that counts, works on variables by number (in the order of their
+It gets an engine that counts, works on variables by number (in the order of their
 names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighbourhood` or
-all :class:`Neighbourhoods`. Learners of Markov blankets, which hold the children's other parents as
-well, are local learners, too.
+all :class:`Neighbourhoods`. Learners of Markov blankets, which also contain the children's other
+parents, are local learners, too.
 """
 
 from __future__ import annotations

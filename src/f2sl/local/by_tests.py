@@ -1,14 +1,14 @@
 """Base of the local learners that make independence tests.
 
 Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). Here it is run for one target or
-for all, on an engine's tables or on anything else that answers questions of independence. How sure the
-dependence of a link is decides its *strength*: minus the decimal logarithm of the p-value, the smallest of
-all tests made of it. With ``alpha=0.01`` no link that was tested is weaker than 2.
+for all, on an engine's tables or on any object that answers questions of independence. The *strength* of a
+link is minus the decimal logarithm of the p-value, the smallest of all tests of the link. With ``alpha=0.01``
+no tested link is weaker than 2.
 
-An unreliable test shows nothing and separates nothing. Unreliable here are also tests without degrees
-of freedom, where within each stratum one of the two variables does not vary: they would make
-everything independent of the target given a set that decides it. For a pair that has too few samples even
-without a conditioning set, each algorithm says what it makes of it.
+An inconclusive test neither shows dependence nor separates. Tests without degrees of freedom, where within
+each stratum one of the two variables does not vary, are inconclusive here, too: they would make everything
+independent of the target given a set that determines it. Each algorithm says how it treats a pair that has
+too few samples even without a conditioning set.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Grow a set around a target by the best network, one candidate after another.
 
 The local learners by score try candidates in turn. For each they find the best network over the target, the
-set so far and the candidate, and read off who is *near* the target (parents and children) and who is
-a *spouse* (another parent of a child, itself not near). Mostly nothing changes. So a search asks
-(:class:`Turns`) to go on with its candidates until something does; the networks of one size, of many
+set so far and the candidate. From it they read which variables are *near* the target (parents and children)
+and which are *spouses* (other parents of a child, themselves not near). Mostly nothing changes. So a search
+requests (:class:`Turns`) to try its candidates until something changes. The networks of one size, of many
 searches, are then found together, and all sets that they need are counted at once.
 
-Up to `max_exact` variables the network is the best there is (`search/exact.py`). Above, it is the one
-that hill climbing finds, and the number of such networks is reported.
+Up to `max_exact` variables the network is optimal (`search/exact.py`). With more variables, hill climbing
+finds it, and the number of such networks is reported.
 
 Inside a problem of k variables these are numbered 0 to k - 1 by their places in the ascending list of
 `members`, and sets of them are masks: bit i stands for member i.

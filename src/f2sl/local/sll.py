@@ -1,15 +1,15 @@
 """SLL, score-based local learning (Niinimäki and Parviainen 2012): SLL-PC finds neighbours, SLL spouses, too.
 
-Candidates for neighbours come one after another. With each, the best network over the target, its neighbours
-so far and the candidate decides who its neighbours are from then on. Alone this can keep a variable that is
-not linked to the target: a descendant of a child, where what would separate it has been left out. With
-symmetry, which their algorithm FindNeighbors has, such a member goes, because the target is not among its own
-neighbours. Their paper leaves open in which order candidates come.
+Candidates for neighbours are tried one after another. The best network over the target, its neighbours so far
+and the candidate gives the new neighbours. Alone this can keep a variable that is not linked to the target: a
+descendant of a child, if its separating set has been left out. Symmetry, which their algorithm FindNeighbors
+has, drops such a member, because the target is not among its own neighbours. Their paper does not say in
+which order to try candidates.
 
-The neighbours of SLL are those of SLL-PC with symmetry. Spouses are looked for among the neighbours'
-neighbours, one candidate after another: in the best network over the target, its neighbours, its spouses so
-far and the candidate, those are spouses from then on that have a child with the target and are not
-its neighbours. Two variables are spouses if the search of either says so.
+The neighbours of SLL are those of SLL-PC with symmetry. Candidates for spouses are the neighbours'
+neighbours, tried one after another. In the best network over the target, its neighbours, its spouses so far
+and the candidate, the new spouses are the variables that have a common child with the target and are not its
+neighbours. Two variables are spouses if the search of either finds the other.
 """
 
 from __future__ import annotations

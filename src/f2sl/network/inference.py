@@ -1,15 +1,15 @@
 """Queries: distributions of some variables given observed values and interventions.
 
-*Evidence* is what was observed. *Doing* something sets a variable from outside, whatever its parents are: its
-table or equation is replaced by the value, so that it tells about its effects and nothing about its causes
-(Pearl's do-operator).
+*Evidence* are observed values. An *intervention* sets a variable from outside, whatever its parents are: the
+value replaces its table or equation, so that it informs about its effects but not about its causes (Pearl's
+do-operator).
 
-All answers are exact. States have states alone as parents, so that what is asked of states is asked of a
-network of states: pyAgrum answers it (Madsen and Jensen's lazy propagation), in a junction tree whose size is
-known beforehand. Given the states, numbers are normal together. So with numbers the configurations of those
-states are gone through that are parents of the numbers concerned and not known: each has a probability, from
-the network of states, and a normal distribution, which is conditioned in closed form. The distribution of a
-number is a *mixture* of normal distributions then, with a part for each configuration.
+All answers are exact. States have only states as parents, so queries about states are queries of a network of
+states: pyAgrum answers them (Madsen and Jensen's lazy propagation), in a junction tree whose size is known
+beforehand. Given the states, numbers are jointly normal. Queries about numbers enumerate the configurations
+of unobserved states that are parents of the numbers concerned. Each configuration has a probability, from the
+network of states, and a normal distribution, which is conditioned in closed form. The distribution of a
+number is then a *mixture* of normal distributions, with a part for each configuration.
 
 References
 ----------

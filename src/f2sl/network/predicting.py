@@ -1,8 +1,8 @@
 """Predicting one variable for each row of new data.
 
-Rows are put together that have the same columns known and the same states: the network is prepared once for
-all rows with the same columns, and asked once for all rows with the same states, whose numbers then make the
-rows of a matrix. Where all of the target's Markov blanket is known, nothing else is used.
+Rows are grouped by their known columns and by their states: the network is prepared once for all rows with
+the same known columns, and queried once for all rows with the same states, whose numbers form a matrix. If
+all of the target's Markov blanket is known, nothing else is used.
 """
 
 from __future__ import annotations

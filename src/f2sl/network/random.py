@@ -110,7 +110,7 @@ def random_network(
     kind : {"states", "number", "mixed"}
         Variables with states and probability tables, real numbers with linear equations, or both.
     variables, edges : int
-        Number of edges.
+        Numbers of variables and of edges.
     max_parents, max_out_degree : int
         The most parents and the most children of a variable.
     states : (int, int), optional

@@ -1,8 +1,8 @@
 """Tests, scores and measures for a kind of data, by the names in a learner's options.
 
-An option names one of the registered (:mod:`f2sl.stats.registries`), holds an object of its own, or is
-``"auto"``, which stands for the first that is registered for the kind of columns at hand. Listing names loads
-no compiled code; the makers below do.
+An option is a registered name (:mod:`f2sl.stats.registries`), an object, or ``"auto"``, which means the first
+name registered for the kind of columns at hand. Listing names loads no compiled code; the functions that
+create objects do.
 
 >>> [settled("ci_test", "auto", kind) for kind in ("states", "number", "mixed")]
 ['g2', 'fisher-z', 'dg']

@@ -6,8 +6,8 @@ counted tables to numbers, and the engine decides where to count: in memory over
 today, over files or a cluster by other engines with the same methods. Counts add up over
 blocks of rows, so every engine gives the same tables, and hence the same answers.
 
-Pairs are so many that they have a method of their own: the engine walks the triangle of
-all pairs in tiles, applies a formula to each tile, and returns only what the formula keeps.
+Pairs are so numerous that they have their own method: the engine walks the triangle of
+all pairs in tiles, applies a formula to each tile, and returns only the pairs that the formula keeps.
 
 An engine says which questions it can answer: ``engine.counts`` counts states, ``engine.moments`` has the
 variances and correlations of numbers, and either is None where the table has no such columns. Tests, scores

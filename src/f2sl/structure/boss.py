@@ -1,9 +1,9 @@
 """BOSS: best order score search (Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld 2023).
 
-No test and no candidates: the DAG with the best score is searched over orders of all variables, and the
-parents of each are grown and shrunk among those before it. Best insertions are repeated until none gains;
-then the order is disturbed and improved again, as FLOP does (Wienöbst, Henckel and Weichwald 2025), where the
-published BOSS ends with a backward search over equivalence classes.
+BOSS uses neither tests nor candidates. It searches orders of all variables for the DAG with the best score;
+the parents of each variable are grown and shrunk among the variables before it. Best insertions are repeated
+until none improves the score. Then the order is perturbed and improved again, as in FLOP (Wienöbst, Henckel
+and Weichwald 2025); the published BOSS ends with a backward search over equivalence classes instead.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """GGSL, graph growing structure learning (Gao, Fadnis and Campbell 2017).
 
-From one variable the graph grows to all: S2TMB finds what is around it, then what is around its neighbours,
-and so on; where the graph ends and variables are left, it starts again at the first of them.
+The graph grows from one variable to all: S2TMB finds its neighbours and spouses, then those of its
+neighbours, and so on. If variables are left when the graph stops growing, it starts again at the first of
+them.
 
-- *What is settled stays.* A variable that has had its turn has named its neighbours and spouses. On another's
-  turn it is one of these or it is not, and no candidate any more.
-- *What conflicts is decided by the score.* On its turn a variable may lose a neighbour that has named it, and
-  two v-structures may claim opposite directions. Then the best network over both ends and all around them
-  decides whether they are linked, or which way.
+- *Settled links stay.* A variable that has been searched has named its neighbours and spouses. In later
+  searches it is no longer a candidate: it is a member if it named the target, and otherwise not.
+- *The score decides conflicts.* A search may lose a neighbour that has named the variable, and two
+  v-structures may claim opposite directions. Then the best network over both ends and their surroundings
+  decides whether they are linked, or in which direction.
 
-At the end the v-structures are oriented, and Meek's rules orient what follows.
+At the end the v-structures are oriented, then Meek's rules are applied.
 
 Their paper repairs the graph after each turn; here directions are decided at the end, when all are known.
 """

@@ -1,16 +1,15 @@
 """NOTEARS: a linear network by continuous optimisation (Zheng and others 2018; DAGMA, Bello and others 2022).
 
-Every variable is a weighted sum of others and of noise. Of all matrices of weights whose graph is acyclic,
-the one with the least squared error plus `lambda1` times the sum of absolute weights is looked for, by a
-smooth function that is 0 where there is no cycle (:mod:`f2sl.search.continuous`). What is left of the cycles
-has small weights: those below `threshold` are dropped.
+Every variable is a weighted sum of others and of noise. The search minimises the squared error plus `lambda1`
+times the sum of absolute weights over all weight matrices whose graph is acyclic. The constraint is a smooth
+function that is 0 without cycles (:mod:`f2sl.search.continuous`). Remaining cycles have small weights:
+weights below `threshold` are dropped.
 
 States are read as numbers, by their codes: that is what comparisons on discrete data do, and it gives
 their order a meaning that it may not have.
 
 Squared errors depend on units. In data where variances grow along the arrows this leads to the right order,
-and in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardised columns take that lead
-away.
+and in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardised columns avoid this.
 """
 
 from __future__ import annotations
