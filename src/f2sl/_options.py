@@ -192,7 +192,7 @@ class Option:
 
     @property
     def is_named(self) -> bool:
-        """Whether it takes a name of a registry."""
+        """True if the option takes a name of a registry."""
         return self.name in ("ci_test", "measure", "pc", "score")
 
     @property
@@ -283,23 +283,23 @@ _OPTIONS = (
         "measure",
         str,
         _anything,
-        "What relates two variables.",
+        "Measure of how strongly two variables are related.",
         "auto",
         LEARN_AND_PC,
-        '"su" or "mi" of states, "r2", "correlation" or "mi" of numbers, "information" of any. By default '
-        '("auto") symmetrical uncertainty, the squared correlation, and information of both.',
+        '"su" or "mi" for states, "r2", "correlation" or "mi" for numbers, "information" for any. The '
+        'default "auto" is symmetrical uncertainty, the squared correlation, or information for both.',
     ),
     Option(
         "ci_test",
         str,
         _anything,
-        "Statistic of the independence tests.",
+        "Independence test.",
         "auto",
         ALL_COMMANDS,
-        '"g2", "x2", "fisher-z"; of both kinds of columns "dg", "cg". '
-        'By default ("auto") G2 of states, Fisher\'s z of numbers, and dg of both together.',
+        '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
+        'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
     ),
-    Option("pc", str, _anything, "The learner of each variable's neighbours.", "fcbf"),
+    Option("pc", str, _anything, "Learner of each variable's neighbours.", "fcbf"),
     Option(
         "pc_options",
         dict,
@@ -313,11 +313,11 @@ _OPTIONS = (
         "score",
         str,
         _anything,
-        "Score to maximise; learners by best networks take bdeu and bic alone.",
+        "Score to maximise; learners by best networks take only bdeu and bic.",
         "auto",
         ALL_COMMANDS,
-        '"k2" and "aic" of states, "bge" and "bic-g" of numbers, "bdge", "cg-bic" and "dg-bic" of both. '
-        '"auto" stands for BDeu of states, BGe of numbers, and bdge of both together.',
+        '"k2" and "aic" for states, "bge" and "bic-g" for numbers, "bdge", "cg-bic" and "dg-bic" for both. '
+        'The default "auto" is BDeu for states, BGe for numbers, and bdge for both together.',
     ),
     Option(
         "equivalent_sample_size",

@@ -359,7 +359,7 @@ def test_data_of_two_sources_are_not_mixed(tmp_path):
     first = f2sl(*command, F2SL_MMHC_DATA=str(tmp_path))
     assert (first.returncode, first.stderr) == (0, "")
     assert "the paper's data: hailfinder" in first.stdout
-    told = "the report shows 500 and 1,000 rows only; results with 20 are in results.sqlite alone"
+    told = "the report shows only 500 and 1,000 rows; results with 20 are only in results.sqlite"
     assert first.stdout.splitlines()[-1] == told
     before = (tmp_path / "results" / store.FILE).read_bytes()
     second = f2sl(*command, F2SL_MMHC_DATA="")

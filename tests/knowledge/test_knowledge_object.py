@@ -118,9 +118,9 @@ class TestCheck:
         )
         graph = PDAG(NAMES, [("lab_1", "age"), ("out", "lab_1")], [("age", "sex"), ("sex", "out")])
         assert known.check(graph) == [
-            "'age' -> 'out' is missing, and required",
-            "'lab_1' -> 'age' is there, and 'lab_1' is in a later tier",
-            "'out' -> 'lab_1' is there, and 'out' is a leaf",
+            "'age' -> 'out' is missing, but required",
+            "'lab_1' -> 'age' is present, but 'lab_1' is in a later tier",
+            "'out' -> 'lab_1' is present, but 'out' is a leaf",
             "'age' - 'sex' is undirected, and a forbidden link",
             "'sex' - 'out' is undirected, and 'out' is a leaf",
         ]
@@ -364,7 +364,7 @@ class TestGraphs:
             graph.to_dag()
         circle = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c"), ("a", "c")])
         circle.knowledge = Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")])
-        with pytest.raises(GraphError, match="'a' -> 'c' is there, and forbidden"):
+        with pytest.raises(GraphError, match="'a' -> 'c' is present, but forbidden"):
             circle.to_dag()
 
     def test_networks_keep_to_it(self):

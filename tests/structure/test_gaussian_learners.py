@@ -137,17 +137,17 @@ class TestKinds:
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)
     def test_learners_of_states_alone_refuse_real_numbers(self, learner, frame):
-        with pytest.raises(DataError, match="learns from states alone; cut them with bins=5"):
+        with pytest.raises(DataError, match="learns only from states; cut them with bins=5"):
             learner().fit(frame)
 
     def test_a_part_that_takes_states_alone(self, frame):
-        with pytest.raises(DataError, match="learns from states alone"):
+        with pytest.raises(DataError, match="learns only from states"):
             f2sl.LocalToGlobal(pc="sll-pc").fit(frame)
-        with pytest.raises(OptionError, match='kinds="number": LocalToGlobal learns from states alone'):
+        with pytest.raises(OptionError, match='kinds="number": LocalToGlobal learns only from states'):
             f2sl.learn(frame, "local-to-global", pc="sll-pc", kinds="number")
-        with pytest.raises(OptionError, match='kinds="number": sll learns from states alone'):
+        with pytest.raises(OptionError, match='kinds="number": sll learns only from states'):
             f2sl.learn_mb(frame, algorithm="sll", kinds="number")
-        with pytest.raises(OptionError, match='kinds="states": tc learns from real numbers alone'):
+        with pytest.raises(OptionError, match='kinds="states": tc learns only from real numbers'):
             f2sl.learn_mb(frame, algorithm="tc", kinds="states")
 
     @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def _show_one(command: str, entry: Entry) -> None:
     headings = ("option", "default", "choices", "what it means")
     output.show(output.columns("", headings, rows), PLAIN_WIDTH)
     if "pc_options" in _defaults(learner):
-        output.show("\nOptions of the learner that --pc names can be given, too: see f2sl algorithms NAME.")
+        output.show(
+            "\nYou can also give the options of the learner that --pc names: see f2sl algorithms NAME."
+        )
 
 
 def _written(default: Any) -> str:
@@ -92,7 +94,7 @@ def _written(default: Any) -> str:
 
 
 def _choices(learner: Any, name: str) -> list[str]:
-    """List the words or registered names that an option of this learner takes, if it takes some."""
+    """Return the words or registered names that an option of this learner takes, if any."""
     from f2sl.stats.choose import check_set_score, set_scores
 
     check = next(

@@ -64,7 +64,7 @@ def _processing(parameter: Any) -> Callable[[Any, Any], Any]:
 
 
 def known_names(command: str, option: str) -> list[str]:
-    """List the registered names that an option of a command takes; none if it takes other values.
+    """Return the registered names that an option of a command takes; empty if it takes other values.
 
     Examples
     --------

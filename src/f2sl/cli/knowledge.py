@@ -95,7 +95,7 @@ def parse_knowledge(
     if tiers and not all(name for group in groups for name in group):
         problems.append(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
     elif tiers and len(groups) == 1:
-        why = "quote it, as the shell takes > for a file"
+        why = "quote it, because the shell reads > as a file"
         problems.append(f'--tiers takes two groups or more, "A,B > C > D", not {tiers!r}; {why}')
     refuse(problems)
     flags = Knowledge(required, arcs, links, groups if tiers else (), roots=root or (), leaves=leaf or ())

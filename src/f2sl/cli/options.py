@@ -207,7 +207,7 @@ Drop = Annotated[
 ]
 Algorithm = Annotated[
     str,
-    typer.Option("--algorithm", "-a", metavar="NAME", help="See f2sl algorithms.", rich_help_panel=LEARNING),
+    typer.Option("--algorithm", "-a", metavar="NAME", help="Algorithm.", rich_help_panel=LEARNING),
 ]
 
 
@@ -333,7 +333,7 @@ def told_options(learner: Any) -> str:
 
 
 def as_written(options: Mapping[str, Any]) -> str:
-    """Return options of a learner as they are written on the command line.
+    """Return options of a learner as command-line flags.
 
     Examples
     --------
@@ -413,7 +413,7 @@ _ASSIGNED = re.compile(
 
 
 def as_flags(text: str) -> str:
-    """Write the options that a message names as they are written on the command line.
+    """Replace the options in a message by command-line flags.
 
     Examples
     --------

@@ -146,8 +146,8 @@ class NOTEARS(ByWeights):
             return []  # states have no units, and without edges there is nothing that their codes led to
         lead = "units influence least squares"
         if variances.max() > FAR_SCALE * variances.min():
-            lead += ", and so far that the search hardly sees the smallest columns"
-        return [f"{found}: {lead}; standardize=True takes that lead away"]
+            lead += ", so strongly that the search hardly uses the smallest columns"
+        return [f"{found}: {lead}; standardize=True removes their influence"]
 
 
 class _OutOfTime(Exception):

@@ -139,7 +139,7 @@ def without_aliases(table: Table, least_rows: int = 0) -> Table:
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
-    """Warn whoever called a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
+    """Warn the caller of a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
     left_out = [note for note in table.notes if ": left out: " in note and LIKE_ONE in note]
     for text in (*left_out, identifier_columns(table)):
         if text is not None:

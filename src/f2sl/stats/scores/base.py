@@ -200,7 +200,7 @@ class AvailableFamilies:
         return np.array([known[family] for family in families])
 
     def _score_level(self, level: dict[Family, dict[int, Family]]) -> None:
-        """Score families whose smaller families are known."""
+        """Score families whose smaller families have been scored."""
         left_out, before = np.full(len(level), -1), np.zeros(len(level))
         for t, smaller in enumerate(level.values()):
             if smaller:
