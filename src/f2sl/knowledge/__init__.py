@@ -252,7 +252,7 @@ class Knowledge:
         >>> from f2sl import DAG
         >>> known = Knowledge(required=[("a", "b")], roots=["c"])
         >>> known.check(DAG(["a", "b", "c"], [("b", "c")]))
-        ["'a' -> 'b' is missing, but required", "'b' -> 'c' is there, and 'c' is a root"]
+        ["'a' -> 'b' is missing, but required", "'b' -> 'c' is present, but 'c' is a root"]
         """
         bound, problems = self._bound(graph.nodes)
         _refuse(problems)
