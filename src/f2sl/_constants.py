@@ -1,4 +1,4 @@
-"""Constants that light modules need as well: those of the command line, which load NumPy only for work."""
+"""Constants for modules that must not import NumPy, such as those of the command line."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ INTERVAL = re.compile(rf"\[({_NUMBER}), {_NUMBER}[)\]]")
 STAND_IN = "gene-like"
 """The network that the defaults of `random_network` give; it stands in for the F2SL paper's Gene."""
 
-REMARKS = {STAND_IN: f"{STAND_IN} is random: it stands in for the F2SL paper's Gene, which cannot be had"}
+REMARKS = {STAND_IN: f"{STAND_IN} is random: it replaces the F2SL paper's Gene, which is not available"}
 """Remarks that go with some networks wherever they go, by name; files keep those."""

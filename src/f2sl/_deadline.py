@@ -25,5 +25,5 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Return whether the time is up."""
+        """True if the time is up."""
         return self._end is not None and time.monotonic() >= self._end

@@ -44,7 +44,7 @@ class Estimator:
     """  # noqa: E501
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Make the constructor of the fields, in the catalogue's order, and document them."""
+        """Return the constructor of the fields, in the catalogue's order, and document them."""
         super().__init_subclass__(**arguments)
         by_hand = "__init__" in vars(cls)
         dataclasses.dataclass(kw_only=True, repr=False, eq=False)(cls)
@@ -58,7 +58,7 @@ class Estimator:
             cls.__doc__ = _documented(cls, inspect.cleandoc(cls.__doc__), fields)
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
-        """Refuse options that there are not, and say where they belong."""
+        """Raise an error for unknown options, which says where they belong."""
         cls._refuse_unknown(options)
         return super().__new__(cls)
 
@@ -76,22 +76,22 @@ class Estimator:
         return {parameter.name: parameter.default for parameter in parameters}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the options as they are set; `deep` is there for scikit-learn, options hold no learners."""
+        """Return the options; `deep` exists for scikit-learn and changes nothing."""
         return {name: getattr(self, name) for name in self.option_defaults()}
 
     def set_params(self, **options: Any) -> Self:
-        """Set some options; one that there is not is an error that says whose it is."""
+        """Set some options; an unknown one is an error that says where it belongs."""
         self._refuse_unknown(options)
         for name, value in options.items():
             setattr(self, name, value)
         return self
 
     def check_options(self) -> None:
-        """Refuse options that make no sense, all in one error."""
+        """Raise one error for all invalid options."""
         refuse(self.problems())
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong with the options; a learner adds what its fields' own checks cannot tell."""
+        """Yield all problems of the options; learners add checks that involve several options."""
         fields = {field.name: field for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         for name in self.option_defaults():
             check = fields[name].metadata.get("check") if name in fields else None
@@ -124,7 +124,7 @@ class Estimator:
 
 
 def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
-    """Put sections about the options and all attributes into a docstring: before others, or at the end.
+    """Insert sections on options and attributes into a docstring: before others, or at the end.
 
     A class says of which attributes it has; those of its bases are added.
     """
@@ -148,7 +148,7 @@ def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
 
 
 def _without_attributes(text: str) -> tuple[str, dict[str, str]]:
-    """Take the section about attributes out of a docstring; gives the entry of each attribute as well."""
+    """Remove the section on attributes from a docstring; return also the entry of each attribute."""
     before, heading, rest = text.partition("\n\nAttributes\n----------\n")
     section, blank, after = rest.partition("\n\n")
     told: dict[str, str] = {}

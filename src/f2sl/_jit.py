@@ -71,7 +71,7 @@ int64 = cast(Callable[[int], int], np.int64)
 """Convert to an integer of 64 bits; for mypy it is an ordinary one."""
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""No kernel divides by zero, or is called from C: code for either would take its time to compile."""
+"""Flags that shorten compilation: no kernel divides by zero or is called from C."""
 
 
 def _register_without_scipy() -> None:
@@ -97,7 +97,7 @@ if not getattr(config, "DISABLE_JIT", 0):
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Tell the display in place that functions are compiled, not loaded from the cache, and how many."""
+    """Report to the current display how many functions are compiled instead of loaded from the cache."""
 
     def __init__(self) -> None:
         self.told, self.done, self.last = _told, 0, time.monotonic()

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from f2sl.errors import OptionError
 
 LEAST_MEMORY = 16 * 10**6
-"""Bytes below which a limit is refused: nothing can be done with so little."""
+"""Smallest memory limit in bytes."""
 
 MEMORY_UNKNOWN = 2 * 10**9
-"""What half of the free memory is taken for where the system does not say."""
+"""Assumed half of the free memory, in bytes, if the system does not report it."""
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -39,7 +39,7 @@ def short_of_addresses() -> str:
 
 
 def available_bytes() -> int | None:
-    """Return how much memory is free; None where the system does not say.
+    """Return the free memory in bytes; None if the system does not report it.
 
     A container or a job of a cluster may have less than the machine.
 
@@ -67,7 +67,7 @@ def _free_in_machine() -> int | None:
 
 
 def free_in_groups(root: Path = Path("/")) -> int | None:
-    """Return how much memory Linux' control groups leave to this process; None if they set no limit.
+    """Return the memory that Linux control groups leave to this process; None without a limit.
 
     A limit holds for all groups within the one that has it.
     """
@@ -99,11 +99,11 @@ _GROUP_FILES = {
         "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
     ),
 }
-"""By the controllers that a line of a process's groups names: version 2 names none."""
+"""Files of control groups by the controllers named in a line of a process: version 2 names none."""
 
 
 def _left_in(group: Path, files: _GroupFiles) -> int | None:
-    """Return what a group has left; cached files that it does not use count as free."""
+    """Return the free memory of a group; cached files that are not in use count as free."""
     try:
         limit = int((group / files.limit).read_text(encoding="ascii"))
         used = int((group / files.used).read_text(encoding="ascii"))
@@ -115,7 +115,7 @@ def _left_in(group: Path, files: _GroupFiles) -> int | None:
 
 
 def memory_limit(memory: Any, engine: Any = "auto") -> int:
-    """Turn a limit such as ``"256MB"`` into bytes; None stands for half of what is free.
+    """Return a limit such as ``"256MB"`` in bytes; None is half of the free memory.
 
     The engine "memory" has no limit, and refuses one.
 

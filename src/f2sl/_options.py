@@ -1,4 +1,4 @@
-"""The options of learners: each is declared once, here, with its type, its check and a line of help.
+"""Options of the learners. Each is declared once, here, with its type, its check and a line of help.
 
 A learner names the options it takes as fields of its class::
 
@@ -68,7 +68,7 @@ def not_negative_or(word: str, name: str, value: Any) -> float | str:
 
 
 def positive(name: str, value: Any, least: float, most: float) -> float:
-    """Check a number above 0, within what can be computed with."""
+    """Check a positive number between two limits."""
     if not _plain_number(value) or not least <= value <= most:
         raise OptionError(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
     return float(value)
@@ -111,7 +111,7 @@ def _jobs(name: str, value: Any) -> int:
 
 
 def _knowledge(name: str, value: Any) -> Any:
-    """Check knowledge about edges; whether it fits the names of a table is found out when that is there."""
+    """Check the type of knowledge about edges; names are checked later, against the table."""
     from f2sl.knowledge import Knowledge
 
     if not isinstance(value, Knowledge):
@@ -120,17 +120,17 @@ def _knowledge(name: str, value: Any) -> Any:
 
 
 def _anything(name: str, value: Any) -> Any:
-    """Leave a value to the learner, which alone can tell whether it makes sense."""
+    """Return the value unchecked: only the learner can check it."""
     return value
 
 
 def any_of(*words: str) -> Check:
-    """Make the check of an option that takes one of these words."""
+    """Return the check of an option that takes one of these words."""
     return partial(choice, known=words)
 
 
 def number_or_word(text: str) -> float | str:
-    """Turn a text into a number; what is none may be a word that the learner knows.
+    """Return a text as a number, or unchanged if it is not a number.
 
     Examples
     --------
@@ -150,14 +150,14 @@ ALL_COMMANDS = (*LEARN_AND_PC, "mb")
 
 @dataclass(frozen=True)
 class Option:
-    """An option of some learners.
+    """Option of some learners.
 
     Attributes
     ----------
     name : str
-        What it is called, the same in all learners.
+        Name, the same in all learners.
     type : type
-        What the command line turns its value into.
+        Type of the value on the command line.
     check : callable
         Its check, unless a learner has another.
     help : str
@@ -167,11 +167,11 @@ class Option:
     commands : tuple of str
         The commands of the command line that offer it.
     more : str
-        What the docstrings of learners say beyond the line of help.
+        Further text for the docstrings of learners.
     optional : bool
-        Whether None is allowed even where it is not the default.
+        True if None is allowed even where it is not the default.
     parser, metavar
-        How the command line reads and shows the value, where the type does not say it all.
+        Parser and placeholder of the command line, where the type is not enough.
     """
 
     name: str
@@ -187,12 +187,12 @@ class Option:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it takes, if it takes a few words."""
+        """Words that the option accepts; empty if it accepts other values."""
         return tuple(getattr(self.check, "keywords", {}).get("known", ()))
 
     @property
     def is_named(self) -> bool:
-        """Whether it takes a name of a registry."""
+        """True if the option takes a name of a registry."""
         return self.name in ("ci_test", "measure", "pc", "score")
 
     @property
@@ -202,7 +202,7 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """Return the option as it is written on the command line."""
+        """Flag of the option on the command line."""
         return "--jobs" if self.name == "n_jobs" else "--" + self.name.replace("_", "-")
 
 
@@ -214,7 +214,7 @@ _OPTIONS = (
         "delta",
         str,
         partial(not_negative_or, "auto"),
-        "Pairs related no more than this are treated as unrelated; auto: those that are not significant.",
+        "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
         0.05,
         LEARN_AND_PC,
         'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
@@ -226,29 +226,29 @@ _OPTIONS = (
         "relevance",
         str,
         any_of("fdr", "bonferroni"),
-        "How the tests of all pairs allow for their number: fdr or bonferroni.",
+        "Correction for multiple tests when selecting related pairs: fdr or bonferroni.",
         "fdr",
         LEARN_AND_PC,
-        "The level 0.05 is corrected by the rate of false discoveries (Benjamini and Hochberg 1995), or so "
-        "that no false discovery is to be expected.",
+        'At level 0.05, "fdr" limits the false discovery rate (Benjamini and Hochberg 1995), "bonferroni" '
+        "the probability of any false discovery.",
     ),
-    Option("k", int, _at_least_1, "How many variables to choose.", 5, LEARN_AND_PC),
-    Option("alpha", float, fraction, "Level of significance of the independence tests.", 0.01, ALL_COMMANDS),
+    Option("k", int, _at_least_1, "Number of variables to select.", 5, LEARN_AND_PC),
+    Option("alpha", float, fraction, "Significance level of the independence tests.", 0.01, ALL_COMMANDS),
     Option(
         "max_cond_vars",
         int,
         whole,
-        "Most variables in a separating set that is looked for.",
+        "Largest conditioning set to try.",
         3,
         ALL_COMMANDS,
-        "None for any number, as far as the samples allow.",
+        "None for no limit other than the number of samples.",
         optional=True,
     ),
     Option(
         "clean_up",
         int,
         whole,
-        "Most other candidates by which a candidate may still go.",
+        "Drop a candidate that up to this many other candidates separate from the target.",
         0,
         LEARN_AND_PC,
         "0 for no clean-up.",
@@ -264,7 +264,7 @@ _OPTIONS = (
         "symmetry",
         str,
         any_of("and", "or"),
-        "Both ends of a link must name each other (and), or one (learn: or; pc and mb: none).",
+        "Keep a link if both ends find each other (and), or if one end does (or; for pc and mb: none).",
         "and",
         ALL_COMMANDS,
     ),
@@ -272,183 +272,181 @@ _OPTIONS = (
         "ties",
         str,
         any_of("drop", "keep"),
-        "A link that is as well explained by another variable: drop or keep it.",
+        "If another variable explains a link equally well: drop the link (drop) or keep it (keep).",
         "drop",
         ALL_COMMANDS,
         "FCBF drops a variable that is exactly as close to a stronger one as to the target (Yu and Liu "
-        "2004), or keeps it (the F2SL paper's strict >). Of several best networks, one with the fewest links "
-        "to the target is taken, or one with the most.",
+        "2004), or keeps it (the F2SL paper's strict >). If several networks are best, learners that score "
+        "networks take one with the fewest links to the target (drop) or the most (keep).",
     ),
     Option(
         "measure",
         str,
         _anything,
-        "What relates two variables.",
+        "Measure of how strongly two variables are related.",
         "auto",
         LEARN_AND_PC,
-        '"su" or "mi" of states, "r2", "correlation" or "mi" of numbers, "information" of any. By default '
-        '("auto") symmetrical uncertainty, the squared correlation, and information of both.',
+        '"su" or "mi" for states, "r2", "correlation" or "mi" for numbers, "information" for any. The '
+        'default "auto" is symmetrical uncertainty, the squared correlation, or information for both.',
     ),
     Option(
         "ci_test",
         str,
         _anything,
-        "Statistic of the independence tests.",
+        "Independence test.",
         "auto",
         ALL_COMMANDS,
-        '"g2", "x2", "fisher-z"; of both kinds of columns "dg", "cg". '
-        'By default ("auto") G2 of states, Fisher\'s z of numbers, and dg of both together.',
+        '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
+        'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
     ),
-    Option("pc", str, _anything, "The learner of each variable's neighbours.", "fcbf"),
+    Option("pc", str, _anything, "Learner of each variable's neighbours.", "fcbf"),
     Option(
         "pc_options",
         dict,
         _anything,
         "Options of the learner of neighbours.",
         commands=(),
-        more="Those that it shares with this learner have the values given here, unless they are in it.",
+        more="Options that both learners have take the values of this learner, unless they are given here.",
     ),
-    Option("orient", str, any_of("ci", "score"), "How edges are oriented: ci (tests) or score.", "ci"),
+    Option("orient", str, any_of("ci", "score"), "Orient edges by independence tests (ci) or a score.", "ci"),
     Option(
         "score",
         str,
         _anything,
-        "Score to maximise; learners by best networks take bdeu and bic alone.",
+        "Score to maximise; learners by best networks take only bdeu and bic.",
         "auto",
         ALL_COMMANDS,
-        '"k2" and "aic" of states, "bge" and "bic-g" of numbers, "bdge", "cg-bic" and "dg-bic" of both. '
-        '"auto" stands for BDeu of states, BGe of numbers, and bdge of both together.',
+        '"k2" and "aic" for states, "bge" and "bic-g" for numbers, "bdge", "cg-bic" and "dg-bic" for both. '
+        'The default "auto" is BDeu for states, BGe for numbers, and bdge for both together.',
     ),
     Option(
         "equivalent_sample_size",
         float,
         _any_weight,
-        "Weight of the prior of BDeu.",
+        "Weight of the BDeu prior, as a number of samples.",
         10.0,
         ALL_COMMANDS,
-        "In samples.",
+        "Also known as imaginary sample size.",
     ),
     Option(
         "order",
         str,
         any_of("strength", "name"),
-        "Which candidates come first: by strength, or by name.",
+        "Order in which candidates are tried: by strength or by name.",
         "strength",
         ALL_COMMANDS,
-        "The strength is what the link to the target alone is worth.",
+        "Strength is the gain in score of the link to the target alone.",
     ),
     Option(
         "max_exact",
         int,
         _at_least_1,
-        "Most variables whose best network is found exactly.",
+        "Largest number of variables for an exact search.",
         20,
         ALL_COMMANDS,
-        "Each one more doubles time and memory.",
+        "Each additional variable doubles time and memory.",
     ),
-    Option("force", bool, flag, "Search more variables than that exactly, if there is enough memory.", False),
-    Option("max_parents", int, whole, "Most parents of a variable.", None, ALL_COMMANDS),
+    Option("force", bool, flag, "Search exactly even above that number, if memory allows.", False),
+    Option("max_parents", int, whole, "Largest number of parents of a variable.", None, ALL_COMMANDS),
     Option(
         "edge_cost",
         float,
         not_negative,
-        "What each edge takes from the log score.",
-        more="By default the logarithm of the number of variables, as if one of a variable's pairs were "
-        "expected to be an edge; twice that where a table has both states and numbers.",
+        "Penalty on the log score for each edge.",
+        more="The default is the logarithm of the number of variables, a prior that expects one edge among "
+        "the pairs of each variable; twice that for tables with both states and numbers.",
     ),
     Option(
         "search",
         str,
         any_of("orders", "hill-climbing"),
-        "How the best DAG is looked for: orders, or hill-climbing.",
+        "Search method: over orders of the variables (orders) or hill-climbing.",
         "orders",
     ),
     Option(
         "effort",
         str,
         any_of("fast", "normal", "thorough"),
-        "How long the search goes on: fast, normal or thorough.",
+        "Effort of the search: fast, normal or thorough; more effort takes longer.",
         "normal",
         more="More effort never gives a worse score.",
     ),
-    Option("tabu_length", int, whole, "How many of the last graphs hill climbing may not return to.", 100),
-    Option("max_stall", int, _at_least_1, "Steps without a new best after which hill climbing ends.", 15),
-    Option("start", str, _anything, "The variable that the graph grows from; one is drawn by default."),
-    Option("lambda1", float, not_negative, "Price of each unit of weight, in units of squared error.", 0.1),
+    Option("tabu_length", int, whole, "Number of recent graphs that hill climbing must not return to.", 100),
+    Option("max_stall", int, _at_least_1, "Steps without improvement after which hill climbing stops.", 15),
+    Option("start", str, _anything, "Variable from which the graph grows; drawn at random by default."),
+    Option("lambda1", float, not_negative, "L1 penalty on weights; a larger value gives fewer edges.", 0.1),
     Option(
         "constraint",
         str,
         any_of("expm", "logdet"),
-        "What keeps cycles out: expm (NOTEARS) or logdet (DAGMA, faster).",
+        "Acyclicity constraint: expm (NOTEARS) or logdet (DAGMA, faster).",
         "expm",
     ),
-    Option("hidden", int, _at_least_1, "Hidden units of a neural network.", 64),
+    Option("hidden", int, _at_least_1, "Number of hidden units of the neural network.", 64),
     Option(
         "epochs",
         int,
         _at_least_1,
-        "How often all rows are gone through between two changes of the penalty.",
+        "Passes over the rows between two changes of the penalty.",
         300,
-        more="With thousands of rows a tenth of the default does as well.",
+        more="With thousands of rows a tenth of the default is enough.",
     ),
-    Option("batch_size", int, _at_least_1, "Rows for each step of the training.", 100),
+    Option("batch_size", int, _at_least_1, "Number of rows in each training step.", 100),
     Option(
         "learning_rate",
         float,
         _any_weight,
-        "Size of the steps of the training.",
+        "Learning rate of the training (Adam).",
         0.003,
-        more="Of Adam; it is divided by the decimal logarithm of the penalty as that grows.",
+        more="It is divided by the decimal logarithm of the penalty as the penalty grows.",
     ),
-    Option(
-        "tau", float, not_negative, "Weight of the sum of all absolute weights: with more, fewer edges.", 0.0
-    ),
-    Option("max_iter", int, _at_least_1, "Most steps of the constraint's multiplier.", 100),
+    Option("tau", float, not_negative, "L1 penalty on weights; a larger value gives fewer edges.", 0.0),
+    Option("max_iter", int, _at_least_1, "Largest number of updates of the constraint's multiplier.", 100),
     Option(
         "h_tol",
         float,
         partial(positive, least=1e-100, most=0.1),
-        "The constraint is met where it is at most this.",
+        "Tolerance of the acyclicity constraint.",
         1e-8,
     ),
     Option(
         "rho_max",
         float,
         partial(positive, least=10.0, most=1e100),
-        "Most weight of the constraint (expm).",
+        "Largest penalty weight of the constraint (expm).",
         1e16,
     ),
-    Option("threshold", float, not_negative, "Smaller weights are no edges.", 0.3),
-    Option("seed", int, whole, "What is drawn at random is drawn by this: a start, moves, or a training.", 0),
+    Option("threshold", float, not_negative, "Smallest absolute weight that counts as an edge.", 0.3),
+    Option("seed", int, whole, "Random seed (start variable, moves, training).", 0),
     Option(
         "standardize",
         bool,
         flag,
-        "Divide columns by their deviations, so that units decide nothing.",
+        "Scale columns to unit variance, so that their units do not matter.",
         False,
     ),
     Option(
         "knowledge",
         object,
         _knowledge,
-        "What is known about the edges: an f2sl.Knowledge.",
+        "Prior knowledge about edges: an f2sl.Knowledge.",
         commands=ALL_COMMANDS,
-        more="Every edge learned obeys it.",
+        more="All learned edges obey it.",
     ),
     Option(
         "time_limit",
         float,
         partial(positive, least=1e-3, most=1e9),
-        "Seconds after which to end with what is done, said to be incomplete.",
+        "Stop after this many seconds and return the partial result, marked as incomplete.",
         None,
         ALL_COMMANDS,
     ),
-    Option("skeleton_only", bool, flag, "Find which variables are linked, and orient no edge.", False),
+    Option("skeleton_only", bool, flag, "Find which variables are linked, but orient no edges.", False),
     Option(
         "n_jobs",
         int,
         _jobs,
-        "Threads; all cores by default.",
+        "Number of threads; all cores by default.",
         commands=(),
         more="The result does not depend on it.",
     ),
@@ -490,7 +488,7 @@ PURPOSES = {
     "Knowledge of edges": ("knowledge",),
     "Learning": ("time_limit", "n_jobs", "verbose"),
 }
-"""The options by what they are for, as the help of the command line lists them."""
+"""Options grouped by purpose, as the help of the command line lists them."""
 
 CATALOGUE = {option.name: option for option in _OPTIONS}
 """All options by name, in the order in which signatures and the command line list them."""
@@ -513,13 +511,13 @@ READING_OPTIONS = (
     "memory",
     "scheduler",
 )
-"""The options of `open_table`, which say how a table is read and where it is held: no learner has them."""
+"""Options of `open_table` on reading and holding a table; no learner has them."""
 
 _USUAL: Any = object()
 
 
 def option(name: str, default: Any = _USUAL, *, check: Check | None = None) -> Any:
-    """Declare an option of a learner, which is a field of its class.
+    """Declare an option of a learner as a field of its class.
 
     Parameters
     ----------
@@ -542,7 +540,7 @@ def _unless_none(check: Check, name: str, value: Any) -> Any:
 
 
 def refuse(problems: Iterable[str]) -> None:
-    """Raise one error with all that is wrong, each said once, if anything is."""
+    """Raise one error that lists all distinct problems, if there are any."""
     told = list(dict.fromkeys(problems))
     if told:
         raise OptionError("; ".join(told))

@@ -17,7 +17,7 @@ REGISTRIES = {
     "learn_pc": ("f2sl.local.base", "LOCAL"),
     "learn_mb": ("f2sl.local.base", "MARKOV_BLANKET"),
 }
-"""By the function that takes their names, where the registries of learners are."""
+"""Places of the learners' registries, by the function that takes their names."""
 
 
 TO_READ = "open the table first, or call f2sl.learn"
@@ -26,18 +26,18 @@ TO_READ = "open the table first, or call f2sl.learn"
 def refuse_unknown(
     asked: str, names: Iterable[str], known: Iterable[str], own: Any = None, how: str = TO_READ
 ) -> None:
-    """Raise one error about options that there are not, if any, which says of each whose it is.
+    """Raise one error about all unknown options, if any, which says where each belongs.
 
     Parameters
     ----------
     asked : str
-        Who was given the options.
+        Function or learner that received the options.
     names, known : iterable of str
         The options that it does not have, and those it has.
     own : Registry or class, optional
         The registry that `asked` is from, or its class: other learners of the same sort come first.
     how : str
-        What to do with options of reading.
+        Advice for options of reading.
     """
     refuse(unknown_option(asked, name, known, own, how) for name in names)
 
@@ -63,7 +63,7 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
 
 
 def owners_of(option: str, own: Any = None) -> list[str]:
-    """Name whose an option is: the asker's own, of other learners in its registry, or else of all others."""
+    """Return the owners of an option: learners of the same registry, or else all others."""
     if isinstance(own, type) and option in own.option_defaults():  # type: ignore[attr-defined]
         return [own.__name__]
     registries = {

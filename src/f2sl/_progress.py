@@ -44,7 +44,7 @@ _in_place: list[Display] = []
 
 @contextmanager
 def showing(display: Display) -> Iterator[Display]:
-    """Make `display` the current one for the length of a ``with`` block."""
+    """Use `display` as the current one during a ``with`` block."""
     token = _current.set(display)
     _in_place.append(display)
     try:
@@ -56,7 +56,7 @@ def showing(display: Display) -> Iterator[Display]:
 
 @contextmanager
 def stage(name: str) -> Iterator[Callable[[float], None]]:
-    """Report a stage to the current display; gives a function to tell of finished shares."""
+    """Report a stage to the current display; yield a function that reports finished shares."""
     display = _current.get(_NOBODY)
     display.begin(name)
     try:
@@ -66,7 +66,7 @@ def stage(name: str) -> Iterator[Callable[[float], None]]:
 
 
 def note(text: str) -> bool:
-    """Hand a note to the display in place, from any thread; return whether there is one."""
+    """Pass a note to the current display, from any thread; return whether there is a display."""
     if _in_place:
         _in_place[-1].note(text)
     return bool(_in_place)

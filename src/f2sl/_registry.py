@@ -17,7 +17,7 @@ from f2sl.errors import OptionError, unknown_name
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry: where it is, what it does in a line, and facts that are known without importing it."""
+    """Entry of a registry: its place, a one-line summary, and facts known without importing it."""
 
     name: str
     place: str | type
@@ -26,7 +26,7 @@ class Entry:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def fact(self, name: str, default: Any = None) -> Any:
-        """Return a fact of the entry; of a class that is at hand, its attribute of that name."""
+        """Return a fact of the entry; for a loaded class, its attribute of that name."""
         if isinstance(self.place, type):
             default = getattr(self.place, name, default)
         return self.facts.get(name, default)
@@ -44,7 +44,7 @@ class Registry:
     Parameters
     ----------
     noun : str
-        What messages call an entry.
+        Noun for an entry in messages.
     base : str, optional
         Where the class is, ``"module:Class"``, that all entries are derived from. Its `requires` names the
         methods that they must have.
@@ -78,7 +78,7 @@ class Registry:
         self._entries[name] = Entry(name, place, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
-        """Register what a table lists: name, ``module:Class`` and reference, below them what it does."""
+        """Register the entries of a text table: name, ``module:Class`` and reference, then a summary."""
         lines = table.strip().splitlines()
         for line, summary in zip(lines[::2], lines[1::2], strict=True):
             name, place, reference = line.split(maxsplit=2)
@@ -101,7 +101,7 @@ class Registry:
         return self._entries[name]
 
     def load(self, name: str) -> Any:
-        """Import and return the entry of that name; an unknown one is an error that lists the known."""
+        """Import and return the entry of that name; an unknown name is an error that lists the known ones."""
         if not isinstance(name, str) or name not in self:
             raise OptionError(unknown_name(self.noun, name, self._entries))
         try:
@@ -112,14 +112,14 @@ class Registry:
         return loaded
 
     def _check(self, name: str, found: Any) -> None:
-        """Refuse a class that cannot be used, with the method that it lacks."""
+        """Raise an error for a class that lacks a method."""
         if self._base:
             told = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
             if told:
                 raise OptionError(f"{self.noun} {name!r}: {told}")
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
-        """Make a learner of that name, which refuses options that it does not take."""
+        """Create the learner of that name; an option that it does not have is an error."""
         return self.load(name)(**options)
 
     def takers(self, option: str) -> list[str]:
@@ -134,7 +134,7 @@ def _class_at(place: str) -> Any:
 
 
 def what_is_wrong(found: Any, base: type) -> str | None:
-    """Return why a class cannot stand for one derived from `base`, None if it can.
+    """Return an error message if a class does not implement `base`, or None.
 
     A class that names methods in `requires` has them itself, and its own do nothing but refuse.
 

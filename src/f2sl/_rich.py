@@ -23,9 +23,9 @@ from rich.text import Text
 from f2sl._progress import Display, showing
 
 SECONDS_BEFORE_SHOWING = 0.3
-"""Work that is over sooner draws nothing: a bar that flashes by tells nobody anything."""
+"""Seconds before a bar is drawn; shorter work draws nothing."""
 SECONDS_BEFORE_TELLING = 5.0
-"""Of work that takes less in all nobody needs to know how long it has left."""
+"""Shortest total time, in seconds, for which the remaining time is shown."""
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def on_terminal() -> Iterator[None]:
 
 
 class RichDisplay(Display):
-    """Draws a bar for the stage under way; where there is no terminal it stays quiet.
+    """Display that draws a bar for the current stage; silent without a terminal.
 
     A stage that cannot say how far it has come gets a bar that moves to and fro, not one stuck at 0 %.
     """
@@ -61,7 +61,7 @@ class RichDisplay(Display):
         self._timer: threading.Timer | None = None
 
     def begin(self, stage: str) -> None:
-        """Take up a stage; drawing starts, for all that follow, when the first have lasted a moment."""
+        """Begin a stage; drawing starts once the first stages have lasted a moment."""
         if not self.console.is_terminal:
             return
         self._tasks.append((self._progress.add_task(stage, total=None), 0.0))
@@ -78,7 +78,7 @@ class RichDisplay(Display):
             self._progress.update(task, total=1.0, completed=min(1.0, done + share))
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._tasks:
             self._progress.remove_task(self._tasks.pop()[0])
 

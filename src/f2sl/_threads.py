@@ -1,4 +1,4 @@
-"""Threads: one pool for all that an engine counts, and one thread for linear algebra on small matrices.
+"""Threads: one pool for all counting of an engine, and one thread for linear algebra.
 
 Kernels run without Python's lock, so plain threads use all cores. Work is cut into pieces
 that do not depend on each other, and results come back in the order of the pieces: the answer is
@@ -25,7 +25,7 @@ MOST_PER_CORE = 8
 """Threads for each core that are ever started: more would only wait for each other, and take memory."""
 
 AHEAD = 8
-"""Pieces for each thread that are handed over before the first results are taken."""
+"""Number of pieces for each thread to submit before taking the first results."""
 
 
 def available_cores() -> int:
@@ -37,7 +37,7 @@ def available_cores() -> int:
 
 
 def resolve_jobs(n_jobs: int | None) -> int:
-    """Turn scikit-learn's `n_jobs` into a number of threads; None means all cores here.
+    """Return the number of threads for scikit-learn's `n_jobs`; None means all cores.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def note_of_jobs(n_jobs: int | None) -> list[str]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let the libraries of linear algebra use one thread for the length of a ``with`` block.
+    """Limit linear algebra libraries to one thread during a ``with`` block.
 
     On matrices of some dozens of rows their threads wait for each other far longer than they compute; and
     with one, sums are made in the same order whatever the number of cores.
@@ -96,7 +96,7 @@ class Threads:
         self._pool: ThreadPoolExecutor | None = None
 
     def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
-        """Yield ``function(piece)`` for each piece, in order; stop early and cleanly when interrupted.
+        """Yield ``function(piece)`` for each piece, in order; stop cleanly when interrupted.
 
         Pieces are asked for a few at a time, so that they may be made as they are needed.
         """

@@ -33,7 +33,7 @@ from f2sl.table.notes import warn_of_identifiers
 
 
 class Handed(NamedTuple):
-    """Options by whom they belong to; `taken` are the names of all that the learner takes."""
+    """Options by owner; `taken` has the names of all options of the learner."""
 
     learner: dict[str, Any]
     reading: dict[str, Any]
@@ -68,7 +68,7 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
 def make_learner(
     registry: Registry, algorithm: str, options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Make the learner of that name; returns it, and the options of `open_table` that were among them."""
+    """Create the learner of that name; return it, and the options of `open_table` among those given."""
     handed = hand_out(registry, algorithm, options)
     refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
     return registry.create(algorithm, handed.learner), handed.reading

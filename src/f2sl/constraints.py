@@ -95,7 +95,7 @@ class Constraints:
         return self.allows(first, second) | self.allows(second, first)
 
     def may_be_tested(self, triples: Integers) -> Mask:
-        """Return for each row (A, C, D), A - C - D, whether a test of A and D may tell if it is A -> C <- D.
+        """Return for each row (A, C, D), A - C - D, whether a test of A and D can show A -> C <- D.
 
         It may, unless the link of A and D is forbidden and the constraints leave nothing open about the other
         two: both point to C, or one of them may not.
@@ -120,7 +120,7 @@ class Constraints:
         return self.requires(first, second) | self.requires(second, first)
 
     def matrix(self) -> Mask | None:
-        """Return which arcs are allowed as a matrix with a row for each parent; None if all are."""
+        """Return the allowed arcs as a matrix with a row for each parent; None if all are allowed."""
         if not self:
             return None
         everyone = np.arange(self.n)
@@ -144,7 +144,7 @@ class Constraints:
         return Constraints.of(len(variables), inside(forbidden), inside(self.required), *levels)
 
     def may_be_linked(self, variable: int) -> Mask:
-        """Return for every variable whether it may be linked to this one; itself may not."""
+        """Return for each variable whether a link to this one is allowed; not to itself."""
         everyone = np.arange(self.n)
         allowed = self.allows_link(np.full(self.n, variable), everyone)
         allowed[variable] = False

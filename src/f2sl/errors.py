@@ -1,9 +1,8 @@
 """The errors that f2sl raises.
 
-Everything that goes wrong because of what a user handed over is an
-:class:`F2SLError`, so that one ``except`` catches all of it. The subclasses say
-where the trouble lies, and each is also a :class:`ValueError` or an
-:class:`OSError` for code that knows only those.
+Every error that the user's input causes is an :class:`F2SLError`, so that
+one ``except`` catches all of them. Each subclass is also a
+:class:`ValueError` or an :class:`OSError`.
 """
 
 from __future__ import annotations
@@ -15,27 +14,27 @@ from typing import Any
 
 
 class F2SLError(Exception):
-    """The base of all errors that f2sl raises on purpose."""
+    """Base class of all errors that f2sl raises on purpose."""
 
 
 class DataError(F2SLError, ValueError):
-    """The table cannot be learned from; the message names the column or the row."""
+    """Error in a table; the message names the column or the row."""
 
 
 class OptionError(F2SLError, ValueError):
-    """An option has a value that it cannot have; the message lists what it takes."""
+    """Invalid value of an option; the message lists the valid ones."""
 
 
 class GraphError(F2SLError, ValueError):
-    """A graph is malformed, or two graphs do not fit each other."""
+    """Malformed graph, or two graphs that do not match."""
 
 
 class NotFittedError(F2SLError, ValueError, AttributeError):
-    """A learner was asked for what it has learned before it has learned anything."""
+    """Access to the result of a learner that is not fitted."""
 
 
 def not_fitted(learner: object) -> NotFittedError:
-    """Make the error; it is scikit-learn's as well where that is in use, without importing it."""
+    """Return the error; it is also scikit-learn's, if scikit-learn has been imported."""
     message = f"this {type(learner).__name__} is not fitted yet: call its fit with data first"
     theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
     if theirs is None:
@@ -45,36 +44,36 @@ def not_fitted(learner: object) -> NotFittedError:
 
 
 class FileError(F2SLError, OSError):
-    """A file cannot be read or written; the message names the path."""
+    """File that cannot be read or written; the message names the path."""
 
 
 class ClusterError(F2SLError, OSError):
-    """A cluster does not answer, cannot be used, or was lost; the message names its address."""
+    """Cluster that does not answer, cannot be used or was lost; the message names its address."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped the work with Ctrl-C; `finished` is what was done by then.
+    """Interrupt by Ctrl-C of a learner with a partial result, `finished`.
 
-    It is no :class:`F2SLError`: nothing is wrong, and who catches errors does not mean to go on after Ctrl-C.
+    It is not an :class:`F2SLError`: code that catches errors should not continue after Ctrl-C.
     """
 
     def __init__(self, finished: Any) -> None:
-        super().__init__("interrupted; what was finished is kept")
+        super().__init__("interrupted; the partial result is kept")
         self.finished = finished
 
 
 class F2SLWarning(UserWarning):
-    """Something the user should know that does not stop the work."""
+    """Warning that does not stop the work."""
 
 
 LONGEST_NAME = 100
-"""The most characters of a name that a message quotes. A file can have names of any length."""
+"""Largest number of characters of a name that a message quotes."""
 MOST_COMPARED = 4_000_000
-"""The most pairs of characters to compare for a hint: at worst a second."""
+"""Largest number of pairs of characters to compare for a hint: at worst a second."""
 
 
 def shortened(text: str) -> str:
-    """Cut a text that is too long for a message.
+    """Return a text, cut if it is too long for a message.
 
     Examples
     --------
@@ -85,7 +84,7 @@ def shortened(text: str) -> str:
 
 
 def shown(name: object) -> str:
-    """Quote a name in a message.
+    """Return a name as messages quote it.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def shown(name: object) -> str:
 
 
 def shown_list(names: Iterable[object]) -> str:
-    """List names in a message, the first thirty and how many there are.
+    """Return names as messages list them: the first thirty and the total number.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def unknown_name(noun: str, name: object, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, names: list[str]) -> str | None:
-    """Return the name that is most like another, or None; None also if there is too much to compare.
+    """Return the most similar name, or None if no name is similar or there are too many to compare.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From the PC sets of all variables to one undirected graph.
+"""Skeletons: one undirected graph from the PC sets of all variables.
 
 In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one
 need not agree: the AND rule keeps a link that both sets name, the OR rule one that either
@@ -19,7 +19,7 @@ from f2sl.local.base import Neighbourhoods
 
 @dataclass(frozen=True)
 class Skeleton:
-    """An undirected graph over variables 0 to n - 1.
+    """Undirected graph over variables 0 to n - 1.
 
     `edges` has one row (a, b) with a < b for each edge, in ascending order, and `strengths` how
     strong each link is, NaN where that is not known. The neighbours of v are
@@ -60,7 +60,7 @@ def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
 
 
 def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
-    """Take out the links that are forbidden, and put in those that are required, of strength NaN: unknown.
+    """Remove forbidden links, and add required ones with unknown strength (NaN).
 
     Examples
     --------

@@ -69,7 +69,7 @@ BAD_TABLES = {
         "t.csv",
         "a,b\n0,1\n1,0,1\n",
         DataError,
-        ["line 3 has 3 columns where 2 are expected", "delimiter ','"],
+        ["line 3 has 3 columns, but 2 are expected", "delimiter ','"],
     ),
     "duplicate names": BadTable("t.csv", "a,b,a\n0,1,0\n1,1,0\n", DataError, ["'a'"]),
     "dates": BadTable(

@@ -73,7 +73,7 @@ def test_constant_columns_and_labels_that_differ_in_case(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["notes"] == [
         "--na -9: no such values in the columns read",
         "column 'sex': labels that differ only in case or in white space: 'F' and 'f'; in pandas, "
-        'df[column].str.split().str.join(" ").str.casefold() makes them one',
+        'df[column].str.split().str.join(" ").str.casefold() unifies them',
         "only one state, so no edges: column 'land'",
     ]
 
@@ -85,7 +85,7 @@ def test_what_the_note_on_labels_names_makes_them_one(tmp_path, capsys):
     assert main(["check", str(tmp_path / "t.csv"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert "'mild '" in told["columns"][0]["values"] and "' Mild'" in told["columns"][0]["values"]
-    [remedy] = re.findall(r"in pandas, (df\[column\]\S.*) makes them one", told["notes"][0])
+    [remedy] = re.findall(r"in pandas, (df\[column\]\S.*) unifies them", told["notes"][0])
     mended = frame.assign(pain=eval(remedy, {"df": frame, "column": "pain"}))
     assert open_table(mended).states[0] == ("mild", "very bad")
 
@@ -136,7 +136,10 @@ def test_aliases_are_drawn(tmp_path):
 
 def test_nothing_is_named(tmp_path):
     done = f2sl("learn", "", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "f2sl: error: the path is empty\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "f2sl: error: the path is empty; give a file, a folder, or - for the standard input\n",
+    )
 
 
 def test_flags():

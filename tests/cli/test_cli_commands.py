@@ -321,9 +321,11 @@ def test_one_algorithm_is_shown_with_its_options(capsys):
     assert main(["algorithms", "mmhc"]) == 0
     printed = capsys.readouterr().out
     assert "f2sl learn DATA --algorithm mmhc\n" in printed
-    assert re.search("^--symmetry +and +and, or +Both ends of a link", printed, re.MULTILINE)
-    assert re.search("^--ci-test +auto +auto, g2, x2, fisher-z, dg, cg +Statistic", printed, re.MULTILINE)
-    assert re.search("^--knowledge +none +A file of what is known about the edges", printed, re.MULTILINE)
+    assert re.search("^--symmetry +and +and, or +Keep a link if both ends", printed, re.MULTILINE)
+    assert re.search(
+        "^--ci-test +auto +auto, g2, x2, fisher-z, dg, cg +Independence test", printed, re.MULTILINE
+    )
+    assert re.search("^--knowledge +none +File with prior knowledge about edges", printed, re.MULTILINE)
     assert "--delta" not in printed
     assert main(["algorithms", "iamb", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

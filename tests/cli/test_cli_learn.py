@@ -127,7 +127,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
 def test_the_skeleton_alone(csv, tmp_path):
     out = tmp_path / "skeleton.json"
     printed = learned("learn", csv, "--algorithm", "f2sl-c", "--skeleton-only", "--out", out)
-    assert "\nLearned  the skeleton alone by f2sl-c --skeleton-only\n" in printed
+    assert "\nLearned  the skeleton only, by f2sl-c --skeleton-only\n" in printed
     assert "\nGraph    3 edges: 0 directed, 3 undirected; " in printed
     assert "Tests" not in printed
     assert load_graph(out) == GRAPH.skeleton()
@@ -151,10 +151,10 @@ def test_the_second_algorithm_tells_its_score(csv):
 
 def test_the_third_algorithm_tells_what_its_edges_cost(csv, capsys):
     assert main(["learn", str(csv), "--algorithm", "f2sl-h"]) == 0
-    told = r"^Score    -[\d,.]+ bdeu, equivalent sample size 10, 1\.79176 off for each edge$"
+    told = r"^Score    -[\d,.]+ bdeu, equivalent sample size 10, penalty 1\.79176 for each edge$"
     assert re.search(told, capsys.readouterr().out, re.MULTILINE)
     assert main(["learn", str(csv), "--algorithm", "f2sl-h", "--edge-cost", "0"]) == 0
-    assert "off for each edge" not in capsys.readouterr().out
+    assert "for each edge" not in capsys.readouterr().out
 
 
 def test_the_best_network_of_all(csv, capsys):
@@ -194,7 +194,7 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
         assert f"\nSaved    {out}\n" in capsys.readouterr().out
         assert load_graph(out) == GRAPH
     assert main([*asked, "--cpdag", "--dag"]) == 2
-    assert "--dag and --cpdag are two graphs to save; give one of them" in capsys.readouterr().err
+    assert "--dag and --cpdag exclude each other; give only one" in capsys.readouterr().err
     assert main([*asked[:-1], str(tmp_path / "graph.modelstring"), "--cpdag"]) == 2
 
 
@@ -237,7 +237,7 @@ def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
     asked = ["learn", str(csv), "--algorithm", "f2sl-c", "--dag", "--truth", str(truth), "--out", str(out)]
     assert main(asked) == 0
     printed = capsys.readouterr().out
-    assert "\nDAG      a consistent extension of what was learned\n" in printed
+    assert "\nDAG      a consistent extension of the learned graph\n" in printed
     # What nothing else decides points from the earlier name to the later: e -> f.
     assert load_graph(out) == TRUTH
     assert f"\nCompared with {truth}\n" in printed
@@ -252,7 +252,7 @@ def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(F2SLc, "_learn", lambda self, engine, names: square)
     path = write_csv(tmp_path / "t.csv", {name: [0, 1] for name in "abcd"})
     assert main(["learn", str(path), "--algorithm", "f2sl-c", "--dag"]) == 0
-    assert "\nDAG      what was learned has no consistent extension: " in capsys.readouterr().out
+    assert "\nDAG      the learned graph has no consistent extension: " in capsys.readouterr().out
 
 
 def test_what_a_reader_should_know_is_noted(tmp_path, capsys):

@@ -122,7 +122,7 @@ def test_truth_may_still_be_a_graph_file(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["comparison"]["true_edges"] == 8
 
 
-STANDS_IN = "gene-like is random: it stands in for the F2SL paper's Gene, which cannot be had"
+STANDS_IN = "gene-like is random: it replaces the F2SL paper's Gene, which is not available"
 
 
 def test_the_stand_in_is_called_so_wherever_it_goes(tmp_path, capsys):

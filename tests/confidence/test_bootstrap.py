@@ -245,7 +245,7 @@ def test_files_that_hold_something_else(tmp_path):
     content = json.loads(place.read_text())
     content["confidence"]["pairs"][0][0] = 99
     place.write_text(json.dumps(content))
-    with pytest.raises(FileError, match="variables that there are not"):
+    with pytest.raises(FileError, match="pairs of unknown variables"):
         Confidence.load(place)
     del content["confidence"]["asked"]
     place.write_text(json.dumps(content))
@@ -419,7 +419,7 @@ def test_time_limits_are_told():
 @pytest.mark.parametrize(
     ("ends", "error", "told"),
     [
-        (lambda: os._exit(9), f2sl.F2SLError, "was ended from outside"),
+        (lambda: os._exit(9), f2sl.F2SLError, "was killed, perhaps because memory was short"),
         (lambda: 1 / 0, ZeroDivisionError, "division by zero"),
     ],
 )

@@ -33,7 +33,7 @@ def test_the_summary_names_links_with_their_confidence(table):
     found = package.Confidence.load(out)
     for words in (
         "6 replicates by f2sl-h (subsample, seed 0)",
-        "Threshold    0.9 of the replicates: links in this share or more are kept (as given)",
+        "Threshold    0.9: links in at least this share of replicates are kept (as given)",
         "False links",
         f"Saved        {out}",
     ):

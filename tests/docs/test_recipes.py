@@ -244,7 +244,7 @@ class TestCITest:
         assert model.n_tests_ > 0
 
     def test_it_is_not_for_states(self, extended):
-        told = 'ci_test="spearman" is for real numbers, and the table holds states; say "auto", "g2" or "x2"'
+        told = 'ci_test="spearman" is for real numbers, but the table holds states; use "auto", "g2" or "x2"'
         with pytest.raises(f2sl.OptionError, match=re.escape(told)):
             f2sl.learn(small_table(), ci_test="spearman")
 
@@ -427,7 +427,7 @@ class TestObjectsThatLackAMethod:
             ("f2sl-c", {"ci_test": NoTest()}, "ci_test: NoTest has no method p_values"),
             ("pc-stable", {"ci_test": object()}, "ci_test: object has no method p_values"),
             ("f2sl-c", {"ci_test": Stranger()}, r"ci_test: Stranger must be derived from f2sl\.CITest"),
-            ("f2sl-c", {"ci_test": NoTest}, r"ci_test: NoTest is a class; hand over an object, NoTest\(\)"),
+            ("f2sl-c", {"ci_test": NoTest}, r"ci_test: NoTest is a class; pass an object, NoTest\(\)"),
             ("f2sl-s", {"score": NoScore()}, "score: NoScore has no method families"),
             ("mmhc", {"score": [1]}, "score: list has no method families"),
             ("f2sl-h", {"score": NoScore()}, "score: NoScore has no method families"),

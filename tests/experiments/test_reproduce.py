@@ -84,7 +84,7 @@ def test_options_that_make_no_sense_are_told_by_their_flags_and_nothing_is_made(
     out, file = tmp_path / "results", tmp_path / "file"
     file.write_text("mine")
     wrong = {
-        (): "nowhere to keep results: give --out FOLDER",
+        (): "no folder for the results: give --out FOLDER",
         ("--out", out, "--networks", "mildw"): "unknown network 'mildw'; did you mean 'mildew'",
         ("--out", out, "--algorithms", "pc-stable"): "unknown algorithm 'pc-stable'",
         ("--out", out, "--networks", ","): "--networks: none is given",
@@ -359,7 +359,7 @@ def test_data_of_two_sources_are_not_mixed(tmp_path):
     first = f2sl(*command, F2SL_MMHC_DATA=str(tmp_path))
     assert (first.returncode, first.stderr) == (0, "")
     assert "the paper's data: hailfinder" in first.stdout
-    told = "the report shows 500 and 1,000 rows only; results with 20 are in results.sqlite alone"
+    told = "the report shows only 500 and 1,000 rows; results with 20 are only in results.sqlite"
     assert first.stdout.splitlines()[-1] == told
     before = (tmp_path / "results" / store.FILE).read_bytes()
     second = f2sl(*command, F2SL_MMHC_DATA="")

@@ -70,7 +70,7 @@ def test_ctrl_c_ends_everything_and_keeps_what_is_finished(bench):
     interrupt(process)
     _, told = process.communicate(timeout=10)
     assert process.returncode == 130
-    assert told == (f"f2sl: interrupted; what was finished is in {bench.out}, and the same command goes on\n")
+    assert told == (f"f2sl: interrupted; finished results are in {bench.out}; the same command continues\n")
     assert all(map(is_gone, started))
     assert DONE in bench.states("f2sl-c").values()
     assert "gsbn" not in {unit.learner for unit in bench.outcomes()}
@@ -93,8 +93,8 @@ def test_a_server_has_one_thread_and_is_told_to_be_killed_and_the_folder_has_one
         process.kill()
     assert process.returncode == 2
     assert told == (
-        "f2sl: error: the process that units run from was ended by SIGKILL; what was finished is kept, and "
-        "the same command goes on\n"
+        "f2sl: error: the process that units run from was ended by SIGKILL; finished results are kept; "
+        "the same command continues\n"
     )
     bench.until(lambda: all(map(is_gone, started)))
     assert is_intact(bench.out)
@@ -151,7 +151,7 @@ def check_full_disk(bench, full):
     """A run without room ended clearly, its file is whole, and the same command goes on elsewhere."""
     assert full.returncode == 2
     assert full.stderr.startswith(f"f2sl: error: cannot write {bench.out / FILE}: ")
-    assert full.stderr.endswith("what was finished is kept: make room, and the same command goes on\n")
+    assert full.stderr.endswith("finished results are kept: make room; the same command continues\n")
     assert is_intact(bench.out)
     assert not (bench.out / f"{FILE}-journal").exists()
     kept = bench.outcomes()

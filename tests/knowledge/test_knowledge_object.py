@@ -118,9 +118,9 @@ class TestCheck:
         )
         graph = PDAG(NAMES, [("lab_1", "age"), ("out", "lab_1")], [("age", "sex"), ("sex", "out")])
         assert known.check(graph) == [
-            "'age' -> 'out' is missing, and required",
-            "'lab_1' -> 'age' is there, and 'lab_1' is in a later tier",
-            "'out' -> 'lab_1' is there, and 'out' is a leaf",
+            "'age' -> 'out' is missing, but required",
+            "'lab_1' -> 'age' is present, but 'lab_1' is in a later tier",
+            "'out' -> 'lab_1' is present, but 'out' is a leaf",
             "'age' - 'sex' is undirected, and a forbidden link",
             "'sex' - 'out' is undirected, and 'out' is a leaf",
         ]
@@ -364,7 +364,7 @@ class TestGraphs:
             graph.to_dag()
         circle = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c"), ("a", "c")])
         circle.knowledge = Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")])
-        with pytest.raises(GraphError, match="'a' -> 'c' is there, and forbidden"):
+        with pytest.raises(GraphError, match="'a' -> 'c' is present, but forbidden"):
             circle.to_dag()
 
     def test_networks_keep_to_it(self):
@@ -406,11 +406,11 @@ def test_what_the_data_speak_against_is_told():
     table = {name: list(column) for name, column in table.items()}
     model = f2sl.PCStable(knowledge=Knowledge(required=[("a", "b")])).fit(table)
     assert (
-        "edges that are required though the two are not significantly dependent as a pair: 'a' -> 'b'"
+        "required edges, although the two are not significantly dependent as a pair: 'a' -> 'b'"
         in model.notes_
     )
     model = f2sl.PCStable(knowledge=Knowledge(leaves=["a"])).fit(table)
-    told = "left out, as the knowledge contradicts these v-structures of the data: a -> c <- b"
+    told = "left out because the knowledge contradicts these v-structures: a -> c <- b"
     assert told in model.notes_ and model.v_structures_ == []
     assert model.graph_ == PDAG([*"abc"], [("c", "a")], [("b", "c")])
 
@@ -423,10 +423,10 @@ def test_links_that_would_close_a_cycle_are_left_out_and_told():
     table["b"][0] = table["a"][0]
     model = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known).fit(table)
     assert known.check(model.graph_) == [] and model.graph_.n_edges == 2
-    assert any(note.startswith("left out, as the knowledge directs these links") for note in model.notes_)
+    assert any(note.startswith("left out because the knowledge directs these links") for note in model.notes_)
     alone = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known, skeleton_only=True).fit(table)
     assert alone.graph_ == model.graph_.skeleton() and known.check(alone.graph_.to_dag()) == []
-    assert any(note.startswith("left out, as the knowledge directs these links") for note in alone.notes_)
+    assert any(note.startswith("left out because the knowledge directs these links") for note in alone.notes_)
 
 
 def test_memory_blocks_and_clusters_alike():

@@ -77,7 +77,7 @@ def test_equality():
     [
         ({"tables": {"a": [0.5, 0.5]}}, "tables: variable 'b' is missing"),
         ({"states": {"a": ["x", "y"]}}, "states: variable 'b' is missing"),
-        ({"tables": {**TABLES, "c": [1]}}, "tables: 'c' is no node of the graph"),
+        ({"tables": {**TABLES, "c": [1]}}, "tables: 'c' is not a node of the graph"),
         ({"tables": None}, "tables: must be a mapping from the names of variables, not None"),
         ({"states": ["x", "y"]}, r"states: must be a mapping .*, not \['x', 'y'\]"),
         ({"states": {**STATES, "a": 2}}, "states of 'a' must be a sequence, not 2"),
@@ -96,7 +96,7 @@ def test_equality():
         ({"parents": {"b": []}}, r"parents of 'b' in the graph are \(a\), not \(\)"),
         ({"parents": {"b": [0]}}, r"parents of 'b' in the graph are \(a\), not \(0\)"),
         ({"parents": {"b": None}}, "parents of 'b' must be a sequence, not None"),
-        ({"parents": {"c": []}}, "parents: 'c' is no node of the graph"),
+        ({"parents": {"c": []}}, "parents: 'c' is not a node of the graph"),
         ({"parents": 0}, "parents: must be a mapping"),
     ],
 )
@@ -212,7 +212,7 @@ def test_random_networks_of_the_extremes():
         ({"variables": 3, "edges": 3, "max_out_degree": 1}, "edges must be at most 2"),
         (
             {"variables": 30, "edges": 29, "max_parents": 1, "max_out_degree": 1},
-            r"only \d+ of 29 edges found a place by chance among 30 variables .*; ask for fewer edges",
+            r"only \d+ of 29 edges could be placed at random among 30 variables .*; ask for fewer edges",
         ),
         ({"edges": -1}, "edges must be"),
         ({"states": (1, 3)}, "states must be a whole number of at least 2"),

@@ -417,7 +417,7 @@ def test_a_small_file_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
 def test_a_packed_file_that_could_not_be_read_back_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr("f2sl.network.files.MOST_UNPACKED", 100)
     for suffix in (".bif.gz", ".bif.xz"):
-        with pytest.raises(FileError, match=r"cannot write .*too many to read back.*; write \.bif"):
+        with pytest.raises(FileError, match=r"cannot write .*too many to read back.*; use \.bif"):
             build(SPRINKLER).save(tmp_path / f"lawn{suffix}")
     build(SPRINKLER).save(tmp_path / "lawn.bif")
     assert [entry.name for entry in tmp_path.iterdir()] == ["lawn.bif"]

@@ -65,10 +65,10 @@ def test_gaussian_networks_have_the_same_moments():
 
 
 def test_what_the_others_cannot_hold_is_refused():
-    with pytest.raises(DataError, match="mixes no states and numbers: 'x' is a number, 'd' is not"):
+    with pytest.raises(DataError, match="cannot mix states and numbers: 'x' is a number, 'd' is not"):
         MIXED.to_pgmpy()
     for network in (MIXED, GAUSSIAN):
-        with pytest.raises(DataError, match=r"has states alone: '[xc]' is a number"):
+        with pytest.raises(DataError, match=r"supports only states: '[xc]' is a number"):
             network.to_pyagrum()
 
 

@@ -123,7 +123,7 @@ def test_numbers_come_back(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", [".bif", ".xmlbif", ".xdsl"])
 def test_formats_without_numbers_refuse_them(tmp_path, suffix):
     network = f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 1})
-    with pytest.raises(FileError, match=r"knows no numbers; write \.json, \.net"):
+    with pytest.raises(FileError, match=r"has no variables that are numbers; use \.json, \.net"):
         network.save(tmp_path / f"g{suffix}")
     assert list(tmp_path.iterdir()) == []
 

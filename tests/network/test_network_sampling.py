@@ -201,7 +201,7 @@ def test_data_that_do_not_fit_a_network():
     good = {"rain": ["no"], "sprinkler": ["on"], "wet": ["dry"]}
     for change, problem in (
         ({"rain": ["maybe"]}, "column 'rain': unknown state 'maybe'"),
-        ({"snow": ["no"]}, "column 'snow' is no variable of the network"),
+        ({"snow": ["no"]}, "column 'snow' is not a variable of the network"),
     ):
         with pytest.raises(DataError, match=problem):
             network.log_likelihood({**good, **change})
@@ -284,7 +284,7 @@ def test_fit_refuses_what_it_cannot_use():
         BayesianNetwork.fit(f2sl.DAG(["a", "b"]), {"a": [1]})
     for states, problem in (
         ({"a": [1, 2]}, "column 'a': unknown state '3'"),
-        ({"b": [1, 2]}, "states: 'b' is no node of the graph"),
+        ({"b": [1, 2]}, "states: 'b' is not a node of the graph"),
         ({"a": 3}, "states of 'a' must be a sequence, not 3"),
         ([1, 2, 3], "states: must be a mapping"),
     ):

@@ -323,7 +323,7 @@ class TestWeights:
         table = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "Freq": [40, 10, 10, 40]})
         model = f2sl.learn(table, weights="Freq")
         assert (model.n_rows_, model.cpdag_.undirected_edges) == (100, [("a", "b")])
-        assert "by the weights in column 'Freq', the 4 rows stand for 100" in model.notes_
+        assert "by the weights in column 'Freq', the 4 rows represent 100" in model.notes_
 
 
 TITANIC = {
@@ -419,13 +419,13 @@ class TestAliases:
         assert sorted(set(model.graph_.adjacent("survived")) - {"alive", "dead"}) == alone.graph_.adjacent(
             "survived"
         )
-        assert any("'survived' also stands for 'alive', 'dead'" in note for note in model.notes_)
+        assert any("'survived' also represents 'alive', 'dead'" in note for note in model.notes_)
 
     def test_f2sl_h_merges_them_unless_told_not_to(self):
         """`alive` goes first by name: kept beside `survived`, it takes over the link to `sex`."""
         data = {name: TITANIC[name] for name in ("survived", "alive", "sex")}
         merged, kept = f2sl.learn(data, "f2sl-h"), f2sl.learn(data, "f2sl-h", aliases="keep")
-        assert "merged: 'survived' also stands for 'alive'" in merged.notes_
+        assert "merged: 'survived' also represents 'alive'" in merged.notes_
         assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
         assert not any(note.startswith("merged") for note in kept.notes_)
         assert not any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-c").notes_)

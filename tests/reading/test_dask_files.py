@@ -173,7 +173,7 @@ def test_a_file_that_changes_meanwhile(client, folder, monkeypatch):
         return check(*arguments)
 
     monkeypatch.setattr(parts, "prepare", check_and_change)
-    with pytest.raises(F2SLError, match=rf"{path}: the file was changed while it was read; start again"):
+    with pytest.raises(F2SLError, match=rf"{path}: the file was changed while it was read; run again"):
         f2sl.learn(folder, engine="dask", scheduler=client)
 
 

@@ -175,9 +175,9 @@ class TestRefused:
 
     def test_ragged(self, tmp_path):
         path = written(tmp_path, "t.csv", 'a,b\n1,"x\ny"\n\n1,2\n1,2,3\n1,2\n')
-        assert refusal(path) == "line 6 has 3 columns where 2 are expected (delimiter ',')"
+        assert refusal(path) == "line 6 has 3 columns, but 2 are expected (delimiter ',')"
         path = written(tmp_path, "short.csv", "a;b;c\n1;2;3\n1;2\n")
-        assert refusal(path) == "line 3 has 2 columns where 3 are expected (delimiter ';')"
+        assert refusal(path) == "line 3 has 2 columns, but 3 are expected (delimiter ';')"
 
     def test_ragged_packed(self, tmp_path):
         path = written(tmp_path, "t.csv.gz", gzip.compress(b"a,b\n1,2\n3\n"))

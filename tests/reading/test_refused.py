@@ -188,7 +188,7 @@ class TestShape:
             check_learnable(table, ("states",), "mmhc")
         check_learnable(table, ("states",), "a network", min_variables=1)
         two = open_table({"a": [1], "b": [1]})
-        with pytest.raises(DataError, match="2 where at least 3"):
+        with pytest.raises(DataError, match="2, but at least 3"):
             check_learnable(two, ("states",), "mmhc", min_variables=3)
 
     def test_columns_of_different_lengths(self):

@@ -333,7 +333,7 @@ def test_registered_names_are_offered_and_settled(registered):
         "measure": Agreement(),
     }
     with pytest.raises(
-        OptionError, match='measure="agreement" is for states, and the table holds real numbers'
+        OptionError, match='measure="agreement" is for states, but the table holds real numbers'
     ):
         settled("measure", "agreement", "number")
 
@@ -429,7 +429,7 @@ class Stranger:
             OfNoKind(),
             r"OfNoKind\.kinds must be a tuple of some of 'states', 'number', 'mixed', not \('numbers',\)",
         ),
-        ("ci_test", G2, r"ci_test: G2 is a class; hand over an object, G2\(\)"),
+        ("ci_test", G2, r"ci_test: G2 is a class; pass an object, G2\(\)"),
         ("ci_test", None, "ci_test must be one of 'auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg', not None"),
         (
             "measure",
@@ -541,18 +541,22 @@ class Less(f2sl.Measure):
         (
             "pc-stable",
             {"ci_test": Short()},
-            r"Short\(\): p_values gave an array of shape \(\) instead of \(28,\)",
+            r"Short\(\): p_values must return an array of shape \(28,\), not \(\)",
         ),
-        ("pc-stable", {"ci_test": Words()}, r"Words\(\): p_values gave no array of numbers but \['likely', "),
+        (
+            "pc-stable",
+            {"ci_test": Words()},
+            r"Words\(\): p_values must return an array of numbers, not \['likely', ",
+        ),
         ("pc-stable", {"ci_test": NotCallable()}, "ci_test: NotCallable has no method p_values"),
         (
             "f2sl-s",
             {"score": Wide()},
-            r"Wide\(\): families gave an array of shape \(8, 0\) instead of \(8,\)",
+            r"Wide\(\): families must return an array of shape \(8,\), not \(8, 0\)",
         ),
-        ("f2sl-s", {"score": Flat()}, r"Flat\(\): of_tables gave an array of shape \(\) instead of \(8,\)"),
-        ("f2sl-s", {"measure": Less()}, r"Less\(\): values gave an array of shape \(8,\) instead of \(7,\)"),
-        ("f2sl-h", {"measure": Less()}, r"Less\(\): values gave an array of shape .* instead of"),
+        ("f2sl-s", {"score": Flat()}, r"Flat\(\): of_tables must return an array of shape \(8,\), not \(\)"),
+        ("f2sl-s", {"measure": Less()}, r"Less\(\): values must return an array of shape \(7,\), not \(8,\)"),
+        ("f2sl-h", {"measure": Less()}, r"Less\(\): values must return an array of shape .* not"),
     ],
 )
 def test_answers_of_another_shape_are_told(algorithm, options, told):

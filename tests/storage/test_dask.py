@@ -244,7 +244,7 @@ def test_a_scheduler_without_workers(monkeypatch):
 
 def test_workers_of_another_version(client, monkeypatch):
     monkeypatch.setattr(connecting, "__version__", "0.0.0")
-    told = r"tcp://.*: the worker runs f2sl .*, and this is f2sl 0\.0\.0; install the same"
+    told = r"tcp://.*: the worker runs f2sl .*, but this process runs f2sl 0\.0\.0; install the same version"
     with pytest.raises(ClusterError, match=told):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
     monkeypatch.setattr(Cluster, "_check_versions", lambda self: None)  # as if the worker came later
@@ -261,7 +261,9 @@ def test_workers_of_another_python_or_numpy(client, monkeypatch, part, name, ver
     for worker in found["workers"].values():
         worker[part][name] = version
     monkeypatch.setattr(type(client), "get_versions", lambda self, check: found)
-    with pytest.raises(ClusterError, match=rf"tcp://.*: the worker runs {told}, and this is .*; install the"):
+    with pytest.raises(
+        ClusterError, match=rf"tcp://.*: the worker runs {told}, but this process runs .*; install the"
+    ):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
 
 
@@ -270,9 +272,9 @@ def test_workers_of_another_python_or_numpy(client, monkeypatch, part, name, ver
     [
         (
             "import f2sl; f2sl.__version__ = '0.0.1'",
-            r"runs f2sl 0\.0\.1, and this is f2sl ",
+            r"runs f2sl 0\.0\.1, but this process runs f2sl ",
         ),
-        ("import sys; sys.modules['f2sl'] = None", "has no f2sl, and this is f2sl "),
+        ("import sys; sys.modules['f2sl'] = None", "has no f2sl, but this process runs f2sl "),
     ],
     ids=["another f2sl", "no f2sl"],
 )
@@ -281,17 +283,19 @@ def test_a_worker_that_is_another(tmp_path, first, told):
     write_csv(tmp_path / "t.csv", small_table())
     with running(0) as client, lone_worker(client, first):
         address = client.scheduler.address
-        with pytest.raises(ClusterError, match=rf"tcp://.*: the worker {told}.*; install the same"):
+        with pytest.raises(ClusterError, match=rf"tcp://.*: the worker {told}.*; install the same version"):
             f2sl.learn(tmp_path / "t.csv", engine="dask", scheduler=client)
         done = command("learn", tmp_path / "t.csv", "--engine", "dask", "--scheduler", address)
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(rf"f2sl: error: tcp://[\d.:]+: the worker {told}.*; install the same\n", done.stderr)
+    assert re.fullmatch(
+        rf"f2sl: error: tcp://[\d.:]+: the worker {told}.*; install the same version\n", done.stderr
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler is for engine=\"dask\", and engine is 'auto'"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler needs engine=\"dask\", but engine is 'auto'"),
         ({"engine": "dask", "scheduler": 7}, "scheduler takes an address such as"),
         ({"engine": "spark"}, "engine must be one of 'auto', 'memory', 'stream', 'dask', not 'spark'"),
     ],

@@ -160,7 +160,7 @@ def test_all_workers_go_away(monkeypatch, folder):
 def test_a_worker_that_dies_over_the_same_work_again_and_again(three, monkeypatch, folder):
     """As it would if it had too little memory."""
     monkeypatch.setattr(counting, "_search_tiles", die)
-    with pytest.raises(ClusterError, match=r"tcp://.*(died over the same work|the work was lost)"):
+    with pytest.raises(ClusterError, match=r"tcp://.*(died on the same work|the work was lost)"):
         learned("measuring all pairs", folder, engine="dask", scheduler=three)
 
 

@@ -146,7 +146,7 @@ class TestWhatIsLearned:
         effect = cause + np.where(rng.random(400) < 0.2, 1, 0) + np.where(cause > 1, 1, 0)
         table = {"cause": cause, "effect": effect, "other": rng.integers(0, 2, 400), "same": ["x"] * 400}
         model = f2sl.DAGGNN(**SHORT).fit(table)
-        assert any("states are taken for the numbers" in note for note in model.notes_)
+        assert any("states are read as the numbers" in note for note in model.notes_)
         assert model.graph_.skeleton().undirected_edges == [("cause", "effect")]
         assert any("'same'" in note for note in model.notes_)
         assert any("numbers 0, 1, 2" in note for note in model.notes_)
@@ -255,7 +255,7 @@ class TestEndingEarly:
     def test_too_long_steps_are_told(self):
         model = f2sl.DAGGNN(**SHORTER)
         known = model.fit(linear()).graph_
-        with pytest.raises(OptionError, match="learning_rate is too large at 1e\\+06"):
+        with pytest.raises(OptionError, match="learning_rate 1e\\+06 is too large"):
             model.set_params(learning_rate=1e6).fit(linear())
         assert model.graph_ == known
 

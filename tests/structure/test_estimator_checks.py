@@ -33,7 +33,7 @@ class Failure(NamedTuple):
 ONE_COLUMN = Failure(
     "a table of one column is refused, in f2sl's own words",
     AssertionError,
-    r"n_features=1\nGot one column only \('x0'\): there is nothing to learn a structure from",
+    r"n_features=1\nGot one column only \('x0'\): a graph needs at least two columns",
 )
 SCORE = "the option `score` (a word such as 'bdeu') is taken for a method of that name"
 CALLED = Failure(SCORE, TypeError, "^'str' object is not callable$")

@@ -137,17 +137,17 @@ class TestKinds:
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)
     def test_learners_of_states_alone_refuse_real_numbers(self, learner, frame):
-        with pytest.raises(DataError, match="learns from states alone; cut them with bins=5"):
+        with pytest.raises(DataError, match="learns only from states; cut them with bins=5"):
             learner().fit(frame)
 
     def test_a_part_that_takes_states_alone(self, frame):
-        with pytest.raises(DataError, match="learns from states alone"):
+        with pytest.raises(DataError, match="learns only from states"):
             f2sl.LocalToGlobal(pc="sll-pc").fit(frame)
-        with pytest.raises(OptionError, match='kinds="number": LocalToGlobal learns from states alone'):
+        with pytest.raises(OptionError, match='kinds="number": LocalToGlobal learns only from states'):
             f2sl.learn(frame, "local-to-global", pc="sll-pc", kinds="number")
-        with pytest.raises(OptionError, match='kinds="number": sll learns from states alone'):
+        with pytest.raises(OptionError, match='kinds="number": sll learns only from states'):
             f2sl.learn_mb(frame, algorithm="sll", kinds="number")
-        with pytest.raises(OptionError, match='kinds="states": tc learns from real numbers alone'):
+        with pytest.raises(OptionError, match='kinds="states": tc learns only from real numbers'):
             f2sl.learn_mb(frame, algorithm="tc", kinds="states")
 
     @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ class TestKinds:
     )
     def test_what_is_for_states_is_refused(self, options, frame):
         learner = options.pop("learner")
-        with pytest.raises(OptionError, match='is for states, and the table holds real numbers; say "auto"'):
+        with pytest.raises(OptionError, match='is for states, but the table holds real numbers; use "auto"'):
             learner(**options).fit(frame)
 
     def test_what_is_for_real_numbers_is_refused_of_states(self):
-        with pytest.raises(OptionError, match='is for real numbers, and the table holds states; say "auto"'):
+        with pytest.raises(OptionError, match='is for real numbers, but the table holds states; use "auto"'):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
         told = "kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number"
         with pytest.raises(OptionError, match=told):
@@ -201,7 +201,7 @@ class TestBadInput:
         assert "total" in model.graph_.adjacent("f")
 
     def test_tc_names_what_others_decide(self, frame):
-        with pytest.raises(DataError, match="decide 'total': given all others nothing is left"):
+        with pytest.raises(DataError, match="determine 'total', so that they have no correlation"):
             f2sl.TC().fit(frame.assign(total=frame["a"] + frame["f"]))
 
     def test_tc_needs_more_rows_than_columns(self, frame):

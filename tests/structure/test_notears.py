@@ -86,14 +86,14 @@ class TestWhatIsLearned:
         b = np.clip(a + rng.integers(-1, 2, 500), 0, 3)
         labels = np.array(["k0", "k1", "k2", "k3"])
         by_label = f2sl.NOTEARS().fit({"a": labels[a], "b": labels[b]})
-        assert any("states are taken for the numbers" in note for note in by_label.notes_)
+        assert any("states are read as the numbers" in note for note in by_label.notes_)
         by_number = f2sl.learn({"a": a, "b": b}, "notears", kinds="number")
         assert (by_label.weights_ == by_number.weights_).all()
         assert by_label.graph_.n_edges == 1
 
     def test_real_numbers_can_be_cut_into_states(self, frame):
         model = f2sl.learn(frame, "notears", bins=4)
-        assert any("states are taken for the numbers" in note for note in model.notes_)
+        assert any("states are read as the numbers" in note for note in model.notes_)
         assert any("4 equal-frequency bins" in note for note in model.notes_)
 
     def test_a_threshold_that_leaves_a_cycle_is_raised_and_said_to_be(self):
@@ -129,7 +129,7 @@ class TestScale:
         assert standard.varsortability_ == pytest.approx(f2sl.varsortability(frame, standard.graph_))
 
     def test_columns_too_small_to_be_seen_are_told(self):
-        told = "hardly sees the smallest columns"
+        told = "hardly uses the smallest columns"
         for size, standardize, expected in ((100, False, False), (1e6, False, True), (1e6, True, False)):
             model = f2sl.NOTEARS(standardize=standardize).fit(chain() * [1, 1, size])
             assert any(told in note for note in model.notes_) == expected

@@ -1,4 +1,4 @@
-"""``f2sl algorithms``: what there is to choose from."""
+"""``f2sl algorithms``: list the algorithms and their options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMON = ("knowledge", "n_jobs", "verbose")
 
 def algorithms(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Show this one alone, with what its options mean.")
+        str | None, typer.Argument(metavar="[NAME]", help="Show only this algorithm and explain its options.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,12 +62,12 @@ def algorithms(
         output.show(output.columns(title, headings, rows), PLAIN_WIDTH)
         output.show("")
     output.show(
-        "All of them take --jobs, --knowledge, and the options for reading a table: see f2sl learn --help."
+        "All algorithms take --jobs, --knowledge, and the options for reading a table: see f2sl learn --help."
     )
 
 
 def _show_one(command: str, entry: Entry) -> None:
-    """Show an algorithm with what its options mean."""
+    """Print an algorithm and the meaning of its options."""
     output.show(f"{entry.name}: {entry.summary} ({entry.reference})\n{command}")
     rows = []
     learner = entry.load()
@@ -80,7 +80,9 @@ def _show_one(command: str, entry: Entry) -> None:
     headings = ("option", "default", "choices", "what it means")
     output.show(output.columns("", headings, rows), PLAIN_WIDTH)
     if "pc_options" in _defaults(learner):
-        output.show("\nOptions of the learner that --pc names can be given, too: see f2sl algorithms NAME.")
+        output.show(
+            "\nYou can also give the options of the learner that --pc names: see f2sl algorithms NAME."
+        )
 
 
 def _written(default: Any) -> str:
@@ -92,7 +94,7 @@ def _written(default: Any) -> str:
 
 
 def _choices(learner: Any, name: str) -> list[str]:
-    """List the words or registered names that an option of this learner takes, if it takes some."""
+    """Return the words or registered names that an option of this learner takes, if any."""
     from f2sl.stats.choose import check_set_score, set_scores
 
     check = next(

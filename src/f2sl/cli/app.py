@@ -1,8 +1,7 @@
-"""The entrance: from the arguments of a process to its exit code.
+"""Entry point: from the arguments of a process to its exit code.
 
-Next to nothing is imported here. The rest comes in under the eyes of
-:func:`~f2sl.cli.errors.exit_code_of`, so that an interrupt during a slow import ends as calmly as one
-during the work.
+This module imports very little. :func:`~f2sl.cli.errors.exit_code_of` imports the rest, so that an interrupt
+during a slow import is handled like one during the work.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process by default.
+        Arguments; those of the process by default.
 
     Returns
     -------
     int
-        0 if all went well, 2 for wrong input, 130 if interrupted, 143 if ended by SIGTERM, 141 if the
-        reader of the output went away, 1 for anything else.
+        0 for success, 2 for wrong input, 130 if interrupted, 143 if ended by SIGTERM, 141 if the reader of
+        the output stopped reading, 1 for anything else.
 
     Examples
     --------

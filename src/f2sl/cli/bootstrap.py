@@ -1,4 +1,4 @@
-"""``f2sl bootstrap``: how sure a learned graph is."""
+"""``f2sl bootstrap``: measure the confidence of each edge by resampling."""
 
 from __future__ import annotations
 
@@ -48,36 +48,34 @@ EXAMPLES = examples(
 def bootstrap(
     reading: TableOptions,
     options: dict[str, Any],
-    replicates: Annotated[int, typer.Option(help="How often to learn.", rich_help_panel=RESAMPLING)] = 200,
-    seed: Annotated[
-        int, typer.Option(help="What is drawn at random is drawn by this.", rich_help_panel=RESAMPLING)
-    ] = 0,
+    replicates: Annotated[int, typer.Option(help="Number of replicates.", rich_help_panel=RESAMPLING)] = 200,
+    seed: Annotated[int, typer.Option(help="Random seed of the resampling.", rich_help_panel=RESAMPLING)] = 0,
     method: Annotated[
         str,
         typer.Option(
-            help="Draw as many rows as there are, with replacement (bootstrap), or learn from halves of the "
-            "rows (subsample), which with --threshold gives a bound on false links.",
+            help="Learn from as many rows, drawn with replacement (bootstrap), or from halves of the rows "
+            "(subsample); subsample with --threshold gives a bound on false links.",
             rich_help_panel=RESAMPLING,
         ),
     ] = "bootstrap",
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Least confidence of a link of the averaged graph; estimated by default.",
+            help="Smallest confidence of a link in the averaged graph; estimated by default.",
             rich_help_panel=RESAMPLING,
         ),
     ] = None,
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Go on with the replicates stored in --out.", rich_help_panel=RESAMPLING
+            "--resume", help="Continue from the replicates stored in --out.", rich_help_panel=RESAMPLING
         ),
     ] = False,
     algorithm: Algorithm = "f2sl-h",
     out: Annotated[
         Path | None,
         out_file(
-            "Where to save the confidences (.json), or the averaged graph with them as weights (.csv, "
+            "Save the confidences (.json), or the averaged graph with confidences as weights (.csv, "
             ".dot, .graphml or .gml)."
         ),
     ] = None,
@@ -86,9 +84,9 @@ def bootstrap(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn from resampled rows, and tell how often each pair of variables is linked, and which way.
+    """Measure the confidence of each edge by resampling: how often it is learned, in each direction.
 
-    Replicates are stored as they are finished: with --resume the same command goes on where it was ended.
+    Finished replicates are stored; with --resume an interrupted command continues from them.
     """
     started = time.perf_counter()
     with in_terms_of_flags():
@@ -163,7 +161,7 @@ def _facts(
     picture: Path | None,
     comparison: Comparison | None,
 ) -> dict[str, Any]:
-    """Return the summary for programs; every key is there, null where there is nothing to tell."""
+    """Return the summary for programs; all keys are present, null where nothing applies."""
     return {
         "algorithm": algorithm,
         "options": found.asked["options"],
@@ -189,7 +187,7 @@ def _facts(
 
 
 def _below(found: Confidence, most: int = 5) -> list[Edge]:
-    """Return the pairs most often linked that are not in the averaged graph, equals by name."""
+    """Return the most often linked pairs outside the averaged graph; ties are sorted by name."""
     linked = {frozenset(pair) for pair in (*found.graph.directed_edges, *found.graph.undirected_edges)}
     rest = sorted((-share, pair) for pair, share in found.by_pair.items() if frozenset(pair) not in linked)
     return [Edge(*pair, False, -share) for share, pair in rest[:most]]
@@ -214,7 +212,7 @@ def _show(
         *([("Knowledge", printable(str(found.knowledge)))] if found.knowledge else []),
         ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['seed']})"),
         ("Linked", f"{count(len(found.pairs), 'pair')} at least once"),
-        ("Threshold", f"{found.threshold:g} of the replicates: links in this share or more are kept ({how})"),
+        ("Threshold", f"{found.threshold:g}: links in at least this share of replicates are kept ({how})"),
         (
             "Graph",
             f"{count(graph.n_edges, 'edge')}: {len(graph.directed_array):,} directed, "
@@ -222,7 +220,7 @@ def _show(
         ),
     ]
     if found.false_links is not None:
-        lines.append(("False links", f"{found.false_links:.2f} at most are to be expected"))
+        lines.append(("False links", f"at most {found.false_links:.2f} expected"))
     lines.append(("Time", f"{seconds:.2f} s"))
     lines += [
         (label, printable(path)) for label, path in (("Saved", out), ("Drawn", picture)) if path is not None

@@ -1,4 +1,4 @@
-"""``f2sl check``: how a table is read, and all that is wrong with it."""
+"""``f2sl check``: show how a table is read, and all its problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = examples(
 
 @with_reading_options
 def check(reading: TableOptions, as_json: AsJson = False) -> None:
-    """Show what becomes of each column of a table, and all problems, each with the option that solves it.
+    """Show how each column of a table is read, and all problems, each with the option that solves it.
 
     Nothing is written. The exit code is 2 if there are problems.
     """

@@ -1,4 +1,4 @@
-"""``f2sl compare``: how far a learned graph is from the true one."""
+"""``f2sl compare``: compare a learned graph with the true one."""
 
 from __future__ import annotations
 
@@ -49,25 +49,25 @@ METRICS = (
     ("Ancestor-AID", "ancestor_aid", "the same if adjusted for ancestors"),
     ("Oset-AID", "oset_aid", "the same if adjusted for the optimal set"),
 )
-"""What is shown, under which name (the F2SL paper's, where it has one), and what it means."""
+"""Metrics shown: name (the F2SL paper's, where it has one), attribute and meaning."""
 
 
 def compare(
-    learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="The graph to judge.")],
-    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="The graph to judge it by.")],
+    learned: Annotated[Path, typer.Argument(metavar="LEARNED", help="Learned graph.")],
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="True graph.")],
     distances: Annotated[
         bool,
         typer.Option(
             "--distances",
-            help='Count wrong effects as well: SID and AID (needs gadjid: pip install "f2sl[metrics]").',
+            help='Also count wrong effects: SID and AID (needs gadjid: pip install "f2sl[metrics]").',
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare a learned graph with the true one: SHD, Reverse, Miss, Extra, Ar_F1 and more.
 
-    Both are files as f2sl learn writes them (.json, .csv, .dot, ...), networks (.bif, .json, .xmlbif, .net or
-    .xdsl), or bundled networks by their names (see f2sl networks).
+    Each is a graph file as f2sl learn writes it (.json, .csv, .dot, ...), a network file (.bif, .json,
+    .xmlbif, .net or .xdsl), or the name of a bundled network (f2sl networks lists them).
     """
     from f2sl.graph import compare as compare_graphs
 
@@ -83,12 +83,12 @@ def compare(
 
 
 def notes_on(truth: Path) -> list[str]:
-    """Return what must be said of a truth that is a bundled network."""
+    """Return notes on a truth that is a bundled network."""
     return [REMARKS[str(truth)]] if str(truth) in REMARKS else []
 
 
 def metrics(title: str, comparison: Comparison) -> RenderableType:
-    """Lay out a comparison."""
+    """Return the table of a comparison."""
     values = comparison.as_dict()
     rows = [
         (name, _shown(value), meaning)

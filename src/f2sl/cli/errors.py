@@ -7,7 +7,7 @@ exit code   when
 1           a fault of f2sl's own; not enough memory, no room for the output; part of the work failed
 2           wrong input: an option, a file, a table
 130         interrupted with Ctrl-C
-141         whoever was reading the output went away, as in ``f2sl ... | head``
+141         the reader of the output stopped reading, as in ``f2sl ... | head``
 143         ended by SIGTERM, as by ``kill`` or ``timeout``
 ==========  =====================================================================
 """
@@ -34,13 +34,13 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 
 
 class PartlyFailed(Exception):
-    """The command came to its end, and some of its work has failed."""
+    """Error of a command that finished, but part of whose work failed."""
 
 
 def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
-    """Do the work; turn whatever it raises into a line and an exit code.
+    """Run the work, print errors as one line and return the exit code.
 
-    `for_good` says that the process ends with it.
+    `for_good` is true if the process ends afterwards.
     """
     _prepare_streams()
     interrupts.reset()
@@ -84,7 +84,7 @@ def _settle(error: BaseException) -> int:
 
 
 def _drop_output() -> None:
-    """Forget what is still buffered, so that the interpreter does not try again when it ends."""
+    """Discard buffered output, so that the interpreter does not try to write it on exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -98,7 +98,7 @@ def _tell(message: str, code: int) -> int:
 
 
 def _prepare_streams() -> None:
-    """Make sure that both streams exist, and that no name in a table can be unprintable."""
+    """Ensure that both streams exist and can print any name in a table."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - for the rest of the process
     if sys.stderr is None:

@@ -1,4 +1,4 @@
-"""``f2sl example``: a table with known truth, to try things on."""
+"""``f2sl example``: write a bundled example, a table with its true graph."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ EXAMPLES = examples(
 def example(
     name: Annotated[str, typer.Argument(metavar="NAME", help="alarm (37 variables) or asia (8 variables).")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write the table: a .csv.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the table to this .csv file.")
     ] = None,
     truth: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to write the graph that the table was sampled from."),
+        typer.Option(metavar="FILE", help="Write the true graph, from which the table was sampled."),
     ] = None,
     quiet: Silent = False,
 ) -> None:

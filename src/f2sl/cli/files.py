@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_graph_file(path: Path, others: Iterable[Path] = (), undirected: bool = False) -> None:
-    """Make sure that a graph can be written to `path`, and that it is none of the `others`."""
+    """Check that a graph can be written to `path`, and that `path` is not one of the `others`."""
     from f2sl.graph import check_writable
 
     check_writable(path, undirected)
@@ -25,7 +25,7 @@ def check_graph_file(path: Path, others: Iterable[Path] = (), undirected: bool =
 
 
 def check_picture_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Make sure that a picture can be drawn and written to `path`, and that it is none of the `others`."""
+    """Check that a picture can be drawn and written to `path`, and that `path` is not one of the `others`."""
     from f2sl.graph.atomic import check_can_write
     from f2sl.view.plot import check_can_draw
 
@@ -35,7 +35,7 @@ def check_picture_file(path: Path, others: Iterable[Path] = ()) -> None:
 
 
 def check_page_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Make sure that a page can be written to `path`, and that it is none of the `others`."""
+    """Check that a page can be written to `path`, and that `path` is not one of the `others`."""
     from f2sl.view.page import check_page_file as check
 
     check(path)
@@ -43,7 +43,7 @@ def check_page_file(path: Path, others: Iterable[Path] = ()) -> None:
 
 
 def check_distinct(path: Path, others: Iterable[Path]) -> None:
-    """Refuse to write over a file that the same command reads or writes."""
+    """Raise an error if a file to write is also used by the same command."""
     for other in others:
         same = path.resolve() == other.resolve()
         with contextlib.suppress(OSError):
@@ -53,7 +53,7 @@ def check_distinct(path: Path, others: Iterable[Path]) -> None:
 
 
 def load_any_graph(truth: Path) -> PDAG:
-    """Load the graph to compare with: from the file of a graph or a network, or of a bundled network."""
+    """Load the graph of a graph file, a network file or a bundled network."""
     from f2sl.graph import load_graph
     from f2sl.graph.io import is_known
 
@@ -68,7 +68,7 @@ def load_any_graph(truth: Path) -> PDAG:
 
 
 def load_graph_or_network(given: Path) -> Any:
-    """Load what a file holds, or a bundled network: a network with its tables, a confidence, else a graph."""
+    """Load a network with its tables, a confidence or a graph from a file, or a bundled network."""
     from f2sl.confidence.result import FORMAT, Confidence
     from f2sl.graph.formats.json_file import NETWORK
     from f2sl.graph.io import is_known
@@ -82,12 +82,12 @@ def load_graph_or_network(given: Path) -> Any:
 
 
 def load_fitted_network(given: str) -> BayesianNetwork:
-    """Load a network by its path or bundled name; of a graph, say how it becomes a network.
+    """Load a network by its path or bundled name.
 
     Raises
     ------
     FileError
-        If it is the file of a graph, or cannot be read.
+        If it cannot be read, or is a graph; the message then says how to make it a network.
     """
     from f2sl.graph import load_graph
     from f2sl.graph.formats.json_file import NETWORK
@@ -107,7 +107,7 @@ def load_fitted_network(given: str) -> BayesianNetwork:
 
 
 def _says(path: Path, form: str) -> bool:
-    """Return whether a JSON file says of itself that it has this form."""
+    """Return whether a JSON file declares this format."""
     if path.suffix.lower() == ".json":
         with contextlib.suppress(OSError), path.open("rb") as file:
             return f'"{form}"'.encode() in file.read(1000)

@@ -1,4 +1,4 @@
-"""``f2sl fit``: the probabilities of a graph, from a table."""
+"""``f2sl fit``: estimate the probabilities of a graph from a table."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ EXAMPLES = examples(
 
 @with_reading_options
 def fit(
-    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="A graph, as f2sl learn saves it.")],
+    graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="Graph file, as f2sl learn saves it.")],
     reading: TableOptions,
     out: Annotated[
         Path | None,
-        out_file("Where to save the network: .bif, .xmlbif, .xdsl; with numbers .json or .net."),
+        out_file("Save the network: .bif, .xmlbif or .xdsl; with numbers .json or .net."),
     ] = None,
     equivalent_sample_size: Annotated[
         float, typer.Option(help="Weight of the prior, in rows; 0 for maximum likelihood.")
@@ -38,8 +38,8 @@ def fit(
 ) -> None:
     """Estimate the probabilities of a graph from a table, and save the network.
 
-    A graph in f2sl's own JSON knows how columns were read when it was learned, and into which intervals
-    numbers were cut; options say otherwise. Columns that the graph does not have are not looked at.
+    A graph in f2sl's own JSON stores how its columns were read and into which intervals numbers were cut;
+    options override that. Columns that are not in the graph are ignored.
     """
     with in_terms_of_flags():
         if out is None:

@@ -18,7 +18,7 @@ _CONVERSIONS: dict[Any, Callable[[Any], Any]] = {
 
 
 def examples(*lines: str) -> str:
-    """Lay out command lines for the end of a help page, each on its own line.
+    """Format example commands for the end of a help page, one a line.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def _processing(parameter: Any) -> Callable[[Any, Any], Any]:
 
 
 def known_names(command: str, option: str) -> list[str]:
-    """List the registered names that an option of a command takes; none if it takes other values.
+    """Return the registered names that an option of a command takes; empty if it takes other values.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def known_names(command: str, option: str) -> list[str]:
 
 
 class GroupedCommand(PlainParameters, TyperCommand):
-    """A command whose help lists its options under the headings they were given."""
+    """Command whose help lists its options under their headings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write one section for each heading, in the order in which the headings first occur."""
+        """Write one section for each heading, in order of first occurrence."""
         groups: dict[str, list[Any]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)

@@ -1,15 +1,15 @@
-"""Ctrl-C at any time, and files that are whole or not there.
+"""Interrupts by Ctrl-C at any time; files are written completely or not at all.
 
-SIGTERM, which ``kill`` and ``timeout`` send, is heard as Ctrl-C is, with an exit code of its own.
+SIGTERM, which ``kill`` and ``timeout`` send, is handled like Ctrl-C, with its own exit code.
 
 A ``KeyboardInterrupt`` can get lost: raised in a callback of some library it is printed and forgotten,
-raised inside an import it may come out as another error. So the signal is remembered as well, and looked at
-before anything is written and when the work ends; and one that a callback has lost is raised once more, a
-moment later.
+raised inside an import it may come out as another error. So the signal is remembered as well, and checked
+before anything is written and when the work ends. An interrupt that a callback has lost is raised again
+a moment later.
 
 A learner that is interrupted with some of its work finished says so by raising
-:class:`~f2sl.errors.Interrupted`. What it has is then written and shown as usual, said to be incomplete, and
-the interrupt takes effect when the command is through; a second Ctrl-C ends it at once.
+:class:`~f2sl.errors.Interrupted`. The partial result is then written and shown as usual, marked as
+incomplete, and the interrupt takes effect at the end of the command. A second Ctrl-C ends it at once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 HEARD = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-"""The signals that interrupt, each with how Python handles it unless it was told otherwise."""
+"""Signals that interrupt, each with Python's default handler."""
 SAME_SECONDS = 0.5
-"""``timeout`` sends SIGTERM to a process and to its group: what comes so soon is not a second wish."""
+"""``timeout`` sends SIGTERM to a process and to its group: a second signal within this time is ignored."""
 REPEAT_AFTER = 0.05
-"""Seconds after which an interrupt that got lost is raised again: out of the callback that lost it."""
+"""Seconds after which a lost interrupt is raised again, outside the callback that lost it."""
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -53,15 +53,15 @@ class Interrupts:
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code of a process that was interrupted."""
+        """Exit code of an interrupted process."""
         return 128 + self._number
 
     @contextmanager
     def listening(self, for_good: bool) -> Iterator[None]:
-        """Hear the signals during a ``with`` block, unless the process was told to ignore them.
+        """Handle the signals during a ``with`` block, unless the process ignores them.
 
-        Afterwards they are handled as before, but for Ctrl-C, if the process ends `for_good`: an impatient
-        second one must not spoil the exit code.
+        Afterwards they are handled as before. If the process ends `for_good`, Ctrl-C is ignored: a second
+        one must not change the exit code.
         """
         here = threading.current_thread() is threading.main_thread()
         heard = {
@@ -120,26 +120,26 @@ class Interrupts:
         raise KeyboardInterrupt
 
     def put_off(self) -> None:
-        """Let the command go on to its end with what is finished, and be interrupted then."""
+        """Delay the interrupt until the command has written and shown the partial result."""
         self._put_off = True
 
     def keeping(self, what: str) -> None:
-        """Know what to say of results that are kept as they come."""
+        """Set the message about results that are stored as they are finished."""
         self._kept = what
 
     def check(self) -> None:
-        """Stop if an interrupt was asked for and got lost."""
+        """Raise an interrupt that was requested and lost."""
         if self.requested and not self._put_off:
             raise KeyboardInterrupt
 
     def end(self) -> None:
-        """Stop at the end of the work if an interrupt was asked for at any time."""
+        """Raise at the end of the work any interrupt that was requested."""
         if self.requested or self._put_off:
             raise KeyboardInterrupt
 
     @contextmanager
     def saving(self, path: Path) -> Iterator[None]:
-        """Guard the writing of a file; knows afterwards whether it was written."""
+        """Protect the writing of a file from interrupts, and record whether it was written."""
         self.check()
         self._before[path] = _identity(path)
         self._saving = True

@@ -1,4 +1,4 @@
-"""Parse knowledge about edges from the command line: a file, or edges, tiers, roots and leaves in words."""
+"""Knowledge about edges on the command line: a file, or options with edges, tiers, roots and leaves."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from f2sl.errors import OptionError
 if TYPE_CHECKING:
     from f2sl.knowledge import Knowledge
 
-PANEL = "What is known about the edges"
-KNOWLEDGE_FILE = "A file of what is known about the edges: TOML, or Tetrad's text."
+PANEL = "Knowledge about edges"
+KNOWLEDGE_FILE = "File with prior knowledge about edges: TOML, or Tetrad's text format."
 
 
 def _several(flag: str, metavar: str, text: str) -> Any:
@@ -33,23 +33,23 @@ _TYPES = {
             rich_help_panel=PANEL,
         ),
     ],
-    "require": _several("--require", '"A -> B"', "An edge that must be there. Repeat for more."),
+    "require": _several("--require", '"A -> B"', "Required edge. Repeat for more."),
     "forbid": _several(
         "--forbid",
         '"A -> B" or "A - B"',
-        "An edge, or a link in both directions, that must not be there. Repeat for more.",
+        "Forbidden edge, or forbidden link in either direction. Repeat for more.",
     ),
     "tiers": Annotated[
         str | None,
         typer.Option(
             "--tiers",
             metavar='"A,B > C > D"',
-            help="Groups of columns in the order of time: no edge leads back to an earlier one.",
+            help="Groups of columns in the order of time; no edge leads from a later to an earlier group.",
             rich_help_panel=PANEL,
         ),
     ],
-    "root": _several("--root", "COLUMN", "A column without parents. Repeat for more."),
-    "leaf": _several("--leaf", "COLUMN", "A column without children. Repeat for more."),
+    "root": _several("--root", "COLUMN", "Column without parents. Repeat for more."),
+    "leaf": _several("--leaf", "COLUMN", "Column without children. Repeat for more."),
 }
 PARAMETERS = [
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
@@ -65,7 +65,7 @@ def parse_knowledge(
     root: Sequence[str] | None = None,
     leaf: Sequence[str] | None = None,
 ) -> Knowledge | None:
-    """Join what a file says with what the flags say; None if there are neither.
+    """Combine the knowledge of a file and of the options; return None if there is neither.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def parse_knowledge(
     if tiers and not all(name for group in groups for name in group):
         problems.append(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
     elif tiers and len(groups) == 1:
-        why = "quote it, as the shell takes > for a file"
+        why = "quote it, because the shell reads > as a file"
         problems.append(f'--tiers takes two groups or more, "A,B > C > D", not {tiers!r}; {why}')
     refuse(problems)
     flags = Knowledge(required, arcs, links, groups if tiers else (), roots=root or (), leaves=leaf or ())
@@ -103,7 +103,7 @@ def parse_knowledge(
 
 
 def _edge(flag: str, text: str, mark: str) -> tuple[str, str]:
-    """Read an edge: two names with a mark between them, in blanks where names may have the mark in them.
+    """Parse an edge: two names with a mark between them, set off by blanks if names contain the mark.
 
     Examples
     --------

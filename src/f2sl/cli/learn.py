@@ -1,4 +1,4 @@
-"""``f2sl learn``: the structure of a table."""
+"""``f2sl learn``: learn a graph from a table."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def learn(
     algorithm: Algorithm = "f2sl-h",
     out: Annotated[
         Path | None,
-        out_file("Where to save the graph: .json, .csv, .dot, .graphml, .gml, .dagitty or .modelstring."),
+        out_file("Save the graph: .json, .csv, .dot, .graphml, .gml, .dagitty or .modelstring."),
     ] = None,
     picture: Picture = None,
     page: Annotated[
@@ -70,7 +70,7 @@ def learn(
         typer.Option(
             "--page",
             metavar="FILE",
-            help="Where to save a page to explore the graph in a browser: .html.",
+            help="Save a page to explore the graph in a browser: .html.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -79,8 +79,8 @@ def learn(
         typer.Option(
             "--dag",
             help="Save, draw and compare a DAG. Without --dag and --cpdag the graph is saved and compared as "
-            "learned (by f2sl-h and others with a score, a DAG), and drawn with the edges undirected whose "
-            "directions the data do not decide.",
+            "learned (f2sl-h and other learners with a score learn a DAG), and drawn with undirected edges "
+            "where the data do not decide the direction.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -88,8 +88,8 @@ def learn(
         bool,
         typer.Option(
             "--cpdag",
-            help="Save, draw and compare the CPDAG: undirected are edges whose directions the data do not "
-            "decide.",
+            help="Save, draw and compare the CPDAG, with undirected edges where the data do not decide the "
+            "direction.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -99,11 +99,11 @@ def learn(
 ) -> None:
     """Learn a graph from a table: one row for each sample, one column for each variable.
 
-    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
         if dag and cpdag:
-            raise OptionError("--dag and --cpdag are two graphs to save; give one of them")
+            raise OptionError("--dag and --cpdag exclude each other; give only one")
         _check_files(reading, out, picture, page, truth, cpdag)
         from f2sl.graph import PDAG, compare
         from f2sl.graph.io import check_holds, check_writable
@@ -175,7 +175,7 @@ def _check_files(
     truth: Path | None,
     undirected: bool,
 ) -> None:
-    """Find out before any work what cannot be written or read."""
+    """Check before any work that all files can be written and read."""
     if page is not None:
         check_page_file(page, [path for path in (reading.place, out, picture, truth) if path is not None])
     if picture is not None:

@@ -1,4 +1,4 @@
-"""``f2sl networks``: the networks that come with f2sl."""
+"""``f2sl networks``: list the networks that come with f2sl."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HEADINGS = (
 
 
 def networks(as_json: AsJson = False) -> None:
-    """List the bundled networks, to sample from and to compare with: see f2sl sample.
+    """List the bundled networks, from which f2sl sample draws and with which f2sl compare compares.
 
-    All but gene-like are from the Bayesian Network Repository. gene-like is random, and stands in for the
-    F2SL paper's Gene, which cannot be had.
+    All but gene-like are from the Bayesian Network Repository. gene-like is random; it replaces the F2SL
+    paper's Gene, which is not available.
     """
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""``f2sl pc`` and ``f2sl mb``: the neighbours or the Markov blanket of one variable, or of all."""
+"""``f2sl pc`` and ``f2sl mb``: find the neighbours or the Markov blanket of one variable, or of all."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MB_EXAMPLES = examples(
 
 Target = Annotated[
     str | None,
-    typer.Argument(metavar="[TARGET]", help="The column to look around; all columns without it."),
+    typer.Argument(metavar="[TARGET]", help="Target column; all columns by default."),
 ]
 
 
@@ -61,7 +61,7 @@ def pc(
 ) -> None:
     """Find the parents and children of one variable, or of all, strongest first.
 
-    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
     run_one_target("pc", OneTarget(reading, target, algorithm, options), as_json=as_json, quiet=quiet)
 
@@ -78,7 +78,7 @@ def mb(
 ) -> None:
     """Find the Markov blanket of one variable, or of all: parents, children, their other parents.
 
-    Options that are not given have the defaults of the algorithm; f2sl algorithms lists them.
+    Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
     run_one_target("mb", OneTarget(reading, target, algorithm, options), as_json=as_json, quiet=quiet)
 

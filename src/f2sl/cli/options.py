@@ -1,8 +1,8 @@
 """The options of learners on the command line.
 
-They come from the one catalogue of options (:mod:`f2sl._options`). A command that runs learners offers those
-meant for it, hands on those that were given, and refuses what the learner chosen does not take; the defaults
-stay the learner's own.
+They come from the catalogue of options (:mod:`f2sl._options`). A command that runs learners offers the
+options meant for it and passes on those that the user gives. It refuses options that the chosen learner
+does not take. Defaults are the learner's own.
 """
 
 from __future__ import annotations
@@ -52,26 +52,26 @@ FLAGS = {
     "evidence": "--given",
     "do": "--do",
 }
-"""How each parameter that a user can set is written on the command line."""
+"""Flag of each parameter that a user can set."""
 
 DataFile = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV (any delimiter), Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file, packed or "
-        "not, or a folder of files; - for the standard input.",
+        help="CSV (any delimiter), Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file, compressed or "
+        "not, or a folder of files; - reads the standard input.",
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", help="Cores to use; all by default.", rich_help_panel=LEARNING),
+    typer.Option("--jobs", "-j", help="Number of cores to use; all by default.", rich_help_panel=LEARNING),
 ]
 Bins = Annotated[
     list[str] | None,
     typer.Option(
         "--bins",
         metavar="K or COLUMN=K",
-        help="Cut all numbers into K intervals, or this column; K may be auto. Repeat for more columns.",
+        help="Cut all numbers, or one column, into K intervals; K may be auto. Repeat for more columns.",
         rich_help_panel=READING,
     ),
 ]
@@ -79,7 +79,7 @@ Binning = Annotated[
     str,
     typer.Option(
         metavar="quantile|width",
-        help="Intervals with equally many rows (quantile) or equally long ones (width).",
+        help="Cut into intervals with equally many rows (quantile) or of equal width (width).",
         rich_help_panel=READING,
     ),
 ]
@@ -87,8 +87,8 @@ Missing = Annotated[
     str,
     typer.Option(
         metavar="available|state|drop|error",
-        help="Missing values: answer each question from the rows that have its columns (available), make "
-        "them a state (state), drop their rows (drop), or refuse them (error).",
+        help="Missing values: use for each question the rows that have its columns (available), treat "
+        "missing as a state (state), drop incomplete rows (drop), or stop with an error (error).",
         rich_help_panel=READING,
     ),
 ]
@@ -96,7 +96,7 @@ Kinds = Annotated[
     str,
     typer.Option(
         metavar="auto|states|number",
-        help="What the columns hold: states, numbers (number), or what they look like (auto).",
+        help="Read columns as states, as numbers (number), or as their values suggest (auto).",
         rich_help_panel=READING,
     ),
 ]
@@ -122,7 +122,7 @@ Weights = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column that says how many rows each row stands for.",
+        help="Column with the number of rows that each row stands for.",
         rich_help_panel=READING,
     ),
 ]
@@ -130,20 +130,20 @@ MergeAliases = Annotated[
     bool | None,
     typer.Option(
         "--merge-aliases/--keep-aliases",
-        help="Of columns that determine each other one to one, learn from the first, and draw the others "
-        "beside it; by default f2sl-h does, and the others learn from all.",
+        help="Merge columns that determine each other one to one: learn from the first, and draw the others "
+        "beside it. By default only f2sl-h merges them.",
         show_default=False,
         rich_help_panel=READING,
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="Encoding of a CSV, such as latin-1; UTF-8 by default.", rich_help_panel=READING),
+    typer.Option(help="Encoding of a CSV file, such as latin-1; UTF-8 by default.", rich_help_panel=READING),
 ]
 Comment = Annotated[
     str | None,
     typer.Option(
-        metavar="TEXT", help="Skip the lines of a CSV that begin with this.", rich_help_panel=READING
+        metavar="TEXT", help="Skip lines of a CSV file that begin with this text.", rich_help_panel=READING
     ),
 ]
 Na = Annotated[
@@ -151,7 +151,7 @@ Na = Annotated[
     typer.Option(
         "--na",
         metavar="VALUE",
-        help="Values that are missing ones, beside the usual; -999 is also -999.0. Repeat for more.",
+        help="Read this value, too, as missing; -999 also matches -999.0. Repeat for more.",
         rich_help_panel=READING,
     ),
 ]
@@ -159,8 +159,8 @@ Engine = Annotated[
     str,
     typer.Option(
         metavar="auto|memory|stream|dask",
-        help="Hold the table in memory (memory), go through it in blocks (stream), let a cluster hold it "
-        "(dask), or what fits (auto).",
+        help="Hold the table in memory (memory), read it in blocks (stream), use a Dask cluster (dask), or "
+        "choose by its size (auto).",
         rich_help_panel=READING,
     ),
 ]
@@ -168,7 +168,7 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="How much memory may be used, such as 256MB; half of what is free by default.",
+        help="Largest amount of memory to use, such as 256MB; half of the free memory by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -176,14 +176,15 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="With --engine dask, its scheduler: tcp://HOST:8786; by default processes of this machine.",
+        help="Address of the Dask scheduler, such as tcp://HOST:8786; by default f2sl starts workers on "
+        "this machine.",
         rich_help_panel=READING,
     ),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="What stands between the columns of a CSV: a character, tab or space; guessed by default.",
+        help="Delimiter of a CSV file: a character, tab or space; detected by default.",
         rich_help_panel=READING,
     ),
 ]
@@ -191,7 +192,7 @@ NoHeader = Annotated[
     bool,
     typer.Option(
         "--no-header",
-        help="The first line of a CSV is data; columns are called x0, x1, ...",
+        help="Read the first line of a CSV file as data; columns are named x0, x1, ...",
         rich_help_panel=READING,
     ),
 ]
@@ -200,18 +201,18 @@ Drop = Annotated[
     typer.Option(
         "--drop",
         metavar="COLUMN",
-        help="Leave this column out, such as an identifier. Repeat for more columns.",
+        help="Leave out this column, such as an identifier. Repeat for more columns.",
         rich_help_panel=READING,
     ),
 ]
 Algorithm = Annotated[
     str,
-    typer.Option("--algorithm", "-a", metavar="NAME", help="See f2sl algorithms.", rich_help_panel=LEARNING),
+    typer.Option("--algorithm", "-a", metavar="NAME", help="Algorithm.", rich_help_panel=LEARNING),
 ]
 
 
 def out_file(help_text: str) -> Any:
-    """Make the option ``--out`` of a command that writes a file."""
+    """Return the option ``--out`` of a command that writes a file."""
     return typer.Option("--out", "-o", metavar="FILE", help=help_text, rich_help_panel=OUTPUT)
 
 
@@ -220,7 +221,7 @@ Picture = Annotated[
     typer.Option(
         "--plot",
         metavar="FILE",
-        help="Where to save a picture of the graph: .svg, or with Matplotlib .png or .pdf.",
+        help="Save a picture of the graph: .svg, or with Matplotlib .png or .pdf.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -229,7 +230,7 @@ Truth = Annotated[
     typer.Option(
         "--truth",
         metavar="FILE or NETWORK",
-        help="Compare with the graph in this file (of a network, too), or of a bundled network.",
+        help="Compare with the true graph: a file of a graph or network, or the name of a bundled network.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -240,12 +241,10 @@ AsJson = Annotated[
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="Print nothing but errors (and what --json asks for).", rich_help_panel=OUTPUT
+        "--quiet", "-q", help="Print only errors (and the output of --json).", rich_help_panel=OUTPUT
     ),
 ]
-Silent = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
-]
+Silent = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.", rich_help_panel=OUTPUT)]
 """The same for commands without ``--json``."""
 
 
@@ -253,10 +252,10 @@ _LEARNER = "learner_"
 
 
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn the parameter ``options`` of a command into one option for each of the catalogue meant for it.
+    """Replace the parameter ``options`` of a command by the options of the catalogue meant for it.
 
-    The command receives a dictionary of those that were given. Options about knowledge become one of them.
-    Where the command has an option of the same name, that of learners begins with ``--learner-``.
+    The command receives a dictionary of the options that the user gave. Options about knowledge become one
+    entry. If the command has an option of the same name, the learner's begins with ``--learner-``.
     """
     own = inspect.signature(command).parameters
     learners = [
@@ -297,9 +296,9 @@ def spread(
     make: Callable[..., Any],
     after: str | None = None,
 ) -> Callable[..., None]:
-    """Put parameters in the place of one of a command's, which is then made of their values.
+    """Replace one parameter of a command by several, and make its value from theirs.
 
-    They come behind the parameter `after`, or behind all others, and what must be given before all.
+    They follow the parameter `after`, or all others; required parameters come first.
     """
     signature = inspect.signature(command, eval_str=True)
     whole = [p for p in signature.parameters.values() if p.name != name]
@@ -317,7 +316,7 @@ def spread(
 
 
 def told_options(learner: Any) -> str:
-    """Return the options of a learner that are not its defaults, as they are written on the command line.
+    """Return the options of a learner that differ from its defaults, as command-line flags.
 
     Examples
     --------
@@ -334,7 +333,7 @@ def told_options(learner: Any) -> str:
 
 
 def as_written(options: Mapping[str, Any]) -> str:
-    """Return options of a learner as they are written on the command line.
+    """Return options of a learner as command-line flags.
 
     Examples
     --------
@@ -352,12 +351,12 @@ def as_written(options: Mapping[str, Any]) -> str:
 
 
 def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
-    """Make the learner of that name with the options given; their values are checked before it reads.
+    """Create a learner by name, with checked options.
 
     Raises
     ------
     OptionError
-        If there is no such learner, or it does not take one of the options.
+        If the learner is unknown, or does not take one of the options.
     """
     from f2sl.api import make_learner
 
@@ -366,7 +365,7 @@ def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> An
 
 
 def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
-    """Understand what ``--bins`` was given: a number or auto for all columns (``*``), or ``column=number``.
+    """Parse the values of ``--bins``: a number or auto for all columns (``*``), or ``column=number``.
 
     Examples
     --------
@@ -392,12 +391,12 @@ def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
 
 @contextmanager
 def in_terms_of_flags() -> Iterator[None]:
-    """Name options in an error as they are written on the command line: ``--max-cond-vars``, ``--jobs``."""
+    """Replace option names in errors by command-line flags: ``--max-cond-vars``, ``--jobs``."""
     try:
         yield
     except OptionError as error:
         # What is known may come from any of several flags.
-        told = re.sub(r"(^|; )knowledge: ", r"\1what is known about edges: ", str(error))
+        told = re.sub(r"(^|; )knowledge: ", r"\1knowledge about edges: ", str(error))
         told = re.sub(
             r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=\{)", lambda first: FLAGS.get(first[0], first[0]), told
         )
@@ -414,7 +413,7 @@ _ASSIGNED = re.compile(
 
 
 def as_flags(text: str) -> str:
-    """Write the options that a message names as they are written on the command line.
+    """Replace the options in a message by command-line flags.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Output of commands.
 
-On a terminal text is laid out for its width. Anywhere else it is plain: no colour, no lines broken
-to fit a width that nobody has, no spaces at the ends of lines.
+On a terminal, text is wrapped to its width. Elsewhere it is plain: no colour, no wrapped lines, no trailing
+spaces.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def show(content: RenderableType, plain_width: int = WIDE) -> None:
 
 
 class _Lines(Display):
-    """Prints notes alone, each as a line on the standard error."""
+    """Display that prints only notes, each as a line on the standard error."""
 
     def note(self, text: str) -> None:
         print(f"f2sl: {text}", file=sys.stderr, flush=True)
@@ -47,8 +47,8 @@ class _Lines(Display):
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[None]:
-    """Show how far the work has come, on the standard error; in a file only that a first run compiles."""
-    # What a learner warns of stands among the notes that every command prints.
+    """Show progress on the standard error; in a file, only the note that a first run compiles."""
+    # Learners' warnings are among the notes that every command prints.
     warnings.simplefilter("ignore", F2SLWarning)
     if quiet:
         yield
@@ -64,18 +64,18 @@ def progress(quiet: bool) -> Iterator[None]:
 
 
 def show_json(content: Any) -> None:
-    """Print an object as JSON, in ASCII; knowledge about edges as its dictionary."""
+    """Print an object as ASCII JSON; knowledge about edges as a dictionary."""
     sys.stdout.write(json.dumps(content, indent=2, default=lambda knowledge: knowledge.as_dict()) + "\n")
 
 
 def tell_of_incomplete(notes: Iterable[str]) -> None:
-    """Print on the standard error that a result is incomplete, where ``--quiet`` hides everything else."""
+    """Print notes on an incomplete result to the standard error, even with ``--quiet``."""
     for note in notes:
         print(f"f2sl: note: {printable(note)}", file=sys.stderr)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> Table:
-    """Lay out labels, each with what there is to say."""
+    """Return a table of labels, each with its text."""
     from rich.table import Table
     from rich.text import Text
 
@@ -90,7 +90,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> Table:
 def columns(
     title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()
 ) -> RenderableType:
-    """Lay out a table under a title; the columns numbered in `right` are set flush right."""
+    """Return a table with a title; columns in `right` are right-aligned."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -105,7 +105,7 @@ def columns(
 
 
 def printable(name: str | Path) -> str:
-    r"""Show a name on one line, whatever it contains.
+    r"""Return a name on one line, with unprintable characters escaped.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def printable(name: str | Path) -> str:
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun, in the plural if need be.
+    """Return a number with its noun, in the plural unless the number is 1.
 
     Examples
     --------

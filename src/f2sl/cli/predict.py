@@ -1,4 +1,4 @@
-"""``f2sl predict``: one variable of new rows, by a network."""
+"""``f2sl predict``: predict one variable of new rows with a network."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ EXAMPLES = examples(
 def predict(
     network: Network,
     data: DataFile,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The variable to predict.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Variable to predict.")],
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Write a column for each state, with its probability.")
+        bool, typer.Option("--probabilities", help="Write the probability of each state, in columns.")
     ] = False,
     drop: Drop = None,
     delimiter: Delimiter = None,
@@ -34,14 +34,14 @@ def predict(
     na: Na = None,
     out: Annotated[
         Path | None,
-        out_file("Where to write: .csv, .csv.gz, .parquet or .arrow; CSV to the standard output without it."),
+        out_file("Output file: .csv, .csv.gz, .parquet or .arrow; by default CSV to the standard output."),
     ] = None,
     quiet: Silent = False,
 ) -> None:
     """Predict one variable for each row of new data: its most probable state, or its mean.
 
-    Columns may be missing, and values too; others than the network's are left out. Of a column of
-    the target only the type matters.
+    Columns and values may be missing. Columns that the network does not have are ignored. If the table has
+    the target, only the type of that column is used.
     """
     with in_terms_of_flags():
         from f2sl.reading.files import data_files, read_files
@@ -65,7 +65,7 @@ def predict(
         )
         if left_out and not quiet:
             told = printable(shown_list(left_out))
-            print(f"note: columns that are no variables of the network left out: {told}", file=sys.stderr)
+            print(f"note: columns that are not in the network left out: {told}", file=sys.stderr)
     import pyarrow as pa
 
     if probabilities:

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The command ``f2sl`` with all its subcommands."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
 COMMANDS = {
     "learn": "Learn a graph from a table.",
-    "bootstrap": "Tell how sure a learned graph is.",
+    "bootstrap": "Measure the confidence of each edge by resampling.",
     "pc": "Find one variable's parents and children.",
     "mb": "Find one variable's Markov blanket.",
-    "check": "Show how a table is read, and what is wrong with it.",
+    "check": "Show how a table is read, and its problems.",
     "compare": "Compare a learned graph with the true one.",
     "show": "Write a page to explore a graph.",
     "why": "Explain why two variables are linked, or are not.",
     "fit": "Estimate the probabilities of a graph from a table.",
-    "query": "Ask a network about variables, given others.",
+    "query": "Show the distribution of variables, given others.",
     "predict": "Predict a variable for new rows.",
     "algorithms": "List the algorithms and their options.",
     "example": "Write a bundled example to a file.",
     "networks": "List the bundled networks.",
     "sample": "Draw a table from a network.",
     "reproduce": "Run the experiments of the F2SL paper.",
-    "report": "Show the results of these experiments.",
+    "report": "Write tables, figures and a page of these experiments.",
 }
 """The commands in the order of the help, each a function of that name in a file of that name."""
 
@@ -41,7 +41,7 @@ _FILES = {"pc": "one_target", "mb": "one_target"}
 
 
 class _Commands(PlainParameters, TyperGroup):
-    """Import a command when it is asked for; tell one that is not known with the nearest."""
+    """Group of commands, each imported on first use; an unknown name is an error with the nearest one."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
@@ -102,11 +102,11 @@ def run(arguments: list[str]) -> None:
     Raises
     ------
     OptionError
-        If they make no sense.
+        If the arguments are wrong.
     """
     command = typer.main.get_command(app)
     try:
-        # Not command.main(): it has its own mind about errors and interrupts.
+        # Not command.main(), which handles errors and interrupts in its own way.
         with command.make_context("f2sl", arguments) as context:
             command.invoke(context)
     except typer.Exit:

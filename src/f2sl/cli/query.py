@@ -1,4 +1,4 @@
-"""``f2sl query``: what a network says of some variables, given others."""
+"""``f2sl query``: show the distribution of variables, given others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Network = Annotated[
     str,
     typer.Argument(
         metavar="NETWORK",
-        help="A file (.bif, .json, .xmlbif, .net or .xdsl), or a bundled name (see f2sl networks).",
+        help="Network file (.bif, .json, .xmlbif, .net or .xdsl), or a bundled network (see f2sl networks).",
     ),
 ]
 
@@ -35,24 +35,24 @@ def query(
     network: Network,
     variables: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[VARIABLE]...", help="The variables to ask about, each alone."),
+        typer.Argument(metavar="[VARIABLE]...", help="Variables to show, each with its own distribution."),
     ] = None,
     given: Annotated[
         list[str] | None,
-        typer.Option("--given", metavar="NAME=VALUE", help="What was observed. Repeat for more."),
+        typer.Option("--given", metavar="NAME=VALUE", help="Observed value. Repeat for more."),
     ] = None,
     do: Annotated[
         list[str] | None,
-        typer.Option("--do", metavar="NAME=VALUE", help="What was set from outside. Repeat for more."),
+        typer.Option("--do", metavar="NAME=VALUE", help="Value set by intervention. Repeat for more."),
     ] = None,
     most_probable: Annotated[
         bool, typer.Option("--most-probable", help="Show the most probable values of all other variables.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the distribution of variables, given what was observed (--given) and what was set (--do).
+    """Show the distribution of variables, given observed values (--given) and interventions (--do).
 
-    Answers are exact; states need pyAgrum: pip install "f2sl[inference]".
+    Answers are exact. Networks of states need pyAgrum: pip install "f2sl[inference]".
     """
     with in_terms_of_flags():
         from f2sl.network.inference import notes_on_do
@@ -105,7 +105,7 @@ def query(
 
 
 def parse_values(flag: str, texts: list[str] | None, network: BayesianNetwork) -> dict[str, str]:
-    """Understand ``NAME=VALUE``; names may have equals signs in them.
+    """Parse ``NAME=VALUE``; names may contain equals signs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From files named on the command line to a table of states or of real numbers."""
+"""Options of reading a table on the command line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """The file or folder to read, and the options of reading, as written on the command line."""
+    """File or folder to read and the options of reading, as given on the command line."""
 
     data: DataFile
     jobs: Jobs = None
@@ -63,14 +63,14 @@ class TableOptions:
 
     @property
     def place(self) -> Path | None:
-        """The path of the file or folder; None for the standard input."""
+        """Path of the file or folder; None for the standard input."""
         return None if self.data == "-" else Path(self.data)
 
     def check(self) -> None:
-        """Refuse options that make no sense, and a file that is not there, at once: reading takes a while."""
+        """Check options and the existence of the file before reading, which may take long."""
         self.options()
         if not self.data:
-            raise FileError("the path is empty")
+            raise FileError("the path is empty; give a file, a folder, or - for the standard input")
         try:
             there = self.place is None or self.place.exists()
         except OSError as error:
@@ -79,7 +79,7 @@ class TableOptions:
             raise FileError(f"{self.data}: no such file")
 
     def options(self) -> dict[str, Any]:
-        """Return what `open_table` calls these options."""
+        """Return the options under their names in `open_table`."""
         names = ("binning", "missing", "weights", "engine", "memory", "scheduler")
         options = {name: getattr(self, name) for name in (*names, "delimiter", "encoding", "comment")}
         return options | {
@@ -92,7 +92,7 @@ class TableOptions:
         }
 
     def for_resampling(self) -> TableOptions:
-        """Return the same with the table in memory; a scheduler is for the replicates then."""
+        """Return the options with the table in memory; the scheduler is used for the replicates."""
         return replace(self, engine="auto" if self.engine == "dask" else self.engine, scheduler=None)
 
     def _kinds(self) -> str | dict[str, str]:
@@ -101,12 +101,12 @@ class TableOptions:
             if name in states:
                 raise OptionError(f"--number and --states both name column {name!r}")
         if (number or states) and self.kinds != "auto":
-            raise OptionError("--kinds is for all columns: leave it out beside --number and --states")
+            raise OptionError("--kinds applies to all columns: leave it out beside --number and --states")
         named = dict.fromkeys(number, "number") | dict.fromkeys(states, "states")
         return named or self.kinds
 
     def noted(self, table: Table) -> Table:
-        """Return the table that was read with a note, if its first line may have been data."""
+        """Return the table, with a note if its first line may have been data."""
         if not self.no_header and all(_is_number(name) for name in table.names):
             note = "all column names are numbers; if the first line is data, use header=False"
             return table.with_notes(*table.notes, note)
@@ -114,7 +114,7 @@ class TableOptions:
 
 
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn the parameter ``reading`` of a command into the file and one option for each way of reading it."""
+    """Replace the parameter ``reading`` of a command by the file and the options of reading."""
     after = "algorithm" if "algorithm" in inspect.signature(command).parameters else None
     fields = inspect.signature(TableOptions, eval_str=True).parameters.values()
     return spread(command, "reading", list(fields), TableOptions, after=after)

@@ -1,4 +1,4 @@
-"""``f2sl report``: tables, figures and a page from what ``f2sl reproduce`` has finished."""
+"""``f2sl report``: write tables, figures and a page from the results of ``f2sl reproduce``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ EXAMPLES = examples("f2sl report results/")
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where f2sl reproduce has written its results.")
+        Path, typer.Argument(metavar="FOLDER", help="Folder with the results of f2sl reproduce.")
     ],
     quiet: Silent = False,
 ) -> None:
-    """Write tables 1 to 7, the figures and one HTML page, from the results that are there.
+    """Write tables 1 to 7, the figures and one HTML page from the finished results.
 
     FOLDER/tables has Markdown, CSV and LaTeX, and a verdict on each claim of the paper's section 6;
-    FOLDER/figures has SVG and PNG, and FOLDER/index.html all of it beside the paper's figures. What has not
-    been run is left empty.
+    FOLDER/figures has SVG and PNG, and FOLDER/index.html shows all of it beside the paper's figures. Cells
+    of experiments that have not been run are empty.
     """
     told = write_report(folder)
     if not quiet:
@@ -33,7 +33,7 @@ def report(
 
 
 def write_report(folder: Path) -> str:
-    """Write it all; say what was written."""
+    """Write all files and return a message that names them."""
     from f2sl.experiments.reporting import report as write
     from f2sl.graph import write_atomically
 

@@ -1,4 +1,4 @@
-"""``f2sl reproduce``: the experiments of the F2SL paper."""
+"""``f2sl reproduce``: run the experiments of the F2SL paper."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ TOLD = {
 def reproduce(
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Where results are kept.", rich_help_panel=OUTPUT),
+        typer.Option("--out", "-o", metavar="FOLDER", help="Folder of the results.", rich_help_panel=OUTPUT),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
             "--quick",
-            help="Two networks, two data sets of each, the fast learners: minutes instead of hours.",
+            help="Run only two networks, two data sets of each, and the fast learners: minutes, not hours.",
             rich_help_panel=CHOICE,
         ),
     ] = False,
@@ -54,8 +54,8 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where zip files of the paper's data are; F2SL_MMHC_DATA by default. Data of networks "
-            "without a file there are sampled.",
+            help="Folder with zip files of the paper's data; F2SL_MMHC_DATA by default. Networks without "
+            "a file there are sampled.",
             rich_help_panel=CHOICE,
         ),
     ] = None,
@@ -63,7 +63,7 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Of mildew, hailfinder, munin, pigs, link and gene; all by default.",
+            help="Networks to run: mildew, hailfinder, munin, pigs, link, gene; all by default.",
             rich_help_panel=CHOICE,
         ),
     ] = None,
@@ -71,28 +71,28 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Learners of structures, or of parents and children; all of the paper by default.",
+            help="Learners of graphs, or of parents and children; all of the paper's by default.",
             rich_help_panel=CHOICE,
         ),
     ] = None,
     sizes: Annotated[
         str | None,
         typer.Option(
-            metavar="N,M,...", help="Rows of a data set; 500,1000 by default.", rich_help_panel=CHOICE
+            metavar="N,M,...", help="Rows in a data set; 500,1000 by default.", rich_help_panel=CHOICE
         ),
     ] = None,
     sets: Annotated[
         int | None,
-        typer.Option(help="Data sets of each network and size; 10 by default.", rich_help_panel=CHOICE),
+        typer.Option(help="Data sets for each network and size; 10 by default.", rich_help_panel=CHOICE),
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds that a learner has for a data set.", rich_help_panel=LIMITS)
+        float, typer.Option(help="Seconds for one learner on one data set.", rich_help_panel=LIMITS)
     ] = 600.0,
     memory_limit: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Memory that it has, such as 4G; by default an equal share of half of all memory.",
+            help="Memory of one learner, such as 4G; by default an equal share of half of the memory.",
             rich_help_panel=LIMITS,
         ),
     ] = None,
@@ -101,26 +101,26 @@ def reproduce(
         typer.Option(
             "--jobs",
             "-j",
-            help="Learners at work at a time; as many as cores by default.",
+            help="Number of learners that run at the same time; as many as cores by default.",
             rich_help_panel=LIMITS,
         ),
     ] = None,
     quiet: Silent = False,
 ) -> None:
-    """Run the experiments of the F2SL paper; what is finished is kept, and the same command goes on.
+    """Run the experiments of the F2SL paper. The same command continues an unfinished run.
 
-    Results are in FOLDER/results.sqlite. What failed is tried again, and what was over a limit if that is
-    higher now.
+    Results are in FOLDER/results.sqlite. Failed experiments are repeated, and so are those that exceeded a
+    limit if the limit is higher now.
     """
     with in_terms_of_flags():
         if out is None:
-            raise OptionError("nowhere to keep results: give --out FOLDER")
+            raise OptionError("no folder for the results: give --out FOLDER")
         chosen_sizes = None if sizes is None else [_whole(text) for text in _listed(sizes)]
         memory = None if memory_limit is None else parse_bytes(memory_limit)
         from f2sl.cli.run_display import run_display
         from f2sl.experiments import reproduce as run
 
-        interrupts.keeping(f"what was finished is in {output.printable(out)}, and the same command goes on")
+        interrupts.keeping(f"finished results are in {output.printable(out)}; the same command continues")
         with run_display(quiet) as watch:
             summary = run(
                 out,
@@ -145,7 +145,7 @@ def reproduce(
 
 
 def _report(folder: Path) -> str:
-    """Show the results as ``f2sl report`` does; say what was written, or why nothing was."""
+    """Write the report as ``f2sl report`` does; return what was written, or why nothing was."""
     from f2sl.view.plot import need_matplotlib
 
     try:
@@ -156,7 +156,7 @@ def _report(folder: Path) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """Understand an amount of memory.
+    """Parse an amount of memory.
 
     Examples
     --------
@@ -177,11 +177,11 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise OptionError(f"sizes must be whole numbers with commas between them, not {text!r}") from None
+        raise OptionError(f"sizes must be whole numbers separated by commas, not {text!r}") from None
 
 
 def _show(summary: Summary) -> None:
-    """Print what is stored now."""
+    """Print the stored results."""
     states = summary.states
     told = ", ".join(f"{states[state]:,} {words}" for state, words in TOLD.items() if states[state])
     print(f"{output.printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({told})")
@@ -199,11 +199,11 @@ def _tell_of_other_sizes(summary: Summary) -> None:
     reported, others = summary.sizes
     if others:
         shown, hidden = (" and ".join(f"{rows:,}" for rows in sizes) for sizes in (reported, others))
-        print(f"the report shows {shown} rows only; results with {hidden} are in {summary.path.name} alone")
+        print(f"the report shows only {shown} rows; results with {hidden} are only in {summary.path.name}")
 
 
 def _tell_of_failures(summary: Summary) -> None:
-    """End with an error if units have failed."""
+    """Raise an error if units have failed."""
     failed = [outcome for outcome in summary.outcomes if outcome.state == "failed"]
     if failed:
         unit, message = failed[0].unit, failed[0].message

@@ -1,4 +1,4 @@
-"""Show on a terminal how far a run of the experiments has come."""
+"""Progress of the experiments on a terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_display(quiet: bool) -> Iterator[Watch]:
 
 
 class RunDisplay(Watch):
-    """Draws a progress bar, with what is running and how long the rest will take."""
+    """Progress bar with the running experiments and the remaining time."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
@@ -53,7 +53,7 @@ class RunDisplay(Watch):
         self._progress.update(self._task, description=text)
 
     def going(self, standing: Standing) -> None:
-        """Move the bar."""
+        """Update the bar."""
         self._progress.update(
             self._task,
             description=described(standing),
@@ -63,7 +63,7 @@ class RunDisplay(Watch):
 
 
 def described(standing: Standing) -> str:
-    """Describe in one line how far a run has come.
+    """Return the progress of a run as one line.
 
     Examples
     --------

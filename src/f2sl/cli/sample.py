@@ -1,4 +1,4 @@
-"""``f2sl sample``: rows from a network, whose structure is then the truth to learn."""
+"""``f2sl sample``: draw rows from a network, whose graph is then the truth to learn."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def sample(
         str,
         typer.Argument(
             metavar="NETWORK",
-            help="A bundled name (see f2sl networks), or a file: .bif, .json, .xmlbif, .net or .xdsl.",
+            help="Bundled network (see f2sl networks), or a file: .bif, .json, .xmlbif, .net or .xdsl.",
         ),
     ],
-    rows: Annotated[int, typer.Option(help="How many rows.")] = 1000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same rows on every machine.")] = 0,
+    rows: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Random seed; the same on every machine.")] = 0,
     out: Annotated[
         Path | None,
-        out_file("Where to write the table: .csv, .csv.gz, .parquet or .arrow."),
+        out_file("Write the table: .csv, .csv.gz, .parquet or .arrow."),
     ] = None,
     quiet: Silent = False,
 ) -> None:
@@ -68,7 +68,7 @@ def sample(
 
 
 def _warn_of_missing(table: Table, out: Path) -> None:
-    """Print a note on states that a CSV reader takes for missing values."""
+    """Print a note on states that a CSV reader would read as missing values."""
     if not out.name.lower().endswith((".csv", ".csv.gz")):
         return
     strange = [

@@ -1,4 +1,4 @@
-"""``f2sl show``: a page to explore a graph."""
+"""``f2sl show``: write a page to explore a graph."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ def show(
         Path,
         typer.Argument(
             metavar="GRAPH or NETWORK",
-            help="The file of a graph, a network or a confidence, or the name of a bundled network.",
+            help="File of a graph, network or confidence, or the name of a bundled network.",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write the page: an .html.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page to this .html file.")
     ] = None,
     truth: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE or NETWORK",
-            help="Compare with this graph: edges are agreed, reversed, missing or extra.",
+            help="Compare with this graph: mark edges as agreed, reversed, missing or extra.",
         ),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="TABLE",
-            help="Show how each variable is distributed in this table, and explain what was learned from it.",
+            help="Show the distribution of each variable in this table, and explain the learned edges.",
         ),
     ] = None,
     quiet: Silent = False,
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
 
-    It has the picture to move and zoom, search, neighbourhoods and Markov blankets, a list of the edges,
-    and the probabilities of networks. A graph that f2sl learn saved as .json is learned again from its table,
-    given by --data, to explain each edge and each missing one.
+    The page has a picture to move and zoom, a search, neighbourhoods and Markov blankets, a list of edges,
+    and the probabilities of a network. If --data names the table of a graph that f2sl learn saved as .json,
+    f2sl learns it again to explain each edge and each missing one.
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.html for the page")
@@ -85,7 +85,7 @@ def show(
 
 @contextmanager
 def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[str]]]:
-    """Learn a graph once more from its table, which is open meanwhile; without a learner if it is another."""
+    """Learn a graph again from its table; yield the learner (None if the graph differs) and the table."""
     from f2sl.reading.open import open_for
     from f2sl.structure.base import STRUCTURE, shown_by
 
@@ -95,19 +95,19 @@ def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[st
     columns = {"only": graph.nodes, "learned": graph.read_as, "merges": learner.merges_aliases}
     with open_for(learner.takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:
-            why = f"it has {table.n_rows:,} rows, and the graph was learned from {how['rows']:,}"
+            why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"
         else:
             learner.read_and_fit(table, {}, how["algorithm"])
             drawn = learner.graph_, shown_by(learner)
             if graph in (*drawn, learner.graph_.to_dag(), drawn[1].to_cpdag(learner.knowledge)):
                 yield learner, table, []
                 return
-            why = "another graph is learned from it"
-        yield None, table, [f"the edges are not explained, as {data} is not the table they come from: {why}"]
+            why = "learning from it gives another graph"
+        yield None, table, [f"the edges are not explained: {data} is not the table they come from ({why})"]
 
 
 def _command_to_explain(graph: PDAG, data: str) -> str:
-    """Return the command that explains a pair of a graph that knows how it was learned, without the names."""
+    """Return the ``f2sl why`` command for a saved graph, without the names of the pair."""
     how: Any = graph.learned_by
     reading = as_flags(" ".join(f"{name}={json.dumps(value)}" for name, value in how["reading"].items()))
     words = [f"f2sl why {shlex.quote(data)} --algorithm {how['algorithm']}"]
@@ -116,6 +116,6 @@ def _command_to_explain(graph: PDAG, data: str) -> str:
 
 
 def _title(what: Any, graph: Path) -> str:
-    """Return the name of a network, or of its file; files of networks without one say unknown."""
+    """Return the name of a network, or of its file if the network has none."""
     name = str(getattr(what, "name", ""))
     return name if name not in ("", "unknown") else graph.stem

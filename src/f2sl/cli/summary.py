@@ -1,4 +1,4 @@
-"""Summary of what ``f2sl learn`` has learned."""
+"""Summary that ``f2sl learn`` prints."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 STRONGEST = 10
 LEAST_REST = 0.05
-"""Seconds outside all stages (modules loaded on their first use) from which on they are told."""
+"""Shortest time outside all stages (modules loaded on first use) that is shown, in seconds."""
 MOST_PRINTED = 20_000
-"""Edges of the largest graph that is printed edge by edge for programs; a larger one is for a file."""
+"""Largest number of edges that ``--json`` prints; ``--out`` saves larger graphs."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge with its strength; None for one that is there as it is required, not for its strength."""
+    """Edge with its strength, which is None for an edge that knowledge requires."""
 
     source: str
     target: str
@@ -37,9 +37,9 @@ class Edge:
 
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
-    """Return the edges with the largest weights, whatever their signs; equals in the order of their names.
+    """Return the edges with the largest absolute weights; ties are sorted by name.
 
-    Edges without a weight come last; if none has one, there are none.
+    Edges without a weight come last. A graph without weights has none.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
 
 
 def as_lists(graph: PDAG) -> dict[str, list[tuple[str, str]]] | None:
-    """Return all edges, or None if there are so many that they belong into a file."""
+    """Return all edges, or None if there are too many to print."""
     if graph.n_edges > MOST_PRINTED:
         return None
     return {"directed": graph.directed_edges, "undirected": graph.undirected_edges}
@@ -77,7 +77,7 @@ def isolated(graph: PDAG) -> int:
 
 @dataclass(frozen=True)
 class Learned:
-    """All that there is to tell: of the table, the learner, the graph and where it went."""
+    """Content of the summary: table, learner, graph and files written."""
 
     algorithm: str
     reading: TableOptions
@@ -93,7 +93,7 @@ class Learned:
 
     @property
     def shown(self) -> PDAG:
-        """Return the graph; of a DAG chosen by its score, the CPDAG."""
+        """Graph to show: the CPDAG if the learner chose a DAG by its score."""
         return cast("PDAG", getattr(self.learner, "cpdag_", self.graph))
 
     def show(self) -> None:
@@ -112,7 +112,7 @@ class Learned:
             output.show(metrics(title, self.comparison))
 
     def show_json(self) -> None:
-        """Print the summary for programs; every key is there, null where there is nothing to tell."""
+        """Print the summary for programs; all keys are present, null where nothing applies."""
         tests, unreliable, score = self._tests_and_score()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
         edges = as_lists(self.graph)
@@ -172,7 +172,7 @@ class Learned:
                 name += f", equivalent sample size {weight:g}"
             cost = getattr(learner, "edge_cost_", 0.0)
             if cost:
-                name += f", {cost:g} off for each edge"
+                name += f", penalty {cost:g} for each edge"
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:
@@ -188,13 +188,13 @@ class Learned:
         return [*map(as_flags, self.learner.notes_), *([] if self.truth is None else notes_on(self.truth))]
 
     def _states(self) -> dict[str, int] | None:
-        """Return the least and the greatest number of states of a variable; real numbers have none."""
+        """Return the smallest and largest number of states of a variable; None without states."""
         numbers = self.table.cardinalities
         numbers = numbers[numbers > 0]
         return {"least": int(numbers.min()), "most": int(numbers.max())} if len(numbers) else None
 
     def _holds(self) -> str:
-        """Tell what the variables of the table are made of."""
+        """Describe the kinds of the table's variables."""
         states = self._states()
         if states is None:
             return " of real numbers"
@@ -215,7 +215,7 @@ class Learned:
 
     def _how(self) -> str:
         by = f"by {self.algorithm}"
-        return f"the skeleton alone {by}" if self._skeleton_only() else by
+        return f"the skeleton only, {by}" if self._skeleton_only() else by
 
     def _skeleton_only(self) -> bool:
         return bool(getattr(self.learner, "skeleton_only", False))
@@ -240,14 +240,14 @@ class Learned:
 
     def _extension(self) -> str:
         if self._consistent():
-            return "a consistent extension of what was learned"
+            return "a consistent extension of the learned graph"
         return (
-            "what was learned has no consistent extension: v-structures were added, "
-            f"{count(self._arrowheads_lost(), 'arrowhead')} turned round"
+            "the learned graph has no consistent extension: v-structures were added, "
+            f"{count(self._arrowheads_lost(), 'arrowhead')} reversed"
         )
 
     def _tests_and_score(self) -> tuple[int | None, int | None, float | None]:
-        """Return what only some learners have: numbers of tests, and the score."""
+        """Return the numbers of tests and of inconclusive ones, and the score, if the learner has them."""
         names = ("n_tests_", "n_unreliable_", "score_")
         tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
         if not tests and (score is not None or self._skeleton_only()):
@@ -256,7 +256,7 @@ class Learned:
 
 
 def reliability(tests: int, unreliable: int) -> str:
-    """Return how many tests were made, and how many of them were inconclusive, in words."""
+    """Return the number of tests, and of inconclusive ones, in words."""
     told = count(tests, "independence test")
     if not unreliable:
         return told

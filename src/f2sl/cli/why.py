@@ -1,4 +1,4 @@
-"""``f2sl why``: the reasons for an edge, or for none."""
+"""``f2sl why``: explain why two variables are linked, or are not."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def why(
     reading: TableOptions,
     options: dict[str, Any],
     algorithm: Algorithm = "f2sl-h",
-    a: Annotated[str, typer.Argument(metavar="A", help="A column.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another column.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="First column.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Second column.")],
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Explain why two variables are linked in the graph that f2sl learn finds, or why they are not.
 
-    Give the options that the graph was learned with: it is learned again.
+    Give the options with which the graph was learned: f2sl learns it again.
     """
     with in_terms_of_flags():
         reading.check()
@@ -61,7 +61,7 @@ def why(
 
 
 def command_to_explain(context: typer.Context) -> str:
-    """Return the command that explains a pair of what ``f2sl learn`` learns, but for the two names."""
+    """Return the ``f2sl why`` command for a learned graph, without the names of the pair."""
     taken = set(inspect.signature(why).parameters) - {"as_json", "quiet"}
     words = ["f2sl", "why"]
     for parameter in context.command.params:

@@ -1,4 +1,4 @@
-"""From counts of links to one graph: the threshold, the directions, and a bound on false links.
+"""Averaged graph from counts of links: threshold, directions, and a bound on false links.
 
 References
 ----------
@@ -77,7 +77,7 @@ def averaged_graph(
     threshold: float,
     rules: Constraints,
 ) -> PDAG:
-    """Make one graph of the links whose confidence reaches the threshold; their confidences are its weights.
+    """Return the graph of the links whose confidence reaches the threshold, with confidences as weights.
 
     1. Required edges, and links that the constraints allow in one direction only, get that direction.
     2. A link that more than half of its replicates direct the same way gets that direction. Links come in the
@@ -94,7 +94,7 @@ def averaged_graph(
     pairs : ndarray of int64, shape (m, 2)
         The pairs linked at least once, the smaller number first.
     counts : ndarray of int64, shape (m, 3)
-        How many replicates direct each pair forwards, backwards, and link it without a direction.
+        Numbers of replicates that direct each pair forwards, backwards, and link it without a direction.
     n_replicates : int
         The number of all replicates.
     threshold : float

@@ -31,7 +31,7 @@ from f2sl.table.column import read_as
 from f2sl.table.notes import remarks, warn_of_identifiers
 
 HERE = object()
-"""In the place of a scheduler: workers that are processes of this machine."""
+"""Value of the scheduler for workers that are processes of this machine."""
 
 
 def bootstrap(
@@ -57,7 +57,7 @@ def bootstrap(
     learner : StructureLearner or str
         A learner with its options, or the name of one; F2SL-h by default.
     replicates : int
-        How often to learn; an even number with ``method="subsample"``.
+        Number of replicates; an even number with ``method="subsample"``.
     seed : int
         The same seed gives the same result, whatever the number of processes.
     method : {"bootstrap", "subsample"}
@@ -193,7 +193,7 @@ def problems(
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:
-    """Refuse a table whose rows cannot be drawn."""
+    """Raise an error for a table whose rows cannot be drawn."""
     if not isinstance(table, MemoryTable):
         raise DataError(
             f"resampling draws rows, which must be in memory, and this table is {table.held}; open it with "
@@ -234,7 +234,7 @@ def _described(value: Any) -> str:
 def _stored(
     out: Path, asked: Mapping[str, Any], resume: bool, tally: Tally, own: ExitStack
 ) -> tuple[Tally, Journal]:
-    """Open the journal; with `resume`, count what is stored in it, and in the file of an earlier result.
+    """Open the journal; with `resume`, count the replicates in it and in the file of an earlier result.
 
     A file that holds something else is refused only if there is no journal: a run that was killed had been
     going to replace it.
@@ -261,7 +261,7 @@ def _stored(
 def _runner(
     resampling: Resampling, table: MemoryTable, n_jobs: int | None, scheduler: Any, own: ExitStack
 ) -> Any:
-    """Choose who runs the replicates: a function from their numbers to what they show."""
+    """Return the function that runs replicates: from their numbers to their results."""
     jobs = resolve_jobs(n_jobs)
     if scheduler is not None:
         from f2sl._memory import memory_limit
@@ -276,7 +276,7 @@ def _runner(
 
 
 def _shown(verbose: bool) -> Any:
-    """Show progress on the terminal where that is asked for."""
+    """Show progress on the terminal if `verbose` is true."""
     if not verbose:
         return nullcontext()
     from f2sl._rich import on_terminal

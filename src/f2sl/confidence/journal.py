@@ -22,7 +22,7 @@ SUFFIX = ".replicates"
 
 
 class Journal:
-    """The finished replicates of a run, beside the file of its result."""
+    """Finished replicates of a run, beside the file of its result."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self.path = path
@@ -107,7 +107,7 @@ class Journal:
 
 
 def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
-    """Refuse to go on with replicates that were learned from other data or in another way.
+    """Raise an error if stored replicates come from other data or other options.
 
     Examples
     --------

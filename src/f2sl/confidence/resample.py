@@ -127,7 +127,7 @@ def gathered(table: MemoryTable, rows: Integers) -> MemoryTable:
 
 
 def _varying(table: MemoryTable) -> list[int]:
-    """List the columns that can be learned from: no number is the same in all rows, and some are there."""
+    """Return the columns that can be used: numbers vary, and some values are present."""
     keep = table.gaps < table.n_rows
     of_numbers = [i for i in table.of_kind(NUMBER) if keep[i]]
     numbers = table.numbers[table.places[of_numbers]]

@@ -26,7 +26,7 @@ FORMAT = json_file.CONFIDENCE
 
 
 class Tally:
-    """Counts links over replicates, which may come in any order; its size does not depend on how many.
+    """Counts of links over replicates, in any order; its size does not depend on their number.
 
     Halves of the same division count together: one that is alone waits for the other.
     """
@@ -70,22 +70,22 @@ class Confidence:
     pairs : ndarray of int64, shape (m, 2)
         The pairs that were linked at least once, by number, ascending.
     counts : ndarray of int64, shape (m, 3)
-        How many replicates direct each pair from the first to the second, from the second to the first, and
-        link it without a direction.
+        Numbers of replicates that direct each pair from the first to the second, from the second to the
+        first, and link it without a direction.
     n_replicates : int
         The replicates that were finished.
     threshold : float
         The least confidence of the links of `graph`.
     estimated : bool
-        Whether the threshold was estimated, as by Scutari and Nagarajan (2013), or given.
+        True if the threshold was estimated (Scutari and Nagarajan 2013), False if it was given.
     asked : dict
         Algorithm, options, method, seed, rows, and a digest of the table.
     knowledge : Knowledge or None
-        What was known about the edges.
+        Knowledge about edges.
     read_as : mapping or None
         The kind of each column, or the intervals that it was cut into.
     notes : tuple of str
-        What a user should know about the data and the replicates.
+        Notes for the user on the data and the replicates.
     replicates : int
         The replicates that were asked for; more than `n_replicates` if the work was interrupted.
 
@@ -125,7 +125,7 @@ class Confidence:
         read_as: ReadAs,
         notes: Iterable[str],
     ) -> Confidence:
-        """Make the result of what was counted; without a `threshold` it is estimated."""
+        """Return the result of the counts; without a `threshold`, estimate it."""
         numbers = np.array(sorted(tally.links), np.int64)
         keys, marks = np.divmod(numbers, 3)
         pairs, place = np.unique(keys, return_inverse=True)
@@ -165,12 +165,12 @@ class Confidence:
 
     @property
     def complete(self) -> bool:
-        """Whether all replicates were finished."""
+        """True if all replicates were finished."""
         return self.n_replicates >= self.replicates
 
     @cached_property
     def links(self) -> Floats:
-        """The share of the replicates that link each of the `pairs`."""
+        """Share of the replicates that link each of the `pairs`."""
         return np.asarray(self.counts.sum(axis=1) / max(1, self.n_replicates))
 
     @cached_property
@@ -181,7 +181,7 @@ class Confidence:
 
     @cached_property
     def graph(self) -> PDAG:
-        """The averaged graph; the weights of its edges are their confidences.
+        """Averaged graph; the weights of its edges are their confidences.
 
         It has no directed cycle and keeps to the knowledge. :func:`f2sl.confidence.average.averaged_graph`
         states the rule; ``graph.to_dag()`` directs what is undirected.
@@ -231,12 +231,12 @@ class Confidence:
 
     @property
     def by_pair(self) -> dict[tuple[str, str], float]:
-        """The confidence of each link that was found at least once, by the names of its ends."""
+        """Confidence of each link that was found at least once, by the names of its ends."""
         ends = ((self.nodes[a], self.nodes[b]) for a, b in self.pairs.tolist())
         return dict(zip(ends, self.links.tolist(), strict=True))
 
     def show(self, path: str | PathLike[str], **options: Any) -> Path:
-        """Write a page to explore the averaged graph; the options are those of :func:`f2sl.show`."""
+        """Write an HTML page to explore the averaged graph; options are those of :func:`f2sl.show`."""
         from f2sl.view.page import show
 
         return show(self, path, **options)
@@ -278,11 +278,11 @@ class Confidence:
             save_graph(self.graph, path)
 
     def _as_json(self) -> Iterable[str]:
-        """Yield the text of the file: that of the averaged graph, and what it comes from."""
+        """Yield the text of the file: the averaged graph and the counts."""
         yield from json_file.write(self.graph, FORMAT, {"confidence": self._facts()})
 
     def _facts(self) -> dict[str, Any]:
-        """Return what the file has beside the averaged graph; pairs are by number."""
+        """Return the fields of the file beside the averaged graph; pairs are by number."""
         return {
             "asked": dict(self.asked),
             "replicates": self.replicates,
@@ -324,7 +324,7 @@ class Confidence:
     ) -> Self:
         rows = np.array(facts["pairs"], np.int64).reshape(-1, 5)
         if len(rows) and (rows.min() < 0 or rows[:, :2].max() >= len(nodes)):
-            raise ValueError("pairs of variables that there are not")
+            raise ValueError("pairs of unknown variables")
         done = frozenset(i for first, last in facts["finished"] for i in range(first, last + 1))
         return cls(
             nodes,

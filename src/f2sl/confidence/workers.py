@@ -1,4 +1,4 @@
-"""Who runs the replicates: this process, processes forked from it, or the workers of a Dask cluster.
+"""Ways to run the replicates: in this process, in forked processes, or on the workers of a Dask cluster.
 
 Most of a replicate is short calls from Python, during which threads would wait for each other: on two cores,
 two threads are slower than one, and two processes nearly twice as fast. Forked processes have the table, and
@@ -42,7 +42,7 @@ def run_here(resampling: Resampling, table: MemoryTable, numbers: Iterable[int])
 def run_in_processes(
     resampling: Resampling, table: MemoryTable, numbers: Sequence[int], n_jobs: int
 ) -> Iterator[Replicate]:
-    """Run replicates in processes of their own; yield each as it is finished, in any order.
+    """Run replicates in separate processes; yield each when it finishes, in any order.
 
     The first is run here, which compiles what is not compiled yet, and shows errors before anything starts.
     """
@@ -78,8 +78,8 @@ def _received(pipe: Connection) -> Replicate:
         found = pipe.recv()
     except (EOFError, OSError):
         raise F2SLError(
-            "a process that learns from resampled rows was ended from outside, as is done where memory is "
-            "short; use fewer jobs"
+            "a process that learns from resampled rows was killed, perhaps because memory was short; "
+            "use fewer jobs"
         ) from None
     if isinstance(found, BaseException):
         raise found
@@ -135,7 +135,7 @@ def _signals_wait() -> Iterator[None]:
 def _work(
     resampling: Resampling, table: MemoryTable, pipe: Connection, unwanted: Iterable[Connection]
 ) -> None:
-    """Run the replicates whose numbers come through a pipe, until that is closed."""
+    """Run the replicates whose numbers arrive through a pipe, until it is closed."""
     for other in unwanted:
         other.close()
     # A terminal interrupts all processes at once; this one ends when the one that started it wants it to.
@@ -168,7 +168,7 @@ def _end_with_parent() -> None:
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return an error as it is, or what it says if it cannot be sent."""
+    """Return an error unchanged, or its message if it cannot be sent."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

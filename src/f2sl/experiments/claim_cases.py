@@ -26,13 +26,13 @@ class Case:
     Attributes
     ----------
     where, source, what, figures : str
-        What is compared, on whose data, and how it came out.
+        Comparison, source of the data, and result.
     holds : bool or None
         None where runs are missing or give no answer.
     missing : bool
-        Whether runs that it asks for are not there: with them the answer may be another one.
+        True if required runs are missing, so that the answer may change.
     factor : tuple or None
-        Of timings: the learner, its rival, and how many times as long the rival takes (at least).
+        For timings: learner, rival, and (at least) how many times as long the rival takes.
     """
 
     where: str
@@ -61,7 +61,7 @@ class View:
         return cell.figures[measure].mean if cell is not None and measure in cell.figures else None
 
     def lacks(self, task: Task, learners: Iterable[str]) -> bool:
-        """Return whether a run of these is missing or failed; where the paper has a "-" none is needed."""
+        """Return whether one of these runs is missing or failed; a "-" in the paper needs no run."""
         listed = list(learners)
         if any(paper.gave_up(task.network, task.rows, learner) for learner in listed):
             return False
@@ -193,14 +193,14 @@ def unfinished(view: View, learners: Iterable[str], tasks: Iterable[Task]) -> It
 
 
 def case(task: Task, what: str, figures: str, holds: bool | None, *, missing: bool) -> Case:
-    """Make a case of a task."""
+    """Return a case of a task."""
     where = f"{NETWORKS[task.network]} {size(task.rows)}"
     source = "the paper's tables" if task.source == PRINTED else SOURCES.get(task.source, task.source)
     return Case(where, source, what, figures, holds, missing)
 
 
 def bounds(cell: Cell | None) -> tuple[float | None, float | None]:
-    """Return the seconds that a learner took at least and at most, as far as they are known."""
+    """Return lower and upper bounds of the seconds of a learner, as far as they are known."""
     if cell is None:
         return None, None
     if "seconds" in cell.figures:

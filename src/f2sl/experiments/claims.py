@@ -25,7 +25,7 @@ HOLDS, SO_FAR, IN_PART, NOT, UNKNOWN = (
 """Verdicts; a claim holds *so far* if runs that it asks for are missing."""
 
 GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
-"""What a claim is asked of."""
+"""Sources of the figures that decide a claim."""
 
 ON_SECONDS = (
     "With few data sets, or on a busy machine, a verdict about seconds may turn out otherwise in another run."
@@ -34,26 +34,26 @@ ON_SECONDS = (
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper.
+    """Claim of the paper.
 
     Attributes
     ----------
     name : str
         To refer to it by.
     text : str
-        What is claimed, in our words.
+        Claim, in our words.
     section : str
         Where in the paper.
     how : str
-        What is compared, and where.
+        Comparison, and where it is made.
     cases : callable
         The comparisons, made of what is seen.
     enough : float
         The share of cases that must hold: 1, or less where the paper says "often" or "almost all".
     by_setting : bool
-        Whether f2sl's defaults make a difference to it.
+        True if f2sl's defaults make a difference to it.
     timed : bool
-        Whether it is about seconds.
+        True if it is about seconds.
     about : str
         A network, as cases name it, without which nothing can be said.
     difference : Difference or None
@@ -74,7 +74,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Outcome of a claim with one group of figures; see `Claim` for `enough` and `about`."""
+    """Outcome of a claim for one group of figures; see `Claim` for `enough` and `about`."""
 
     cases: tuple[Case, ...]
     enough: float = 1.0
@@ -82,27 +82,27 @@ class Verdict:
 
     @property
     def judged(self) -> list[Case]:
-        """The cases that can be judged."""
+        """Cases that can be judged."""
         return [case for case in self.cases if case.holds is not None]
 
     @property
     def held(self) -> int:
-        """Return how many cases hold."""
+        """Number of cases that hold."""
         return sum(bool(case.holds) for case in self.judged)
 
     @property
     def unjudged(self) -> int:
-        """Return how many cases cannot be judged."""
+        """Number of cases that cannot be judged."""
         return len(self.cases) - len(self.judged)
 
     @property
     def lacking_runs(self) -> int:
-        """Return how many of those lack runs; the others have no result, in the paper or here."""
+        """Number of cases that lack runs; the other unjudged cases have no result, in the paper or here."""
         return sum(case.missing for case in self.cases if case.holds is None)
 
     @property
     def word(self) -> str:
-        """The verdict.
+        """Verdict on the claim.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with its verdicts; `defaults` is None if f2sl's defaults were not run or make no difference."""
+    """Claim with its verdicts; `defaults` is None if f2sl's defaults were not run or make no difference."""
 
     claim: Claim
     printed: Verdict

@@ -32,7 +32,7 @@ BUILT_ON_SCORES = ("sll+c", "sll+g", "ggsl")
 AS_PC_SIMPLE = ("hailfinder", "pigs", "gene")
 COMPARED, THRESHOLD = "6.3.1", "6.3.2"
 NEAR = 0.03
-"""Rates that differ by this much at most are told to be almost the same."""
+"""Largest difference of rates that count as almost the same."""
 STEADY = 0.1
 """A rate that varies by this much at most, over all thresholds, hardly depends on the threshold."""
 

@@ -36,7 +36,7 @@ RIVALS = tuple(name for name in STRUCTURE_LEARNERS if name not in F2SL)
 SLOW = ("sll+c", "sll+g", "ggsl", "notears", "dag-gnn")
 GLOBAL = ("notears", "dag-gnn")
 UP_TO = {"gsbn": 15, "mmhc": 15, "sll+c": 50800, "sll+g": 32408, "ggsl": 58065}
-"""How many times faster F2SL-s is at most, by the paper's text."""
+"""Largest factor by which F2SL-s is faster, by the paper's text."""
 WHERE_GSBN_IS_BETTER = ("hailfinder", "munin", "link")
 TIME, ERRORS, CORRECTNESS, BOTH = (
     f"6.2, {part}" for part in ("1 (time)", "2 (errors)", "3 (correctness)", "4 (time and quality)")

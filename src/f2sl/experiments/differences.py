@@ -1,6 +1,6 @@
 """Differences from the paper and their reasons, each tied to the rows that it is about.
 
-How each was found out, with figures, is told in docs/evidence/reproduction.md.
+docs/evidence/reproduction.md explains each, with figures.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Difference:
-    """A known difference; empty means all.
+    """Known difference from the paper; an empty field means all.
 
     Attributes
     ----------
     title, text : str
-        What is different, and why.
+        Difference, and its reason.
     learners, networks, sources, settings, sizes : tuple
-        Which rows it is about.
+        Rows that it affects.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Difference:
     def is_about(
         self, network: str, source: str, learner: str, setting: str, sizes: Iterable[int] = ()
     ) -> bool:
-        """Return whether a row is one of those; `sizes` are those it shows.
+        """Return whether the difference is about a row that shows `sizes`.
 
         Examples
         --------
@@ -69,7 +69,7 @@ SEEN_EVERYWHERE = (
         "a condition, and a test with fewer than 5 samples for each cell counts as unreliable.",
     ),
 )
-"""What is about all rows."""
+"""Differences that affect all rows."""
 
 SKELETON_OF_MMHC_C = Difference(
     "MMHC-c's skeleton",
@@ -105,7 +105,7 @@ TIED_TO_ROWS = (
     ),
     Difference(
         "Gene is a stand-in",
-        "The paper's Gene cannot be had. Data are sampled from a random network of the same size, "
+        "The paper's Gene is not available. Data are sampled from a random network of the same size, "
         "gene-like; the figures say how learners compare on it, not what they would be on Gene. (Table "
         "1's largest out-degree of 1 for Gene cannot be right: it lists a PC set of 11.)",
         networks=("gene",),
@@ -198,7 +198,7 @@ TIED_TO_ROWS = (
         sources=("paper",),
     ),
 )
-"""What is about some rows; the tables refer to these by number."""
+"""Differences that affect some rows; the tables refer to them by number."""
 
 
 def number_of(difference: Difference) -> int:

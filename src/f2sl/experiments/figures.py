@@ -50,7 +50,7 @@ _MARKERS = dict(zip(STRUCTURE_LEARNERS, "vsdXPp<>oD", strict=True)) | dict(
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, as text (SVG) and as pixels (PNG)."""
+    """Picture, as text (SVG) and as pixels (PNG)."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ Draw = Callable[[Any], None]
 
 
 def _number_plainly(axis: Any) -> None:
-    """Put plain numbers at the powers of ten of a logarithmic axis, or at 1, 2 and 5 if those are few."""
+    """Label a logarithmic axis with plain numbers at powers of ten, or at 1, 2 and 5 if there are few."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -110,7 +110,7 @@ def _seconds(axes: Any, cells: Cells, rows: int) -> None:
 
 
 def _trade(axes: Any, cells: Cells, rows: int, measure: str, label: str) -> None:
-    """Time against quality, divided by those of F2SL-s; what is better in both lies in the grey area.
+    """Plot time against quality, relative to F2SL-s; learners better in both are in the grey area.
 
     A colour is a learner, a shape a network.
     """
@@ -176,7 +176,7 @@ def _ratios(cell: Cell | None, base: Cell | None, measures: tuple[str, str]) -> 
 
 
 def _delta(axes: Any, cells: Cells, rows: int, measure: str) -> None:
-    """A rate of FCBF against delta: a line for each network."""
+    """Plot a rate of FCBF against delta, with a line for each network."""
     for network in NETWORKS:
         for task in cells.tasks(network, rows, [SWEPT]):
             points = [
@@ -205,7 +205,7 @@ def _line(axes: Any, name: str, label: str, points: list[tuple[float, float]]) -
 
 
 def look(salt: str, font_size: float = 10.0, **others: Any) -> Any:
-    """Return a context in which all pictures are drawn in one style; `salt` makes the bytes of SVG stable."""
+    """Return a context in which all pictures have one style; `salt` makes the SVG bytes stable."""
     import matplotlib as mpl
 
     inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")

@@ -37,7 +37,7 @@ MEASURES: Final = {
 
 
 def data(network: str, source: str) -> str:
-    """Return whose data these are, or what they are sampled from if that has another name.
+    """Return the source of the data: the paper, or the network that they are sampled from.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One HTML page with all there is to see: it opens from disk, and asks for nothing from anywhere else.
+"""One HTML page with all results; it opens from disk and loads nothing else.
 
 Its fixed text is in ``page_parts/page.html``; what is filled in is made here, in ``page_tables`` and in
 ``page_claims``. Whatever comes from data is escaped.
@@ -69,7 +69,7 @@ def _difference(one: Difference) -> str:
 
 
 def _facts(results: Results) -> str:
-    """Describe data, machines, versions and limits; what all runs share is told once."""
+    """Describe data, machines, versions and limits; values that all runs share appear once."""
     met = {(outcome.unit.network, outcome.source) for outcome in results.outcomes}
     whose: dict[str, list[str]] = {}
     for source in SOURCES:
@@ -105,7 +105,7 @@ def _starts(started: list[str]) -> str:
 
 
 def _description(run: dict[str, Any]) -> dict[str, str]:
-    """Put what is recorded of a run into words."""
+    """Describe a run by its recorded facts."""
     machine = run["machine"]
     return {
         "Machine": f"{machine['processor']}, {machine['cores']} cores, {_gibibytes(machine['memory'])}, "

@@ -68,7 +68,7 @@ def _line(finding: Finding) -> str:
 
 
 def _claim(finding: Finding) -> str:
-    """Write a claim with all that is known of it."""
+    """Return the HTML of a claim with its verdicts and figures."""
     claim = finding.claim
     known = [
         (group, verdict)
@@ -89,7 +89,7 @@ def _claim(finding: Finding) -> str:
 
 
 def _caveats(claim: Claim) -> str:
-    """Describe what to keep in mind: that seconds vary, and a known difference that bears on it."""
+    """Return caveats on a claim: that seconds vary, and known differences that affect it."""
     said = f"<br>{ON_SECONDS}" if claim.timed else ""
     if claim.difference is not None:
         link = f'<a href="#difference-{number_of(claim.difference)}">{escape(claim.difference.title)}</a>'

@@ -91,7 +91,7 @@ def _whose(outcomes: Iterable[Outcome]) -> str:
 
 
 def tiles(results: Results, tables: list[Table], findings: list[Finding]) -> str:
-    """Put the most important numbers first: of units, then of claims; the latter add up."""
+    """Return the most important numbers: of units, then of claims, which add up."""
     states = Counter(outcome.state for outcome in results.outcomes)
     words = Counter(finding.ours.word for finding in findings)
     near, compared = _agreement(tables)
@@ -117,7 +117,7 @@ def _listed(numbers: Iterable[tuple[str, str]]) -> str:
 
 
 def _agreement(tables: list[Table]) -> tuple[int, int]:
-    """Count the figures of tables 2 to 4 and 6, as in the paper on its data: those that agree, and all."""
+    """Count the figures of tables 2 to 4 and 6 on the paper's data: those that agree, and all."""
     stars = [
         entry.star
         for table in tables

@@ -1,4 +1,4 @@
-"""Tables and figures as HTML; whatever comes from data is escaped."""
+"""Tables and figures as HTML; all text from data is escaped."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def entry_html(column: Column, entry: Entry) -> str:
 
 
 def picture_html(picture: Picture) -> str:
-    """Put a picture into a page: names of its own, and colours of text and axes that follow the page's."""
+    """Embed a picture in a page, with its own names and the page's colours of text and axes."""
     drawing = picture.svg[picture.svg.index("<svg") :]
     for part in ("metadata", "style"):
         drawing = re.sub(rf"<{part}.*?</{part}>", "", drawing, flags=re.DOTALL)

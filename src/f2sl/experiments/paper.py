@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """A mean and its standard deviation."""
+    """Mean and standard deviation."""
 
     mean: float
     deviation: float

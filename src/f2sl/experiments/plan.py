@@ -71,7 +71,7 @@ def select(
     sizes: Iterable[int] | None = None,
     sets: int | None = None,
 ) -> Selection:
-    """Make a selection; what is not given is everything, or what `quick` takes. Unknown names are refused.
+    """Return a selection; the default is everything, or the choice of `quick`. Unknown names are errors.
 
     Examples
     --------

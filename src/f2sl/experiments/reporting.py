@@ -23,7 +23,7 @@ def report(folder: str | os.PathLike[str], write: Write = write_atomically) -> l
     folder : path
         Where ``results.sqlite`` is. ``tables/``, ``figures/`` and ``index.html`` are written there.
     write : callable
-        What writes a file; by default whole or not at all.
+        Function that writes a file; by default completely or not at all.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The paper's experiments in one call: run what is missing in a folder of results."""
+"""The paper's experiments in one call, which runs the missing units in a folder of results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Summary:
     outcomes : tuple of Outcome
         All units of the selection, those of earlier calls included.
     new : int
-        How many of them ended in this call.
+        Number of units that ended in this call.
     sources : dict of str to str
         By network, whether its data are the paper's or sampled.
     left_out : tuple of str
@@ -59,7 +59,7 @@ class Summary:
 
     @property
     def states(self) -> Counter[str]:
-        """The number of units by state."""
+        """Number of units by state."""
         return Counter(outcome.state for outcome in self.outcomes)
 
 
@@ -154,7 +154,7 @@ def reproduce(
 
 @dataclass
 class Units(Keeper[Unit]):
-    """Stores the units of a call, with where their data come from; `description` says how they run."""
+    """Store for the units of a call, with the source of their data; `description` says how they run."""
 
     store: Store
     sources: dict[str, str]
@@ -206,7 +206,7 @@ def _claimed_folder(folder: Path) -> Iterator[Path]:
 
 
 def _check_sources(path: Path, known: Iterable[Outcome], sources: dict[str, str]) -> None:
-    """Refuse to mix the paper's data and sampled data of one network."""
+    """Raise an error if the paper's data and sampled data of one network would be mixed."""
     said = {"paper": "the paper's data", "sampled": "sampled data"}
     for outcome in known:
         now = sources.get(outcome.unit.network, outcome.source)

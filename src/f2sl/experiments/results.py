@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A learner, with one setting, on the data sets of a task.
+    """Learner, with one setting, on the data sets of a task.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Cell:
     limit : str
         The limit that was exceeded, in words.
     least_seconds : float or None
-        What a learner over the time limit takes at least, in the mean of the data sets that it was tried on.
+        Lower bound of the mean seconds of a learner over the time limit, over the data sets tried.
     """
 
     task: Task
@@ -156,7 +156,7 @@ def _limit(over: list[Outcome]) -> str:
 
 
 def mean_and_deviation(values: list[float]) -> Figure:
-    """Return the mean and the standard deviation of a sample; of one value the deviation is not known (NaN).
+    """Return the mean and the standard deviation of a sample; the deviation of one value is NaN.
 
     The paper's deviations are those of a sample, too: ten whole numbers with a mean of 41.4, six 41 and four
     42, have 0.52 so, and 0.49 if they were all there is.
@@ -177,7 +177,7 @@ def swept(cells: Cells, task: Task) -> dict[float, Cell]:
 
 
 def paper_cells() -> Cells:
-    """Put the figures that the paper prints into cells of ten data sets each."""
+    """Return the figures printed in the paper as cells of ten data sets each."""
     merged: dict[tuple[str, int, str], dict[str, Figure]] = {}
     for table in ("structure_errors", "arrowheads", "pc_learners"):
         for key, figures in paper.figures(table).items():

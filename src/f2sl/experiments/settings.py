@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 
 class Network(NamedTuple):
-    """A network of the paper's table 1."""
+    """Network of the paper's table 1."""
 
     title: str
-    """As the paper writes it."""
+    """Name in the paper."""
     bundled: str
     """The bundled network that data are sampled from where the paper's own are not at hand."""
 
@@ -34,7 +34,7 @@ NETWORKS = {
     "link": Network("Link", "link"),
     "gene": Network("Gene", "gene-like"),
 }
-"""In the order of the paper's tables, by number of variables."""
+"""Networks in the order of the paper's tables, by number of variables."""
 
 SIZES = (500, 1000)
 """Rows of a data set."""
@@ -53,20 +53,20 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner of the paper's comparison: its options there, and why these."""
+    """Learner of the paper's comparison, with its options there and their reasons."""
 
     title: str
     role: str
     options: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
     defaults_differ: bool = False
-    """Whether f2sl's defaults are other options, worth a row of their own."""
+    """True if f2sl's defaults differ from the paper's settings and get their own row."""
     slow: bool = False
-    """Whether it takes minutes on networks that others take seconds for; those come last."""
+    """True if it takes minutes on networks where others take seconds; slow learners run last."""
     needs: str = ""
     """A package that f2sl does without."""
     compiled: bool = True
-    """Whether it has inner loops of f2sl's own, which are compiled on their first use."""
+    """True if it uses compiled loops of f2sl, which are compiled on first use."""
 
 
 _TESTS: dict[str, Any] = {"ci_test": "g2", "alpha": 0.01, "max_cond_vars": 3}
@@ -155,7 +155,7 @@ LEARNERS = {
         "NOTEARS",
         STRUCTURE,
         {"lambda1": 0.0, "threshold": 0.3, "constraint": "expm"},
-        "Its figures come nearest without a price for weights; states are taken for numbers.",
+        "Its figures are closest without a penalty on weights; states are read as numbers.",
         defaults_differ=True,
         slow=True,
         compiled=False,
@@ -172,18 +172,18 @@ LEARNERS = {
             "threshold": 0.3,
             "seed": 0,
         },
-        "The values of its paper's program; states are taken for numbers.",
+        "The values of its paper's program; states are read as numbers.",
         slow=True,
         needs="torch",
         compiled=False,
     ),
 }
-"""Those that take seconds first."""
+"""Fast learners first."""
 
 SWEPT = "fcbf"
 """The learner whose threshold the paper varies in its figures of delta."""
 DELTAS = tuple(step / 100 for step in range(11))
-"""From 0 to 0.1."""
+"""Thresholds from 0 to 0.1."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def options_of(learner: str, setting: str) -> dict[str, Any]:
 
 
 def seed_of(rows: int, data_set: int) -> int:
-    """Return the seed of a sampled data set; sizes differ in it, since a sample is the start of longer ones.
+    """Return the seed of a sampled data set; with one seed a sample would be the start of larger ones.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class Source(Protocol):
     """Data sets of one network, and the graph they were sampled from."""
 
     name: str
-    """Whether they are the paper's own."""
+    """True if the data are the paper's own."""
     truth: DAG
 
     def table(self, rows: int, data_set: int) -> Table:
@@ -46,7 +46,7 @@ class Source(Protocol):
 
 
 class PaperSource:
-    """The paper's own data sets of a network."""
+    """Source of the paper's own data sets of a network."""
 
     name = OF_THE_PAPER
 
@@ -127,7 +127,7 @@ def open_source(network: str, folder: Path | None) -> Source:
 
 
 def sampled_table(network: BayesianNetwork, rows: int, seed: int) -> Table:
-    """Draw rows as somebody has them who does not know the network: with the states that occur."""
+    """Draw rows and keep only the states that occur, as in data from an unknown network."""
     drawn = sample_table(network, rows, seed)
     return open_table(drawn.codes.T, names=drawn.names, kinds="states")
 

@@ -44,7 +44,7 @@ CREATE TABLE units (
 
 
 class Unit(NamedTuple):
-    """One learner with one setting on one data set: what is run and stored as a whole."""
+    """One learner with one setting on one data set: the unit of running and storing."""
 
     network: str
     rows: int
@@ -55,7 +55,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """End of a unit; `seconds` and `measures` are there only if it was done."""
+    """Outcome of a unit; `seconds` and `measures` are set only if it was done."""
 
     unit: Unit
     source: str
@@ -71,12 +71,12 @@ class Outcome:
 
 
 COLUMNS = ", ".join([*Unit._fields, *(part.name for part in fields(Outcome)[1:])])
-"""Columns of the table of units, in the order in which outcomes have them."""
+"""Columns of the table of units, in the order of the fields of an outcome."""
 
 
 @dataclass(frozen=True)
 class NetworkFacts:
-    """The size of a network, as in the paper's table 1."""
+    """Size of a network, as in the paper's table 1."""
 
     network: str
     source: str
@@ -92,7 +92,7 @@ class NetworkFacts:
 
 @dataclass(frozen=True)
 class Results:
-    """Everything in a file; `runs` describe the calls that filled it."""
+    """Content of a file of results; `runs` describe the calls that filled it."""
 
     outcomes: tuple[Outcome, ...]
     runs: dict[int, dict[str, Any]]
@@ -100,7 +100,7 @@ class Results:
 
 
 class Store:
-    """The file of results in a folder, opened for writing; it is created if there is none."""
+    """File of results in a folder, opened for writing; created if it does not exist."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
@@ -141,7 +141,7 @@ class Store:
         self._put("networks", [astuple(one) for one in facts])
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
-        """Store how units ended, all of these or none; earlier results of the same units are replaced."""
+        """Store outcomes of units, all or none; they replace earlier outcomes of the same units."""
         self._put(f"units ({COLUMNS})", [_row(outcome) for outcome in outcomes])
 
     def _put(self, table: str, rows: list[tuple[Any, ...]]) -> None:
@@ -179,7 +179,7 @@ class Store:
                 raise
             advice = ""
             if verb == "write":
-                advice = "; what was finished is kept: make room, and the same command goes on"
+                advice = "; finished results are kept: make room; the same command continues"
             raise FileError(f"cannot {verb} {self.path}: {error}{advice}") from None
 
 
@@ -215,14 +215,14 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
 
 
 def _check(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not of this version."""
+    """Raise an error for a file that is not of this version."""
     if not {"about", "runs", "networks", "units"} <= _tables(database):
         raise FileError(f"{path}: not a file of results of f2sl reproduce; choose another folder")
     about = dict(database.execute("SELECT key, value FROM about"))
     if about != {"format": FORMAT, "f2sl": __version__}:
         made_by = f"f2sl {about.get('f2sl')} (format {about.get('format')})"
         raise FileError(
-            f"{path}: made by {made_by}, and this is f2sl {__version__} (format {FORMAT}), whose results may "
+            f"{path}: made by {made_by}, but this is f2sl {__version__} (format {FORMAT}), whose results may "
             "differ; choose another folder"
         )
 

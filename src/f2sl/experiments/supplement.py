@@ -33,7 +33,7 @@ FILES = {
 
 
 class Supplement:
-    """The data sets of one network, with the graph they were sampled from.
+    """Data sets of one network, with the graph they were sampled from.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Supplement:
         return table
 
     def all_tables(self) -> list[NDArray[np.int64]]:
-        """Every data set in the file, of whatever size."""
+        """Return all data sets in the file, of any size."""
         found = [re.fullmatch(r".*_s(\d+)_v(\d+)\.txt", name) for name in self._texts]
         return [self.table(int(match[1]), int(match[2])) for match in found if match]
 

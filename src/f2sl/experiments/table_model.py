@@ -13,7 +13,7 @@ LAST_DIGIT = 0.01
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures.
+    """Column of figures.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Column:
     key : str
         Its name in a CSV file.
     better : {"lower", "higher", ""}
-        Which entries of a block are the best; "" if the paper marks none.
+        Rule for the best entries of a block; "" if the paper marks none.
     form : {"figure", "count", "seconds", "ratio"}
-        How numbers are written, and compared with the paper's.
+        Format of numbers, and how they are compared with the paper's.
     """
 
     label: str
@@ -74,7 +74,7 @@ class Entry:
     best, star : bool
         The best of its block; farther from the paper's than two standard deviations and 10 %.
     paper_state : {"", "done", "limit"}
-        Whether the paper has a figure here, or a "-".
+        True if the paper has a figure here, or a "-".
     """
 
     state: str = "empty"
@@ -93,7 +93,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its heads (texts, one for each of the table's), its entries, and what it differs in.
+    """Row of a table: its heads (one text for each of the table's), its entries, and known differences.
 
     `differences` are numbers, from 1, of the known differences from the paper that the row is tied to.
     """
@@ -105,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper; `blocks` of rows belong together, such as those of a network."""
+    """Table of the paper; each of `blocks` has rows that belong together, such as those of a network."""
 
     number: int
     name: str
@@ -117,10 +117,10 @@ class Table:
 
     @property
     def stem(self) -> str:
-        """The name of its files, without suffix."""
+        """Name of its files, without suffix."""
         return f"table-{self.number}-{self.name}"
 
     @property
     def rows(self) -> list[Row]:
-        """All rows."""
+        """Rows of all blocks."""
         return [row for block in self.blocks for row in block]

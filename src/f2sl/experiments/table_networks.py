@@ -22,11 +22,11 @@ _FACTS = {
     "min_states": ("Min states", "min_states"),
     "max_states": ("Max states", "max_states"),
 }
-"""What is known of a network: its head, and its name in the paper's table."""
+"""Properties of a network: head, and name in the paper's table."""
 
 
 def networks_table(cells: Cells) -> Table:
-    """Make table 1: how large the networks are, a row for each source of data."""
+    """Return table 1, the sizes of the networks, with a row for each source of data."""
     columns = tuple(Column(label, key, form="count") for key, (label, _) in _FACTS.items())
     blocks = []
     for network, label in NETWORKS.items():

@@ -13,7 +13,7 @@ from f2sl.experiments.table_model import Column, Entry, Table
 
 
 def spread(column: Column, entry: Entry) -> str:
-    """Write our figure: mean ± deviation, "-" if over a limit, nothing if not run.
+    """Format our figure: mean ± deviation, "-" if over a limit, empty if not run.
 
     Examples
     --------

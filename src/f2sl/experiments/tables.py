@@ -1,4 +1,4 @@
-"""Tables 1 to 7 in the paper's form, made of cells; how they are written down is not known here.
+"""Tables 1 to 7 in the paper's form, independent of the output format.
 
 ============  ====================================================================================
 table 1       the networks (:mod:`~f2sl.experiments.table_networks`)
@@ -39,7 +39,7 @@ from f2sl.experiments.table_networks import networks_table
 
 
 def tables(cells: Cells) -> list[Table]:
-    """Make tables 1 to 7."""
+    """Return tables 1 to 7."""
     return [
         networks_table(cells),
         _errors(cells, 2, 500),
@@ -114,7 +114,7 @@ def _table_of_cells(
     name: str,
     title: str,
 ) -> Table:
-    """Make a table with a block for each network and source; a place is rows, measure, the paper's table."""
+    """Return a table with a block for each network and source; a place is (rows, measure, paper's table)."""
     sizes = sorted({rows for rows, _, _ in places})
     blocks = []
     met: list[Cell] = []
@@ -163,13 +163,13 @@ def _settings_of(cells: Cells, learner: str, network: str, source: str, sizes: I
 
 
 def _counted(cells: Iterable[Cell | None]) -> str:
-    """Describe how many data sets a row is the mean of; of two sizes both, if they differ."""
+    """Return the number of data sets in the mean of a row; both numbers if two sizes differ."""
     counts = ["" if cell is None else str(cell.finished) for cell in cells]
     return counts[0] if len(set(counts)) == 1 else " / ".join(count or "0" for count in counts)
 
 
 def _entry(cell: Cell | None, measure: str, column: Column, printed: dict[str, Figure] | None) -> Entry:
-    """Put our figure beside the paper's; an over-long run of the paper has no figures."""
+    """Combine our figure with the paper's; runs over the paper's limit have no figures."""
     theirs = None if printed is None else printed.get(measure)
     paper_state = "" if printed is None else "done" if printed else "limit"
     entry = Entry(paper_state=paper_state, paper=theirs)
@@ -192,7 +192,7 @@ def _entry(cell: Cell | None, measure: str, column: Column, printed: dict[str, F
 
 
 def _with_best(block: list[Row], columns: tuple[Column, ...]) -> tuple[Row, ...]:
-    """Mark the best of a block in each column that has a best; what is written alike is equally good."""
+    """Mark the best entries of a block in each column that has a best; equal text counts as equal."""
     best: list[str | None] = []
     for number, column in enumerate(columns):
         figures = [row.entries[number].figure for row in block]

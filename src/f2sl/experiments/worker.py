@@ -32,7 +32,7 @@ spends milliseconds on memory that it touches for the first time."""
 
 @dataclass
 class Learning(Work[Unit]):
-    """Learns from the paper's data in `folder`, or from sampled data, with so many threads for each unit."""
+    """Task that learns from the paper's data in `folder`, or from sampled data, with a number of threads."""
 
     units: tuple[Unit, ...]
     folder: Path | None

@@ -20,7 +20,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 
 class Adjacency(NamedTuple):
-    """For each node the sorted numbers of those it points at (compressed rows)."""
+    """Sorted child numbers of each node (compressed rows)."""
 
     start: IntArray
     target: IntArray

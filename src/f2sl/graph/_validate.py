@@ -65,7 +65,7 @@ def edge_rows(edges: ArrayLike | None, n: int, which: str) -> IntArray:
 
 
 def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArray) -> None:
-    """Refuse loops and nodes that are joined more than once."""
+    """Raise an error for loops and nodes that are joined more than once."""
     every = np.concatenate((directed, undirected))
     loops = every[:, 0] == every[:, 1]
     if loops.any():
@@ -92,7 +92,7 @@ def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArra
 
 
 def edge_weights(weights: ArrayLike | None, m: int, which: str) -> FloatArray | None:
-    """Return one weight for each edge, NaN where it has none; None if none has."""
+    """Return one weight for each edge, NaN for edges without one; None if no edge has a weight."""
     if weights is None:
         return None
     given = np.asarray(weights, dtype=np.float64)

@@ -21,7 +21,7 @@ Graph = TypeVar("Graph", bound=PDAG)
 def from_arcs(
     graph_type: type[Graph], nodes: Sequence[str], arcs: IntArray, weights: FloatArray | None = None
 ) -> Graph:
-    """Make a graph from arcs, joining those that have a counterpart into undirected edges.
+    """Return a graph from arcs, joining those that have a counterpart into undirected edges.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def from_arcs(
 
 
 def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | None = None) -> Graph:
-    """Make a graph of type `graph_type`; see :meth:`PDAG.from_adjacency`."""
+    """Return a graph of type `graph_type`; see :meth:`PDAG.from_adjacency`."""
     if nodes is None and hasattr(matrix, "columns"):
         nodes = list(matrix.columns)
     if hasattr(matrix, "tocoo"):
@@ -125,7 +125,7 @@ def to_networkx(graph: PDAG) -> Any:
 
 
 def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
-    """Make a graph of type `graph_type`; see :meth:`PDAG.from_networkx`.
+    """Return a graph of type `graph_type`; see :meth:`PDAG.from_networkx`.
 
     Examples
     --------

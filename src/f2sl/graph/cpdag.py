@@ -38,7 +38,7 @@ def cpdag_of(dag: DAG) -> PDAG:
 
 
 def _compelled_parents(arrows: np.ndarray[tuple[int, ...], np.dtype[np.int64]], n: int) -> list[set[int]]:
-    """Return for each node the parents whose arrows are compelled; nodes are numbered in order."""
+    """Return for each node the parents with compelled arrows; nodes are numbered in order."""
     parents: list[set[int]] = [set() for _ in range(n)]
     for a, b in arrows.tolist():
         parents[b].add(a)

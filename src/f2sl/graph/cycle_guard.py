@@ -36,7 +36,7 @@ class CycleGuard:
         The arrows to begin with. They may already form cycles; nodes on a common cycle
         then count as one.
     n_edges
-        How many arrows there may be in the end.
+        Largest number of arrows.
 
     Examples
     --------

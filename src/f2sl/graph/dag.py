@@ -21,7 +21,7 @@ from f2sl.graph.pdag import PDAG
 
 
 class DAG(PDAG):
-    """A directed acyclic graph over named nodes; it never changes.
+    """Directed acyclic graph over named nodes; immutable.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class DAG(PDAG):
     is_consistent_extension : bool
         False when this DAG was made from a PDAG that admits no consistent extension.
     arrowheads_lost : int
-        How many arrowheads of that PDAG had to be turned round.
+        Number of arrowheads of that PDAG that were reversed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From a PDAG to a DAG: consistent extensions.
+"""Consistent extensions: from a PDAG to a DAG.
 
 A *consistent extension* of a PDAG is a DAG with the same skeleton that keeps every
 arrowhead and has no v-structure that the PDAG did not have. Dor and Tarsi [1]_ build

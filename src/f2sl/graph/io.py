@@ -40,7 +40,7 @@ from f2sl.graph.pdag import PDAG
 
 
 class Format(NamedTuple):
-    """Functions that write a graph, piece by piece, and read one from a file's bytes."""
+    """Pair of functions: one yields a graph as text, one reads a graph from bytes."""
 
     write: Callable[[PDAG], Iterator[str]]
     read: Callable[[bytes], PDAG]
@@ -56,13 +56,13 @@ FORMATS: dict[str, Format | str] = {
     ".dagitty": "dagitty_file",
     ".modelstring": "modelstring_file",
 }
-"""The formats by suffix; those of the package by the module that is imported when one is needed."""
+"""Formats by suffix; those of the package are named by a module, imported on first use."""
 _DAGS_ONLY = ("modelstring_file",)
 """Formats that have no undirected edges."""
 
 
 def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
-    """Register a format for files whose names end in `suffix`; it takes the place of one with this suffix.
+    """Register a format for files that end in `suffix`, replacing any earlier one.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
 
 
 def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> None:
-    """Make sure, before long work, that a graph can be saved to `path`.
+    """Check, before long work, that a graph can be saved to `path`.
 
     Nothing is left behind, and a file that is there is not touched.
 
@@ -155,7 +155,7 @@ def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> No
     path : path
         Where the graph is to be saved.
     undirected : bool
-        Whether the graph may have undirected edges.
+        True if the graph may have undirected edges.
 
     Raises
     ------

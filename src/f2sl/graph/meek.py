@@ -98,7 +98,7 @@ def apply_meek_rules(pdag: PDAG, applied: dict[tuple[str, str], int] | None = No
 
 
 def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
-    """Narrow a class of DAGs down to those that keep to what is known about the edges.
+    """Return the graph of the DAGs in a class that obey the knowledge.
 
     Links with one allowed direction get it; Meek's four rules then orient all that follows.
 
@@ -124,7 +124,7 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
 
 
 class _Waiting:
-    """The undirected edges: a heap of those to be looked at, and those laid aside until something changes.
+    """Undirected edges: a heap of edges to check, and edges set aside until a neighbour changes.
 
     At a node with many edges most are still on the heap while one after another is oriented, and waking goes
     through those laid aside only: the time does not grow with the square of a node's edges.
@@ -138,26 +138,26 @@ class _Waiting:
         self._aside: defaultdict[int, set[int]] = defaultdict(set)
 
     def lay_aside(self, a: int, b: int) -> None:
-        """Put the edge ``a - b`` aside until it is woken."""
+        """Set the edge ``a - b`` aside until it is woken."""
         self._aside[a].add(b)
         self._aside[b].add(a)
 
     def wake(self, a: int, b: int) -> None:
-        """Put ``a - b`` back on the heap if it was laid aside."""
+        """Put ``a - b`` back on the heap if it was set aside."""
         if b in self._aside[a]:
             self._aside[a].discard(b)
             self._aside[b].discard(a)
             heapq.heappush(self.edges, (a, b) if a < b else (b, a))
 
     def wake_around(self, node: int) -> None:
-        """Put all edges of `node` that were laid aside back on the heap."""
+        """Put all edges of `node` that were set aside back on the heap."""
         # A copy, because waking changes the set.
         for other in list(self._aside[node]):
             self.wake(node, other)
 
 
 class _Marks:
-    """The edges of a graph while they are oriented, as sets for each node; nodes are numbered by name.
+    """Edges of a graph while they are oriented, as sets for each node; nodes are numbered by name.
 
     `parents`, `children` and `neighbors` (undirected) partition `adjacent`, which does not change.
     """
@@ -169,7 +169,7 @@ class _Marks:
         self.adjacent = adjacency(n, *both_ways(np.concatenate((directed, undirected)))).sets()
 
     def follows(self, a: int, b: int) -> int:
-        """Return the number of the first rule that turns ``a - b`` into ``a -> b``; 0 if none does."""
+        """Return the number of the first rule that turns ``a - b`` into ``a -> b``, or 0."""
         if not self.parents[a] <= self.adjacent[b]:
             return 1
         if not self.children[a].isdisjoint(self.parents[b]):
@@ -184,7 +184,7 @@ class _Marks:
         return 0
 
     def orient(self, a: int, b: int) -> None:
-        """Make ``a - b`` the arrow ``a -> b``."""
+        """Orient ``a - b`` as ``a -> b``."""
         self.neighbors[a].discard(b)
         self.neighbors[b].discard(a)
         self.children[a].add(b)

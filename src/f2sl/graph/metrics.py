@@ -40,9 +40,9 @@ from f2sl.graph.pdag import PDAG
 
 
 class Distances(NamedTuple):
-    """How many ordered pairs of nodes have an effect that the learned graph would have one estimate wrongly.
+    """Number of ordered pairs of nodes whose effect would be estimated wrongly from the learned graph.
 
-    A graph that is no DAG is taken for the CPDAG of its extension.
+    A graph that is not a DAG is replaced by the CPDAG of its extension.
     """
 
     sid: int | None
@@ -54,16 +54,16 @@ class Distances(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A learned graph against the true one; the module's docstring defines the terms.
+    """Comparison of a learned graph with the true one; the module's docstring defines the terms.
 
     Attributes
     ----------
     shd, reverse, miss, extra, undirected, correct : int
         Numbers of edges.
     precision, recall, f1 : float
-        Of arrowheads.
+        Precision, recall and F1 of arrowheads.
     skeleton_precision, skeleton_recall, skeleton_f1 : float
-        Of adjacencies.
+        Precision, recall and F1 of adjacencies.
     shd_cpdag : int
         The SHD between the CPDAGs of the two graphs.
     true_edges, learned_edges : int
@@ -121,7 +121,7 @@ class Comparison:
 
 
 class _Counts(NamedTuple):
-    """Numbers of adjacencies; `arrowheads` are the correct ones that are directed."""
+    """Numbers of adjacencies; `arrowheads` is the number of correct ones that are directed."""
 
     correct: int
     arrowheads: int
@@ -144,7 +144,7 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
         DAGs or PDAGs over the same names, in any order; or what has one: a network, a fitted learner or a
         :class:`f2sl.Confidence`.
     distances
-        Whether to count wrong effects as well: needs gadjid (``pip install "f2sl[metrics]"``).
+        Also count wrong effects; needs gadjid (``pip install "f2sl[metrics]"``).
 
     Raises
     ------
@@ -278,7 +278,7 @@ def _check_same_nodes(true_graph: PDAG, learned_graph: PDAG) -> None:
 
 @dataclass(frozen=True)
 class PCComparison:
-    """Learned sets of parents and children against the true ones, as means over variables."""
+    """Comparison of learned sets of parents and children with the true ones, as means over variables."""
 
     precision: float
     recall: float

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class EdgeRecord(NamedTuple):
-    """An edge of a graph: `type` is "directed" or "undirected"; `weight` is None where there is none."""
+    """Edge of a graph; `type` is "directed" or "undirected", `weight` is None if it has none."""
 
     source: str
     target: str
@@ -58,7 +58,7 @@ class EdgeRecord(NamedTuple):
 
 
 class PDAG:
-    """A graph with directed and undirected edges over named nodes; it never changes.
+    """Graph with directed and undirected edges over named nodes; immutable.
 
     Two graphs are equal when they have the same nodes and the same edges, however the
     nodes are listed and whatever the weights.
@@ -77,7 +77,7 @@ class PDAG:
     Attributes
     ----------
     knowledge : Knowledge or None
-        What was known about the edges when the graph was learned; JSON files keep it.
+        Knowledge about edges with which the graph was learned; JSON files store it.
     read_as : mapping or None
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
@@ -133,7 +133,7 @@ class PDAG:
         weights_directed: ArrayLike | None = None,
         weights_undirected: ArrayLike | None = None,
     ) -> Self:
-        """Make a graph from rows of node numbers, the fast way in for large graphs.
+        """Return a graph from rows of node numbers; fast for large graphs.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class PDAG:
 
     @classmethod
     def from_adjacency(cls, matrix: Any, nodes: Sequence[str] | None = None) -> Self:
-        """Make a graph from a square matrix of zeros and ones, dense or sparse.
+        """Return a graph from a square matrix of zeros and ones, dense or sparse.
 
         ``matrix[i, j] = 1`` means ``i -> j``: rows are parents, columns are children.
         A one in both places means ``i - j``. Without `nodes` the names are the
@@ -176,7 +176,7 @@ class PDAG:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Self:
-        """Make a graph from a ``networkx`` Graph or DiGraph whose nodes are strings.
+        """Return a graph from a ``networkx`` Graph or DiGraph whose nodes are strings.
 
         In a DiGraph arcs in both directions make one undirected edge. The edge
         attribute ``weight`` is kept.
@@ -193,7 +193,7 @@ class PDAG:
         weights_directed: ArrayLike | None = None,
         weights_undirected: ArrayLike | None = None,
     ) -> None:
-        """Take over checked edges: sort them, freeze them, and check what a subclass asks."""
+        """Store checked edges: sort them, make them read-only, and run a subclass's check."""
         self._nodes = nodes
         rows = (directed, np.sort(undirected, axis=1))
         given = (
@@ -218,42 +218,42 @@ class PDAG:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names in the order they were given."""
+        """Names of the nodes, in the given order."""
         return self._nodes
 
     @property
     def n_nodes(self) -> int:
-        """The number of nodes."""
+        """Number of nodes."""
         return len(self._nodes)
 
     @property
     def n_edges(self) -> int:
-        """The number of edges of both kinds."""
+        """Number of edges of both kinds."""
         return len(self._directed) + len(self._undirected)
 
     @property
     def directed_array(self) -> IntArray:
-        """The rows ``[i, j]`` of the edges ``i -> j``, sorted; read-only."""
+        """Rows ``[i, j]`` of the edges ``i -> j``, sorted; read-only."""
         return self._directed
 
     @property
     def undirected_array(self) -> IntArray:
-        """The rows ``[i, j]``, ``i < j``, of the edges ``i - j``, sorted; read-only."""
+        """Rows ``[i, j]``, ``i < j``, of the edges ``i - j``, sorted; read-only."""
         return self._undirected
 
     @property
     def directed_edges(self) -> list[tuple[str, str]]:
-        """The edges ``(a, b)`` with ``a -> b``, sorted by node order."""
+        """Edges ``(a, b)`` with ``a -> b``, sorted by node order."""
         return self._named(self._directed)
 
     @property
     def undirected_edges(self) -> list[tuple[str, str]]:
-        """The edges ``(a, b)`` with ``a - b`` and ``a`` listed before ``b``, sorted."""
+        """Edges ``(a, b)`` with ``a - b`` and ``a`` listed before ``b``, sorted."""
         return self._named(self._undirected)
 
     @property
     def edges(self) -> list[EdgeRecord]:
-        """All edges as records, the directed ones first.
+        """Edges as records, the directed ones first.
 
         Examples
         --------
@@ -266,7 +266,7 @@ class PDAG:
 
     @property
     def weights(self) -> dict[tuple[str, str], float] | None:
-        """The strengths by edge, as listed above; None when no edge has one.
+        """Strengths by edge, in the order of `edges`; None if no edge has one.
 
         Examples
         --------
@@ -297,7 +297,7 @@ class PDAG:
 
     @cached_property
     def _rank(self) -> IntArray:
-        """The place of each node among the sorted names: the ground of all choices."""
+        """Rank of each node among the sorted names, which breaks all ties."""
         rank = np.empty(self.n_nodes, dtype=np.int64)
         rank[sorted(range(self.n_nodes), key=self._nodes.__getitem__)] = np.arange(self.n_nodes)
         return rank
@@ -484,7 +484,7 @@ class PDAG:
         return to_frame(self)
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; an undirected edge becomes an arc each way.
+        """Return a ``networkx.DiGraph``; an undirected edge becomes two arcs.
 
         Weights become the edge attribute ``weight``.
         """
@@ -536,13 +536,13 @@ class PDAG:
         return "".join(write(self))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph to `path`, replacing what is there; see :func:`save_graph`."""
+        """Write the graph to `path`, replacing an existing file; see :func:`save_graph`."""
         from f2sl.graph.io import save_graph
 
         save_graph(self, path)
 
     def show(self, path: str | PathLike[str], **options: Any) -> Path:
-        """Write a page to explore the graph, an HTML file; the options are those of :func:`f2sl.show`."""
+        """Write an HTML page to explore the graph; options are those of :func:`f2sl.show`."""
         from f2sl.view.page import show
 
         return show(self, path, **options)
@@ -559,7 +559,7 @@ class PDAG:
         return len(self._nodes)
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the names of the nodes."""
+        """Iterate over the names of the nodes."""
         return iter(self._nodes)
 
     def __contains__(self, name: object) -> bool:
@@ -568,7 +568,7 @@ class PDAG:
 
     @cached_property
     def _canonical(self) -> tuple[tuple[str, ...], bytes, bytes]:
-        """The graph written with its nodes sorted by name: equal for equal graphs."""
+        """Graph written with its nodes sorted by name: equal for equal graphs."""
         rank, n = self._rank, self.n_nodes
         arrows = rank[self._directed]
         return (
@@ -593,7 +593,7 @@ class PDAG:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is built when first asked for."""
+        """Leave out attributes that are computed on first use."""
         cls = type(self)
         return {
             key: value

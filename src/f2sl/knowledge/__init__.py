@@ -1,4 +1,4 @@
-"""Hold what a user knows about the edges before learning, by the names of variables: :class:`Knowledge`.
+"""Prior knowledge about edges, by the names of variables: :class:`Knowledge`.
 
 Edges may be *required* or *forbidden*, in one direction or in both (a forbidden *link*). *Tiers* are groups
 of variables in the order of time: no edge leads from a later tier to an earlier one. A *root* has no parents,
@@ -45,7 +45,7 @@ class Knowledge:
         Groups of variables, the earliest first: no edge leads from a later tier to an earlier one. Nothing is
         said of variables in no tier. A variable that one tier names is not meant by patterns in others.
     within_tiers : bool or iterable of bool, default True
-        Whether edges within a tier are allowed: in all tiers, or in each.
+        True if edges within a tier are allowed: for all tiers, or one value for each.
     roots, leaves : iterable of str
         Variables without parents, and without children.
 
@@ -74,7 +74,7 @@ class Knowledge:
     leaves: Iterable[str] = ()
 
     def __new__(cls, *_: object, **given: object) -> Self:
-        """Refuse options that there are not, before the dataclass does in words of its own."""
+        """Raise an error for unknown options, before the dataclass does."""
         known = [field.name for field in fields(cls)]
         _refuse(unknown_name("option", name, known) for name in given if name not in known)
         return super().__new__(cls)
@@ -108,7 +108,7 @@ class Knowledge:
 
     @property
     def _tier_flags(self) -> Sequence[bool]:
-        """Return whether edges are allowed within each tier."""
+        """True for tiers within which edges are allowed."""
         flags = self.within_tiers
         return [flags] * len(list(self.tiers)) if isinstance(flags, bool) else list(flags)
 
@@ -124,14 +124,14 @@ class Knowledge:
             return NotImplemented
         mine, theirs = (self.tiers, self.within_tiers), (other.tiers, other.within_tiers)
         if self.tiers and other.tiers and mine != theirs:
-            raise OptionError("knowledge: both have tiers, and not the same; say all tiers in one place")
+            raise OptionError("knowledge: both have tiers, but different ones; give all tiers in one place")
         tiers, within = mine if self.tiers else theirs
         lists = ("required", "forbidden", "forbidden_links", "roots", "leaves")
         joined: dict[str, Any] = {name: (*getattr(self, name), *getattr(other, name)) for name in lists}
         return Knowledge(**joined, tiers=tiers, within_tiers=within)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is said as lists by the names of the parameters, without what is not said.
+        """Return the knowledge as lists by the names of the parameters, without empty ones.
 
         Examples
         --------
@@ -252,7 +252,7 @@ class Knowledge:
         >>> from f2sl import DAG
         >>> known = Knowledge(required=[("a", "b")], roots=["c"])
         >>> known.check(DAG(["a", "b", "c"], [("b", "c")]))
-        ["'a' -> 'b' is missing, and required", "'b' -> 'c' is there, and 'c' is a root"]
+        ["'a' -> 'b' is missing, but required", "'b' -> 'c' is present, but 'c' is a root"]
         """
         bound, problems = self._bound(graph.nodes)
         _refuse(problems)
@@ -261,11 +261,11 @@ class Knowledge:
         lines = [(u, v) for u, v in graph.undirected_array.tolist()]
         linked = there | {pair for u, v in lines for pair in ((u, v), (v, u))}
         found = [
-            f"{arrow(names, arc)} is missing, and required" for arc in bound.required if arc not in linked
+            f"{arrow(names, arc)} is missing, but required" for arc in bound.required if arc not in linked
         ]
         for arc in sorted(there):
             if why := bound.against(arc):
-                found.append(f"{arrow(names, arc)} is there, and {why}")
+                found.append(f"{arrow(names, arc)} is present, but {why}")
         for u, v in lines:
             reasons = [why for arc in ((u, v), (v, u)) if (why := bound.against(arc))]
             if reasons:
@@ -276,7 +276,7 @@ class Knowledge:
     def _bound(
         self, names: Sequence[str], all_there: bool = True, merged: Mapping[str, str] = NONE_MERGED
     ) -> tuple[Bound, list[str]]:
-        """Put numbers for names and patterns; returns what is wrong as well.
+        """Replace names and patterns by numbers; return also all problems.
 
         Without `all_there`, patterns may match nothing. `merged` is as in `constraints`.
         """
@@ -366,7 +366,7 @@ def _is_name(name: Any) -> bool:
 
 
 def _flags(given: Any, n: int, problems: list[str]) -> bool | tuple[bool, ...]:
-    """Check whether edges are allowed within tiers; one word for all of them where it is the same."""
+    """Check `within_tiers`; return one value if it is the same for all tiers."""
     flags: list[Any] = (
         [given] if isinstance(given, bool) else list(given) if isinstance(given, Iterable) else [None]
     )

@@ -29,7 +29,7 @@ class Bound:
     leaves: set[int]
 
     def against(self, arc: tuple[int, int]) -> str | None:
-        """Return why an arc is not allowed; None if it is."""
+        """Return the reason why an arc is forbidden; None if it is allowed."""
         u, v = arc
         here, there = self.tier_of.get(u), self.tier_of.get(v)
         if arc in self.forbidden:
@@ -61,7 +61,7 @@ class Bound:
         return found
 
     def levels(self) -> tuple[Any, Any]:
-        """Return tiers, roots and leaves as levels (see `Constraints`); None where there are none."""
+        """Return tiers, roots and leaves as levels (see `Constraints`); None without any."""
         if not (self.tier_of or self.roots or self.leaves):
             return None, None
         out, into = np.zeros(len(self.names), np.int64), np.full(len(self.names), ANY)
@@ -74,7 +74,7 @@ class Bound:
 
 
 def _cycle(arcs: set[tuple[int, int]]) -> list[int]:
-    """Return a cycle of some arcs, its smallest number first and last; empty if there is none.
+    """Return a cycle of some arcs, its smallest number first and last; empty without a cycle.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _cycle(arcs: set[tuple[int, int]]) -> list[int]:
 
 
 def is_pattern(word: str) -> bool:
-    """Return whether a word may stand for several names."""
+    """Return whether a word is a pattern."""
     return "*" in word or "?" in word
 
 

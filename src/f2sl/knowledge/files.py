@@ -74,7 +74,7 @@ def save(knowledge: Knowledge, path: str | PathLike[str]) -> None:
 
 
 def from_toml(text: str) -> dict[str, Any]:
-    """Read TOML; what the values must be is checked by `Knowledge`."""
+    """Read TOML; `Knowledge` checks the values."""
     found = tomllib.loads(text)
     for key in found:
         if key not in KEYS:

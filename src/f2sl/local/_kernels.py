@@ -116,7 +116,7 @@ def next_doubts(
     doubted: Array,
     by: Array,
 ) -> int:
-    """Find the next doubt of each undecided candidate, for targets `first` to `last`; return how many.
+    """Find the next doubt about each undecided candidate of targets `first` to `last`; return their number.
 
     A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin. The
     next doubt comes from the strongest such X that was not dropped, from ``since[Y]`` on. If X is kept, the
@@ -215,7 +215,7 @@ def try_in_turn(
     parents: Array,
     tried: Array,
 ) -> None:
-    """Find the best network with one candidate after another, for each search until something changes.
+    """Find the best network with each candidate in turn, until the set around the target changes.
 
     Parameters
     ----------
@@ -229,11 +229,11 @@ def try_in_turn(
     near, spouses : (searches,) int64
         Masks of the target's neighbours and spouses as they are now, without a bit for the candidate.
     with_spouses, near_is_settled : (searches,) bool
-        Whether a change of the spouses counts; and whether it is the only change that does.
+        True if a change of the spouses counts; true if it is the only change that counts.
     worth_of_ties : {1, -1}
-        Of equally good networks take one with the most links to the target (1), or with the fewest (-1).
+        Choice among equally good networks: the most links to the target (1), or the fewest (-1).
     rules : (rows, 3, k) int64
-        Which families are admissible in each row, as in `search/_kernels.py`.
+        Admissible families in each row, as in `search/_kernels.py`.
     parents : (searches, k) int64
         Output: the network of the last candidate tried, with -1 in the first entry if nothing has changed.
     tried : (searches,) int64

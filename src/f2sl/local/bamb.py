@@ -1,19 +1,19 @@
 """BAMB, balanced Markov blanket discovery (Ling, Yu, Wang, Liu, Ding and Wu 2019).
 
-Neighbours and spouses are looked for in alternation, each helping to tell the other's false members:
+The searches for neighbours and spouses alternate, and each removes false members of the other:
 
-1. Variables come in the order of their association with the target. One that some subset of the
-   members separates is passed over; else it joins the members.
-2. Every X outside that is separated from the target by a set, and dependent given the set and a member Y,
-   becomes a spouse by Y. A spouse by Y goes if a set with Y in it, of members and other spouses by Y,
-   separates it from the target; small sets are tried on all before larger ones.
-3. A member goes, with the spouses by it, if some subset of the other members and all spouses separates it.
+1. Variables are tried in the order of their association with the target. A variable joins the members unless
+   some subset of the members separates it from the target.
+2. Every X outside that a set separates from the target, and that depends on it given the set and a member Y,
+   becomes a spouse by Y. A spouse by Y is dropped if a set that contains Y, of members and other spouses by
+   Y, separates it from the target; small sets are tried on all spouses before larger ones.
+3. A member is dropped, with its spouses, if some subset of the other members and all spouses separates it.
 
-Two departures. Variables that are separated only on their turn are asked about as spouses by the members
-that joined before, and a member that was dropped as a spouse by the others: the paper's loop, taken
-literally, would miss them. And at the end what is independent of the target given all the rest goes, as
-far as the samples allow that test: with subsets of a few variables alone, a blanket that needs more to
-shield the target would keep others.
+Two departures. Variables that are separated only on their turn are tested as spouses by earlier members, and
+a dropped member is tested as a spouse by the others: the paper's loop, taken literally, would miss them. And
+at the end, members that are independent of the target given all others are dropped, if there are enough
+samples for the test: small subsets alone can keep false members if the target needs a larger set to be
+shielded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class BAMB(ByTests):
 
 @dataclass
 class _Blanket:
-    """A target's members, the spouses by each of them, and what separates everybody else."""
+    """Members of a target's blanket, the spouses that each brings, and separating sets of all others."""
 
     test: IndependenceTest
     target: int
@@ -76,7 +76,7 @@ class _Blanket:
         return strongest
 
     def join(self, newest: int) -> Search[None]:
-        """Let a variable in, and draw the consequences."""
+        """Add a variable to the blanket; update spouses and members."""
         older = self.members
         yield from self.waiting.look_ahead(newest, older)
         self.members = np.append(older, newest)
@@ -95,7 +95,7 @@ class _Blanket:
         yield from self._drop_members([x for x in self.all_spouses() if x not in before])
 
     def _add_spouses(self, members: list[int], apart: Sets) -> Search[None]:
-        """Make step 2, for these members and the variables separated by the sets in `apart`."""
+        """Do step 2, for these members and the variables separated by the sets in `apart`."""
         links = yield from find_spouses(self.target, members, apart)
         for (x, y), strength in links.items():
             self.spouses[y][x] = strength
@@ -105,7 +105,7 @@ class _Blanket:
             self.spouses[y] = {x: self.spouses[y][x] for x in stay}
 
     def _true_spouses(self, y: int) -> Search[list[int]]:
-        """Go through the sizes of sets with Y in them, as PC-simple does; give the spouses that stay."""
+        """Test sets with Y by increasing size, as PC-simple does; return the remaining spouses."""
         spouses = np.array(list(self.spouses[y]), np.int64)
         near = self.members[self.members != y]
         size = 1
@@ -128,7 +128,7 @@ class _Blanket:
         return stay
 
     def _drop_members(self, new: list[int]) -> Search[None]:
-        """Make step 3 with the sets that hold a new variable; what goes may be a spouse by the others."""
+        """Do step 3 with the sets that contain a new variable; dropped members may become spouses."""
         if not new:
             return
         everyone = [*self.members.tolist(), *(x for x in self.all_spouses() if x not in self.members)]

@@ -1,10 +1,10 @@
 """Base of all learners of parents and children (PC).
 
 A local learner finds, for one variable or for all, the variables that are directly linked to it.
-It is told an engine that counts, works on variables by number (in the order of their
+It gets an engine that counts, works on variables by number (in the order of their
 names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighbourhood` or
-all :class:`Neighbourhoods`. Learners of Markov blankets, which hold the children's other parents as
-well, are local learners, too.
+all :class:`Neighbourhoods`. Learners of Markov blankets, which also contain the children's other
+parents, are local learners, too.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ s2tmb       s2tmb:S2TMB             Gao and Ji 2017
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The set of one variable, strongest first, with the strength of each link.
+    """Set of one variable, strongest first, with the strength of each link.
 
     `separating_sets` says of variables outside the set what was found to make them independent of the target;
     algorithms that make no tests leave it empty. A search that ran out of time before its end is not
@@ -102,7 +102,7 @@ class Neighbourhood:
     def ranked(
         cls, members: Integers, strengths: Floats, separating_sets: dict[int, tuple[int, ...]] | None = None
     ) -> Neighbourhood:
-        """Make a set of members in any order."""
+        """Return a set of members in any order."""
         order = strongest_first(members, strengths)
         return cls(members[order], strengths[order], separating_sets or {})
 
@@ -110,14 +110,14 @@ class Neighbourhood:
     def of(
         cls, members: Mapping[int, float], separating_sets: dict[int, tuple[int, ...]] | None = None
     ) -> Neighbourhood:
-        """Make a set of members with the strength of each."""
+        """Return a set of members with the strength of each."""
         strengths = np.array(list(members.values()), np.float64)
         return cls.ranked(np.array(list(members), np.int64), strengths, separating_sets)
 
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """The sets of all variables, flat.
+    """Sets of all variables, flat.
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the
     strength of each link in `strengths`. ``separating_sets[v, w]`` is what was found to make w
@@ -136,7 +136,7 @@ class Neighbourhoods:
 
     @property
     def complete(self) -> bool:
-        """Return whether all searches came to their end."""
+        """True if all searches finished."""
         return self.finished is None or bool(self.finished.all())
 
     def of(self, variable: int) -> tuple[Integers, Floats]:
@@ -146,7 +146,7 @@ class Neighbourhoods:
 
     @property
     def owners(self) -> Integers:
-        """Return whose set each member is in."""
+        """Variable to whose set each member belongs."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def where(self, kept: NDArray[np.bool_]) -> Neighbourhoods:
@@ -171,7 +171,7 @@ def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int =
 
 
 def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) -> Neighbourhoods:
-    """Drop the members that constraints forbid, and add those that they require, of strength NaN: unknown.
+    """Drop members that constraints forbid, and add required ones, with unknown strength (NaN).
 
     In blankets a forbidden link does not matter if the two may be spouses.
     """
@@ -183,7 +183,7 @@ def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) ->
 def obeying_one(
     found: Neighbourhood, target: int, rules: Constraints, blankets: bool = False
 ) -> Neighbourhood:
-    """Make the set of one variable obey constraints, as `obeying` does."""
+    """Return the set of one variable under constraints, as `obeying` does."""
     members = found.members
     kept = rules.allows_link(np.full(len(members), target), members)
     if blankets and not kept.all():
@@ -196,7 +196,7 @@ def obeying_one(
 
 
 def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str]) -> None:
-    """Refuse constraints that require more parents than `max_parents`, where a learner has such a limit."""
+    """Raise an error if constraints require more parents than a learner's `max_parents`."""
     most = getattr(learner, "max_parents", None)
     numbers = np.bincount(rules.required[:, 1], minlength=len(names))
     if most is not None and numbers.max(initial=0) > most:
@@ -223,29 +223,29 @@ class LocalLearner(Estimator):
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
     strength_unit: ClassVar[str] = "strength"
     requires: ClassVar[tuple[str, ...]] = ("learn_one", "learn_all")
-    """The methods that a learner must have."""
+    """Methods that a learner must have."""
     finds_blankets: ClassVar[bool] = False
-    """Whether the sets are Markov blankets, in which two variables may be that are not linked."""
+    """True if the sets are Markov blankets, which may contain variables without a link to the target."""
 
     knowledge: Knowledge | None = option("knowledge")
 
     @classmethod
     def wrong_attribute(cls) -> str | None:
-        """Return what is wrong with an attribute of the class, None if nothing is."""
+        """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
     def under(self, rules: Constraints) -> Self:
-        """Put the learner under constraints, by number, which its sets obey; returns it."""
+        """Set the constraints, by variable number, that the learned sets obey; return the learner."""
         self._rules = rules
         return self
 
     @property
     def rules(self) -> Constraints | None:
-        """Return the constraints that the learner is under; None if there are none."""
+        """Constraints of the learner, or None."""
         return getattr(self, "_rules", None) or None
 
     def candidates(self, n: int, target: int) -> Integers:
-        """Return those of n variables that may be in the set of one, ascending."""
+        """Return the variables, out of n, that may be in the set of one, in ascending order."""
         others = np.delete(np.arange(n), target)
         if self.rules is None:
             return others
@@ -253,7 +253,7 @@ class LocalLearner(Estimator):
         return others[may(target)[others]]
 
     def settle(self, kind: str) -> Self:
-        """Replace "auto" by what it stands for with this kind of data; returns the learner."""
+        """Replace each "auto" by its meaning for this kind of data; return the learner."""
         return self.set_params(**settle(self.get_params(), kind))
 
     def learn_one(self, engine: Any, target: int) -> Neighbourhood:
@@ -266,7 +266,7 @@ class LocalLearner(Estimator):
 
 
 class WithTests(Estimator):
-    """The options of independence tests."""
+    """Options of independence tests."""
 
     alpha: float = option("alpha")
     max_cond_vars: int | None = option("max_cond_vars")
@@ -274,13 +274,13 @@ class WithTests(Estimator):
 
 
 class WithSymmetry(Estimator):
-    """The option to drop a link that one of its ends alone names."""
+    """Option to drop links that only one end names."""
 
     symmetry: str = option("symmetry", check=any_of("and", "none"))
 
 
 class WithMeasure(LocalLearner):
-    """The option how to measure what relates two variables, which is the strength of their link."""
+    """Option for the measure of how strongly two variables are related, the strength of their link."""
 
     measure: str | Measure = option("measure", check=check_choice)
 

@@ -1,11 +1,11 @@
-"""From parents and children to Markov blankets: MMMB, HITON-MB and PCMB.
+"""Markov blankets from parents and children: MMMB, HITON-MB and PCMB.
 
 A blanket is the target's parents and children and the other parents of its children, its *spouses*. A
 variable Y that is next to a neighbour X of the target T, but not to T itself, is a spouse if X is
 their common child: Y, independent of T given a set S, depends on it given S and X.
 
 What separates T and Y is known from the search that found T's neighbours, or Y's. A Y that nothing was
-found to separate from T, for want of samples, is not taken for a spouse.
+found to separate from T, for lack of samples, is not a spouse.
 
 As published, MMMB (Tsamardinos, Aliferis and Statnikov 2003) and HITON-MB (Aliferis, Tsamardinos and
 Statnikov 2003) took sets without symmetry, and could then be wrong: Peña, Nilsson, Björkegren and Tegnér
@@ -66,7 +66,7 @@ class ByNeighbours(ByTests):
         return flatten(blankets, test.n_tests, test.n_unreliable)
 
     def _look_up(self, test: IndependenceTest, variables: Iterable[int], known: Known) -> Search[None]:
-        """Search the neighbours of those variables whose are not known."""
+        """Search the neighbours of variables that are not yet known."""
         new = [v for v in variables if v not in known]
         searches = (self.neighbours(test, v) for v in new)
         if self.rules is not None:
@@ -75,7 +75,7 @@ class ByNeighbours(ByTests):
         known.update(zip(new, (yield from together(searches)), strict=True))
 
     def _agreed(self, variable: int, known: Known) -> list[int]:
-        """Return a variable's neighbours; with symmetry, those whose own set has it."""
+        """Return a variable's neighbours; with symmetry, only those that name it in turn."""
         members: list[int] = known[variable].members.tolist()
         if self.rules is not None:
             linked = self.rules.may_be_linked(variable)

@@ -5,7 +5,7 @@ a few variables again and again. Here it is run for one target or for all: many 
 what they want to know can be counted together, but not all, so that some are finished early on. A time limit
 ends the work with the targets that are finished, and so does Ctrl-C.
 
-How much the best network's score loses without a link is the *strength* of the link, in nats.
+The *strength* of a link is the loss in the best network's score without it, in nats.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import CountingEngine
 
 Found = dict[int, Around]
-"""What was found around the targets that are finished."""
+"""Neighbours and spouses of each finished target."""
 
 LARGEST_EXACT = 20
-"""Each further one doubles time and memory, which are seconds and hundreds of MB for one network of 20."""
+"""Each additional variable doubles time and memory; 20 take seconds and hundreds of MB."""
 
 TARGETS_AT_ONCE = 16
 
 ROUNDED_BITS = 20
-"""The last bits of what a link is worth, in which rounding may set apart what is equal: they do not count."""
+"""Number of last bits of a gain to ignore, because rounding may differ between equal gains."""
 
 
 class WithNetworks(Estimator):
-    """The options of a search for the best networks over a few variables.
+    """Options of a search for the best networks over a few variables.
 
     Above `max_exact` variables hill climbing takes the place of the exact search.
     """
@@ -65,11 +65,11 @@ class ByScore(LocalLearner, WithNetworks):
     requires = ("search",)
 
     def search(self, run: Run, target: int) -> Growth[Around]:
-        """Find what is around one target, as published."""
+        """Search the neighbours and spouses of one target, as published."""
         raise NotImplementedError
 
     def members(self, around: Around) -> Mapping[int, float]:
-        """Return the set that is wanted, with the strength of each member."""
+        """Return the members of the set, each with its strength."""
         raise NotImplementedError
 
     def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
@@ -79,7 +79,7 @@ class ByScore(LocalLearner, WithNetworks):
         return replace(found, complete=not run.out_of_time, notes=run.notes("before its end"))
 
     def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
-        """Find the sets of all variables; on Ctrl-C, those that are finished come with the interrupt."""
+        """Find the sets of all variables; on Ctrl-C, the interrupt carries the finished ones."""
         run = Run(self, engine)
         try:
             self.explore_all(run)
@@ -94,7 +94,7 @@ class ByScore(LocalLearner, WithNetworks):
         return self.members(run.around(target))
 
     def explore_all(self, run: Run) -> None:
-        """Find what is around all variables."""
+        """Find the neighbours and spouses of all variables."""
         run.look_up("looking for the best networks", range(run.n), self.search, run.found)
 
     def sets(self, run: Run) -> Neighbourhoods:
@@ -103,22 +103,22 @@ class ByScore(LocalLearner, WithNetworks):
 
 
 class Run:
-    """One call of a learner: its memory of scores, how much time it has, and what it has finished.
+    """One call of a learner, with its cache of scores, its time limit and its finished results.
 
     Attributes
     ----------
     n : int
         Number of variables.
     grower : Grower
-        What searches are answered by.
+        Object that answers the searches.
     found : dict of int to Around
-        What is around the targets whose searches have come to their end.
+        Surroundings of the targets whose searches have finished.
     spouses : dict of int to Around
         The same for the second search of algorithms that have one.
     deadline : Deadline
-        How much time there is.
+        Time limit.
     out_of_time, interrupted : bool
-        Whether the time limit or Ctrl-C ended the work.
+        True if the time limit or Ctrl-C ended the work.
     """
 
     def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
@@ -154,7 +154,7 @@ class Run:
         found: Found,
         on_finished: Callable[[], None],
     ) -> None:
-        """Run the searches of some targets side by side; each that comes to its end is put into `found`."""
+        """Run the searches of some targets in lockstep; store each finished result in `found`."""
 
         def noting(target: int) -> Growth[None]:
             found[target] = yield from search(self, target)
@@ -192,10 +192,10 @@ class Run:
         return self.others(target, np.flatnonzero(self.rules.may_be_linked(target)).tolist())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
-        """List all variables but the target, or some, in the order in which they are to be tried.
+        """Return all variables but the target, or some, in the order in which to try them.
 
-        Variables with one state are not tried, nor is anything with such a target: a link would make no
-        difference to any score.
+        Variables with one state are left out, and such a target has no candidates: a link would not change
+        any score.
         """
         others: Integers = np.arange(self.n) if among is None else np.array(sorted(among), np.int64)
         others = others[(others != target) & self._varies[others] & self._varies[target]]
@@ -205,7 +205,7 @@ class Run:
         return others[np.lexsort((others, -gain))]
 
     def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:
-        """Put sets together; of those that are not there, nothing is known."""
+        """Return all sets in one structure; unfinished sets are marked."""
         nothing: Mapping[int, float] = {}
         flat = flatten([Neighbourhood.of(members.get(v, nothing)) for v in range(self.n)])
         done = np.isin(np.arange(self.n), list(finished))
@@ -213,7 +213,7 @@ class Run:
         return replace(flat, finished=done, notes=notes)
 
     def notes(self, how_far: str) -> tuple[str, ...]:
-        """Return what a user should know of the run."""
+        """Return notes for the user about the run."""
         notes = []
         if self.interrupted:
             notes.append(f"incomplete: interrupted {how_far}")

@@ -1,14 +1,14 @@
 """Base of the local learners that make independence tests.
 
 Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). Here it is run for one target or
-for all, on an engine's tables or on anything else that answers questions of independence. How sure the
-dependence of a link is decides its *strength*: minus the decimal logarithm of the p-value, the smallest of
-all tests made of it. With ``alpha=0.01`` no link that was tested is weaker than 2.
+for all, on an engine's tables or on any object that answers questions of independence. The *strength* of a
+link is minus the decimal logarithm of the p-value, the smallest of all tests of the link. With ``alpha=0.01``
+no tested link is weaker than 2.
 
-An unreliable test shows nothing and separates nothing. Unreliable here are also tests without degrees
-of freedom, where within each stratum one of the two variables does not vary: they would make
-everything independent of the target given a set that decides it. For a pair that has too few samples even
-without a conditioning set, each algorithm says what it makes of it.
+An inconclusive test neither shows dependence nor separates. Tests without degrees of freedom, where within
+each stratum one of the two variables does not vary, are inconclusive here, too: they would make everything
+independent of the target given a set that determines it. Each algorithm says how it treats a pair that has
+too few samples even without a conditioning set.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from f2sl.stats.choose import make_test
 from f2sl.storage.protocol import Engine
 
 MOST_BETWEEN_SPOUSES = 3
-"""Variables in a set that is to separate two that may not be linked, and so may only be spouses."""
+"""Size of sets that separate two variables whose link is forbidden, and that can only be spouses."""
 
 
 class ByTests(LocalLearner, WithTests):
@@ -58,13 +58,13 @@ class ByTests(LocalLearner, WithTests):
         return self.find_all(self._test(engine))
 
     def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
-        """Find the set of one variable by the answers of `test`."""
+        """Find the set of one variable with the answers of `test`."""
         with stage("testing independence"):
             found = answer_all(self._obedient(test, target), test)
         return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
 
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
-        """Find the sets of all variables by the answers of `test`."""
+        """Find the sets of all variables with the answers of `test`."""
         searches = (self._obedient(test, target) for target in range(test.n_variables))
         with stage("testing independence"):
             sets = answer_all(together(searches), test)
@@ -86,7 +86,7 @@ class SymmetricByTests(ByTests, WithSymmetry):
     """Base of the PC learners that can hold to symmetry."""
 
     def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
-        """Find the set of one variable; with symmetry, the members' own sets are looked into."""
+        """Find the set of one variable; with symmetry, search the members' sets as well."""
         found = super().find_one(test, target)
         if self.symmetry == "none":
             return found
@@ -103,7 +103,7 @@ class SymmetricByTests(ByTests, WithSymmetry):
         )
 
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
-        """Find the sets of all variables; with symmetry, without the links that one end alone names."""
+        """Find the sets of all variables; with symmetry, drop links that only one end names."""
         found = super().find_all(test)
         return found if self.symmetry == "none" else mutual(found)
 
@@ -111,7 +111,7 @@ class SymmetricByTests(ByTests, WithSymmetry):
 def only_shown_spouses(
     search: Search[Neighbourhood], test: IndependenceTest, target: int, rules: Constraints
 ) -> Search[Neighbourhood]:
-    """Drop the members of a blanket that may not be linked to the target, but those shown to be spouses.
+    """Drop members of a blanket whose link to the target is forbidden, unless they are shown to be spouses.
 
     That is shown by a set that separates the two, and a member that may be a child of both: given this as
     well, they are dependent.

@@ -1,22 +1,22 @@
 """Parents and children by feature selection that independence tests confirm: the first step of F2SL-h.
 
-FCBF (:mod:`f2sl.local.fcbf`) takes a pair for related above a fixed delta, and a candidate for redundant by
-comparing two numbers. Both lose true neighbours, whatever the number of samples. Here, for a target C:
+FCBF (:mod:`f2sl.local.fcbf`) treats a pair as related above a fixed delta, and decides redundancy by
+comparing two numbers. Both lose true neighbours, however many samples there are. Here, for a target C:
 
 1. *Relevance by significance.* Candidates are the variables that a test of independence finds related to C,
    at a level corrected for the number of all pairs; strongest first, by symmetrical uncertainty SU.
-2. *Redundancy, confirmed.* In that order each candidate X that is kept puts every weaker Y in doubt that is
-   closer to X than to C: SU(X, Y) >= SU(Y, C). Such a Y goes only if a test finds it independent of C given
-   X. One test for each doubt, and where there are too few samples to tell, Y stays.
-3. *Clean-up* (with ``clean_up`` of 1 or more). A candidate that was kept goes if so many of the others, or
-   fewer, make it independent of C; the weakest is tried first.
+2. *Redundancy, confirmed.* In that order each kept candidate X puts in doubt every weaker Y that is closer to
+   X than to C: SU(X, Y) >= SU(Y, C). Such a Y is dropped only if a test finds it independent of C given X.
+   Each doubt takes one test; if the test is inconclusive, Y stays.
+3. *Clean-up* (with ``clean_up`` of 1 or more). A kept candidate is dropped if up to this many of the others
+   make it independent of C; the weakest is tried first.
 
-The doubts of all targets are settled side by side: each round asks one question of every candidate whose next
-doubt comes from somebody who is sure to be kept.
+The doubts of all targets are settled in rounds: each round tests every candidate whose next doubt comes from
+a candidate that is certain to be kept.
 
-A test here wants one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has one variable
-to condition on, and to drop a true neighbour costs more than to keep a false one, which a score may still
-refuse.
+A test here needs one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has only one
+conditioning variable, and dropping a true neighbour costs more than keeping a false one, which a score may
+still reject.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ConfirmedFCBF(WithMeasure):
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
-        """Find one variable's set; whether its pairs are significant depends on all pairs of the table."""
+        """Find the set of one variable; all pairs of the table are needed to decide which are significant."""
         relevant = self.relevant(engine)
         test = self.test(engine)
         sets = self.confirm(relevant, test, target, target + 1)
@@ -72,11 +72,11 @@ class ConfirmedFCBF(WithMeasure):
         return relevance_graph(engine.n_variables, pairs)
 
     def test(self, engine: Engine) -> IndependenceTest:
-        """Make the test of steps 2 and 3; where nothing varies given X, X has explained all there is."""
+        """Return the test of steps 2 and 3."""
         return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
 
     def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
-        """Make steps 2 and 3 for all variables, by the answers of `test`."""
+        """Do steps 2 and 3 for all variables, by the answers of `test`."""
         n = len(relevant.start) - 1
         kept = self.confirm(relevant, test, 0, n)
         if self.clean_up:

@@ -75,7 +75,7 @@ class FCBF(WithMeasure):
         return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
 
     def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
-        """Make the search for relevant pairs; those that may not be linked make nothing redundant either."""
+        """Return the search for relevant pairs; forbidden pairs make no others redundant either."""
         if isinstance(self.delta, str):
             return significant_pairs(engine, measure=self.measure, rules=self.rules)
         return related_pairs(engine, self.delta, self.measure, self.rules)

@@ -8,7 +8,7 @@ from f2sl.local.base import Neighbourhood, Neighbourhoods
 
 
 class FoundSet(dict[str, float]):
-    """The set of one variable: its members' names, strongest first, each with the strength of its link.
+    """Set of one variable: its members' names, strongest first, each with the strength of its link.
 
     Members that knowledge requires, and the algorithm does not find, come last, of strength NaN.
 
@@ -22,9 +22,9 @@ class FoundSet(dict[str, float]):
     n_tests, n_unreliable : int
         Independence tests asked for, and how many of them were inconclusive.
     complete : bool
-        Whether the search came to its end, and not to that of a time limit.
+        True if the search finished before the time limit.
     notes : tuple of str
-        What a user should know of how it was found.
+        Notes for the user on the search.
     """
 
     def __init__(self, target: str, members: Iterable[tuple[str, float]]) -> None:
@@ -38,7 +38,7 @@ class FoundSet(dict[str, float]):
 
     @classmethod
     def of(cls, found: Neighbourhood, target: int, names: tuple[str, ...]) -> FoundSet:
-        """Put names to what was found for one variable."""
+        """Return the set of one variable by name."""
         members, strengths = found.members.tolist(), found.strengths.tolist()
         named = cls(names[target], ((names[m], s) for m, s in zip(members, strengths, strict=True)))
         named.separating_sets = {names[w]: _named(given, names) for w, given in found.separating_sets.items()}
@@ -48,16 +48,16 @@ class FoundSet(dict[str, float]):
 
 
 class FoundSets(dict[str, FoundSet]):
-    """The sets of all variables, by name.
+    """Sets of all variables, by name.
 
     Attributes
     ----------
     n_tests, n_unreliable : int
         Independence tests asked for in all, and how many of them were inconclusive.
     complete : bool
-        Whether all searches came to their end.
+        True if all searches finished.
     notes : tuple of str
-        What a user should know of how they were found.
+        Notes for the user on the searches.
     """
 
     n_tests: int
@@ -67,7 +67,7 @@ class FoundSets(dict[str, FoundSet]):
 
     @classmethod
     def of(cls, found: Neighbourhoods, names: tuple[str, ...], order: Iterable[str]) -> FoundSets:
-        """Put names to what was found for all variables, and list them in this order."""
+        """Return the sets of all variables by name, in this order."""
         sets = {}
         for v, name in enumerate(names):
             members, strengths = (part.tolist() for part in found.of(v))

@@ -43,7 +43,7 @@ class GrowShrink(ByTests):
 
 @dataclass
 class Blanket:
-    """A target's set as it grows and shrinks, in the order of admission; only `candidates` may join."""
+    """Set of a target that grows and shrinks, in order of admission; only `candidates` may join."""
 
     test: IndependenceTest
     target: int
@@ -53,7 +53,7 @@ class Blanket:
     apart: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def ask_outside(self) -> Search[tuple[Integers, Floats]]:
-        """Test all variables outside given the set; gives those that depend on the target, with strengths."""
+        """Test all variables outside the set given the set; return the dependent ones, with strengths."""
         inside = np.array(self.members, np.int64)
         others = np.setdiff1d(self.candidates, inside)
         given = np.broadcast_to(inside, (len(others), len(inside)))
@@ -64,13 +64,13 @@ class Blanket:
         return others[dependent], answers.strength[dependent]
 
     def admit(self, variable: int, strength: float) -> None:
-        """Let a variable in."""
+        """Add a variable to the set."""
         self.members.append(variable)
         self.weakest[variable] = strength
         self.apart.pop(variable, None)
 
     def admit_strongest(self) -> Search[bool]:
-        """Let in the variable most strongly associated given the set; say whether there was one."""
+        """Add the variable most strongly associated given the set; return whether there was one."""
         found, strengths = yield from self.ask_outside()
         if not len(found):
             return False
@@ -114,7 +114,7 @@ def shrink_all(
     spouses: dict[int, float],
     apart: dict[int, tuple[int, ...]],
 ) -> Search[Neighbourhood]:
-    """Drop what is independent of the target given all the rest, spouses first; strengths are given."""
+    """Drop members that are independent of the target given the others, spouses first; return strengths."""
     blanket = Blanket(test, target, np.empty(0, np.int64), apart=apart)
     for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
         blanket.admit(variable, strength)

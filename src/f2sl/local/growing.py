@@ -1,13 +1,13 @@
 """Grow a set around a target by the best network, one candidate after another.
 
 The local learners by score try candidates in turn. For each they find the best network over the target, the
-set so far and the candidate, and read off who is *near* the target (parents and children) and who is
-a *spouse* (another parent of a child, itself not near). Mostly nothing changes. So a search asks
-(:class:`Turns`) to go on with its candidates until something does; the networks of one size, of many
+set so far and the candidate. From it they read which variables are *near* the target (parents and children)
+and which are *spouses* (other parents of a child, themselves not near). Mostly nothing changes. So a search
+requests (:class:`Turns`) to try its candidates until something changes. The networks of one size, of many
 searches, are then found together, and all sets that they need are counted at once.
 
-Up to `max_exact` variables the network is the best there is (`search/exact.py`). Above, it is the one
-that hill climbing finds, and the number of such networks is reported.
+Up to `max_exact` variables the network is optimal (`search/exact.py`). With more variables, hill climbing
+finds it, and the number of such networks is reported.
 
 Inside a problem of k variables these are numbered 0 to k - 1 by their places in the ascending list of
 `members`, and sets of them are masks: bit i stands for member i.
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 SETS_AT_ONCE = 1 << 18
-"""Values of sets asked for at a time, by all searches: a second or two if all have to be counted."""
+"""Set values that one round computes for all searches: a second or two if all must be counted."""
 
 SETS_REMEMBERED = 1 << 22
-"""Values of sets that are remembered, in about 200 MB; when there are more, all are forgotten."""
+"""Largest number of cached set values, about 200 MB; the cache is cleared when it is full."""
 
 CLIMBS_AT_ONCE = 8
 """Candidates that a search tries at a time by hill climbing, which takes some tenths of a second."""
@@ -55,7 +55,7 @@ class Around:
 
 
 class Turns(NamedTuple):
-    """A request: try these candidates in turn, until neighbours or spouses of the target change.
+    """Request: try these candidates in turn, until neighbours or spouses of the target change.
 
     A change of the neighbours counts unless `near_is_settled`, a change of the spouses only `with_spouses` or
     if `near_is_settled`.
@@ -69,7 +69,7 @@ class Turns(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """The answer: how many candidates were tried, and what is around the target now (None: no change)."""
+    """Answer: number of candidates tried, and the new surroundings of the target (None: no change)."""
 
     n: int
     change: Around | None
@@ -87,7 +87,7 @@ def grow(
     with_spouses: bool = False,
     near_is_settled: bool = False,
 ) -> Growth[Around]:
-    """Try all candidates in turn; return what is around the target in the end."""
+    """Try all candidates in turn; return the final surroundings of the target."""
     # An answer may cover only some of the candidates, with or without a change: the rest is asked for again.
     while len(candidates):
         [tried] = yield [Turns(target, around, candidates, with_spouses, near_is_settled)]
@@ -109,7 +109,7 @@ class Grower:
     max_parents : int, optional
         Largest number of parents of a variable.
     ties : {"drop", "keep"}
-        Which of several best networks to take: one with the fewest links to the target, or with the most.
+        Choice among several best networks: the fewest links to the target, or the most.
     rules : Constraints, optional
         Forbidden and required arcs, which all networks obey.
 
@@ -136,7 +136,7 @@ class Grower:
         self.n_climbed = 0
 
     def gain(self, target: int, others: Integers) -> Integers:
-        """Return what a link to the target alone is worth, in units, for each of the others, (m,) int64."""
+        """Return the gain in score of a link to the target alone, in units, for each other, (m,) int64."""
         pairs = np.column_stack([np.minimum(others, target), np.maximum(others, target)])
         # Columns are the masks 0 to 3. score(b | a) - score(b) is a difference of four set values.
         nothing, low, high, both = self.scores.lattices(pairs).T
@@ -144,7 +144,7 @@ class Grower:
         return np.where(both > LEAST, both - low - high + nothing, LEAST)
 
     def answer(self, asked: Sequence[Turns]) -> list[Tried]:
-        """Answer the requests of one round, those of one size together, in the order in which they came."""
+        """Answer the requests of one round in their order; requests of one size are computed together."""
         if self.scores.n_remembered > SETS_REMEMBERED:
             self.scores = self.scores.anew()
         answers: dict[int, Tried] = {}
@@ -248,7 +248,7 @@ class Grower:
     def _change(
         self, turns: Turns, members: Integers, parents: list[int], values: Callable[[list[int]], Integers]
     ) -> Around:
-        """Read off a network what a search wants to know of it."""
+        """Return the target's surroundings in a network, as far as the search uses them."""
         seen = _around(turns.target, members.tolist(), parents, values, self.scores.unit)
         if turns.near_is_settled:
             spouses = {v: loss for v, loss in seen.spouses.items() if v not in turns.around.near}
@@ -258,7 +258,7 @@ class Grower:
 
 @dataclass(frozen=True)
 class _Problems:
-    """The networks that a search asks about, one for each candidate.
+    """Networks that a search requests, one for each candidate.
 
     around : (k - 1,) int64, the target and those around it, ascending; members : (candidates, k) int64, the
     same with the candidate, ascending in each row; target_place, candidate_place : (candidates,) int64, where
@@ -341,7 +341,7 @@ class SetFamilies:
         return self.scores.subsets(self.members, words_of(sets, len(self.members)))[0]
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families (child, parents) of members; those that are not allowed score minus infinity."""
+        """Score families (child, parents) of members; forbidden families score minus infinity."""
         scores = np.full(len(families), -np.inf)
         allowed = [f for f, (_, parents) in enumerate(families) if len(parents) <= self.max_parents]
         below = [sum(1 << u for u in families[f][1]) for f in allowed]

@@ -6,7 +6,7 @@ algorithm reads as in its paper and knows nothing of other targets. :func:`toget
 many, which go forward in step, and :func:`answer_all` asks what it wants to know: all questions of one size
 in one batch, large enough to spread over threads.
 
-What a search finds does not depend on what else is running, and so not on threads either.
+The result of a search does not depend on other searches, and so not on the number of threads.
 
 Examples
 --------
@@ -64,7 +64,7 @@ def together(
 ) -> Generator[list[Question], list[Answer], list[Result]]:
     """Join searches into one that asks their questions together, and gives their results in order.
 
-    What a question is does not matter here, as long as each has an answer.
+    Questions may be of any type, as long as each has an answer.
     """
     results: dict[int, Result] = {}
     waiting = enumerate(searches)
@@ -107,9 +107,9 @@ def side_by_side(one: Search[Result], other: Search[Other]) -> Search[tuple[Resu
 
 
 def knowing(search: Search[Result], rules: Constraints) -> Search[Result]:
-    """Make a search in which required links are dependent, whatever is given; the rest is asked as before.
+    """Wrap a search so that required links are always dependent; other questions are unchanged.
 
-    How strong such a link is, only the question with nothing given asks; otherwise it is infinite.
+    The strength of such a link is that of the marginal test; with a conditioning set it is infinite.
     """
     try:
         asked = next(search)
@@ -133,7 +133,7 @@ def _without(asked: Questions, settled: Mask) -> Questions:
 
 
 def _known(answers: Answers, settled: Mask) -> Answers:
-    """Put dependence where a required link was asked about, or left out of the questions."""
+    """Insert the answer "dependent" for required links."""
     if not settled.any():
         return answers
     if len(answers.answer) == len(settled):

@@ -1,15 +1,15 @@
 """MMPC, max-min parents and children (Tsamardinos, Brown and Aliferis 2006).
 
-Forward, the variable joins the set that is most strongly associated with the target where the association is
-the weakest given any subset of the set so far (the *max-min heuristic*), until all that are left are
-independent of the target given some subset. Backward, members that some subset of the others separates
-from the target are dropped.
+The forward step takes for each variable its weakest association with the target given any subset of the set
+so far, and adds the variable for which this is strongest (the *max-min heuristic*). It ends when all
+remaining variables are independent of the target given some subset. The backward step drops members that some
+subset of the others separates from the target.
 
-A pair with too few samples for a test has no association that could be ranked, and is not admitted.
+A pair with too few samples for a test has no association to rank, and is not admitted.
 
-Alone this can keep a variable that is not linked to the target: a descendant of a child, where
-what would separate it lies outside the set. With symmetry, which their paper adds as a correction, such a
-member goes, because the target is not in its own set; with perfect answers the result is then exact.
+Alone this can keep a variable that is not linked to the target: a descendant of a child, if its separating
+set lies outside the set. Symmetry, which their paper adds as a correction, drops such a member, because the
+target is not in its own set. With perfect answers the result is then exact.
 """
 
 from __future__ import annotations

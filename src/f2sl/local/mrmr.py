@@ -29,9 +29,9 @@ ROWS_REMEMBERED = 256
 
 
 class MRMR(WithMeasure):
-    """The k variables that tell most about the target and least about each other.
+    """Select the k variables most related to the target and least related to each other.
 
-    Fewer than `k` are chosen where there are not so many other variables.
+    Fewer than `k` are selected if there are fewer other variables.
     """
 
     k: int = option("k")
@@ -74,7 +74,7 @@ class MRMR(WithMeasure):
 
 
 class _Rows:
-    """The measure of one variable with each other, a row at a time, the last few remembered."""
+    """Measure of one variable with each other, a row at a time; the last few rows are cached."""
 
     def __init__(self, engine: Engine, measure: str | Measure, rules: Constraints | None) -> None:
         # Every pair with any information at all is kept; what is left out is 0, as are forbidden links.

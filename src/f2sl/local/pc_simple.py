@@ -39,7 +39,7 @@ def levels(
     *,
     keep_unreliable: bool,
 ) -> Search[Neighbourhood]:
-    """Go through the levels with some others; a pair with too few samples is kept, or not admitted."""
+    """Test by levels with some others; a pair with too few samples is kept, or not admitted."""
     members, weakest, apart = yield from marginal_strengths(target, others, keep_unreliable=keep_unreliable)
     level = 1
     while level < len(members) and (max_cond_vars is None or level <= max_cond_vars):

@@ -1,10 +1,10 @@
 """S2TMB, score-based simultaneous Markov blanket (Gao and Ji 2017): neighbours and spouses in one network.
 
-First the neighbours are found as by SLL, among them perhaps some that are none: descendants of a child, which
-only a spouse, that was never let in, would separate from the target. So all other variables come once more,
-one after another: in the best network over the target, its neighbours, its spouses so far and the
-candidate, who is linked to the target is its neighbour from then on, and who has a child with it its
-spouse. With the spouses such neighbours go, and no other variable need be asked whether it agrees.
+First it finds the neighbours as SLL does. They may include false ones: descendants of a child, which only a
+spouse outside the set would separate from the target. So all other variables are tried once more, one after
+another, in the best network over the target, its neighbours, its spouses so far and the candidate. Variables
+linked to the target become its neighbours, and variables with a common child become its spouses. The spouses
+remove the false neighbours, so no symmetry check is needed.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """SLL, score-based local learning (Niinimäki and Parviainen 2012): SLL-PC finds neighbours, SLL spouses, too.
 
-Candidates for neighbours come one after another. With each, the best network over the target, its neighbours
-so far and the candidate decides who its neighbours are from then on. Alone this can keep a variable that is
-not linked to the target: a descendant of a child, where what would separate it has been left out. With
-symmetry, which their algorithm FindNeighbors has, such a member goes, because the target is not among its own
-neighbours. Their paper leaves open in which order candidates come.
+Candidates for neighbours are tried one after another. The best network over the target, its neighbours so far
+and the candidate gives the new neighbours. Alone this can keep a variable that is not linked to the target: a
+descendant of a child, if its separating set has been left out. Symmetry, which their algorithm FindNeighbors
+has, drops such a member, because the target is not among its own neighbours. Their paper does not say in
+which order to try candidates.
 
-The neighbours of SLL are those of SLL-PC with symmetry. Spouses are looked for among the neighbours'
-neighbours, one candidate after another: in the best network over the target, its neighbours, its spouses so
-far and the candidate, those are spouses from then on that have a child with the target and are not
-its neighbours. Two variables are spouses if the search of either says so.
+The neighbours of SLL are those of SLL-PC with symmetry. Candidates for spouses are the neighbours'
+neighbours, tried one after another. In the best network over the target, its neighbours, its spouses so far
+and the candidate, the new spouses are the variables that have a common child with the target and are not its
+neighbours. Two variables are spouses if the search of either finds the other.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SLLPC(ByScore, WithSymmetry):
         return around.near
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
-        """Find one variable's neighbours; with symmetry, the members' own are looked into."""
+        """Find one variable's neighbours; with symmetry, search the members' neighbours as well."""
         found = super().explore_one(run, target)
         if self.symmetry == "none":
             return found
@@ -75,7 +75,7 @@ class SLL(ByScore):
         return grow(target, Around(near), among, with_spouses=True, near_is_settled=True)
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
-        """Find one variable's blanket; whoever may be a spouse is asked as well, and so far is looked."""
+        """Find one variable's blanket, with the spouses that either end names."""
         near = self._neighbours(run, [target])
         candidates = self._neighbours(run, near) - near - {target}
         self._neighbours(run, self._neighbours(run, candidates))
@@ -83,7 +83,7 @@ class SLL(ByScore):
         return blanket(run, target)
 
     def _neighbours(self, run: Run, variables: Iterable[int]) -> set[int]:
-        """Look up the neighbours of some variables, with symmetry; gives all of them."""
+        """Search the neighbours of some variables, with symmetry; return all of them."""
         some = sorted(variables)
         run.look_up("looking for neighbours", some, self.search, run.found)
         members = sorted({w for v in some for w in run.around(v).near})
@@ -96,7 +96,7 @@ class SLL(ByScore):
         run.look_up("looking for spouses", range(run.n), self.search_spouses, run.spouses)
 
     def sets(self, run: Run) -> Neighbourhoods:
-        """Return the blankets, as far as known; finished are those with all searches at their end."""
+        """Return the blankets found so far; a blanket is finished if all its searches are."""
         return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
 
 

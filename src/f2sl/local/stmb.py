@@ -4,12 +4,12 @@
 2. For each member Y and each X outside: if X, separated from the target by S, depends on it given S and Y,
    then Y may be a common child and X a spouse. If a set with X in it separates Y from the target, Y is no
    child but a descendant, and goes; otherwise X becomes a spouse by Y.
-3. Spouses, then members, that are independent of the target given all others go.
+3. Spouses, then members, that are independent of the target given all others are dropped.
 
-It asks far fewer questions than looking through the sets of all neighbours. Two departures: step 3 conditions
-on all members and spouses (theirs on the spouses by one member at a time, which can leave in a
-variable that reaches the target past another member's spouse), and a member that step 2 drops may still be a
-spouse by another member, which is asked.
+It needs far fewer tests than a search of all neighbours' sets. Two departures: step 3 conditions on all
+members and spouses (theirs on the spouses by one member at a time, which can keep a variable that reaches the
+target past another member's spouse), and a member that step 2 drops is still tested as a spouse by another
+member.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class STMB(ByTests):
 
 
 def find_spouses(target: int, members: list[int], apart: Sets) -> Search[dict[tuple[int, int], float]]:
-    """Find the (X, Y) such that X, separated from the target by ``apart[X]``, depends on it given Y as well.
+    """Find pairs (X, Y) where X, separated from the target by ``apart[X]``, becomes dependent given Y.
 
     Gives the strength of each, Y by Y in the order of the members, X in the order of the names.
     """

@@ -20,7 +20,7 @@ from f2sl.local.lockstep import Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest, subsets
 
 QUESTIONS_AT_ONCE = 1 << 13
-"""As many questions are asked before it is looked whether some have become needless."""
+"""Number of questions to ask before dropping those that have become needless."""
 
 
 @dataclass
@@ -39,16 +39,16 @@ class Separations:
 
     @property
     def first_sets(self) -> dict[int, tuple[int, ...]]:
-        """Return those of the others that were separated, each with the first set that did it."""
+        """Separated variables, each with its first separating set."""
         return {other: sets[0] for other, sets in self.sets.items()}
 
 
 def drop_in_turn(
     members: Sequence[int], sets: Mapping[int, Sequence[tuple[int, ...]]]
 ) -> dict[int, tuple[int, ...]]:
-    """Go through members and drop each that has a separating set of which nobody was dropped before it.
+    """Drop each member with a separating set that contains no member dropped before it.
 
-    Asking about all members at once and then going through them gives what asking one after another would.
+    Testing all members at once and then dropping them in turn gives the same result as testing in turn.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def separations(
     test
         Asked how large a set may be for a reliable test; the questions themselves are yielded.
     members
-        What the sets are made of; one of the others among them is left out of its own sets.
+        Variables from which sets are made; one of the others is left out of its own sets.
     largest, smallest
-        How many variables a set may have; None for as many as there are.
+        Largest size of a set; None for no limit.
     containing
         These are in every set, and do not occur in `members`. They come first.
     find_all

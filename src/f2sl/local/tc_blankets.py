@@ -29,7 +29,7 @@ from f2sl.table.names import listing
 
 
 def _finished(found: Neighbourhood) -> Search[Neighbourhood]:
-    """Make a search of what is found already."""
+    """Return a search with a given result."""
     yield from ()
     return found
 
@@ -61,7 +61,7 @@ class TCBlankets(LocalLearner):
         if freedom < 1:
             raise DataError(
                 f"TC conditions on all other variables at once: {n:,} columns need at least {n + 2:,} rows, "
-                f"and there are {engine.n_rows:,}; learners by small conditioning sets, such as iamb or "
+                f"and there are {engine.n_rows:,}; learners with small conditioning sets, such as iamb or "
                 "pc-stable, need fewer"
             )
         with stage("inverting the correlations"):
@@ -69,8 +69,8 @@ class TCBlankets(LocalLearner):
             if len(surplus):
                 named = listing([repr(engine.names[v]) for v in surplus.tolist()])
                 raise DataError(
-                    f"columns before them, by name, decide {named}: given all others nothing is left to "
-                    "correlate; leave these columns out"
+                    f"other columns determine {named}, so that they have no correlation given all others; "
+                    "leave these columns out"
                 )
             correlations = given_all_others(engine.correlations)
         blankets = []

@@ -1,4 +1,4 @@
-"""Those who wait to join a target's set, in the order of their association: for HITON-PC and BAMB.
+"""Queue of variables that wait to join a target's set, by association: for HITON-PC and BAMB.
 
 On its turn a variable joins unless some subset of the members separates it from the target. To ask about one
 variable at a time would make for many small batches. Instead all that wait are asked about whenever a
@@ -44,7 +44,7 @@ class Waiting:
         self.separated: Sets = {}
 
     def take(self) -> tuple[int | None, Sets]:
-        """Take the next to join, if there is one, and those before it that are separated on their turn."""
+        """Return the next variable to join, if any, and those before it that are separated."""
         passed: Sets = {}
         while len(self.queue):
             first, self.queue = int(self.queue[0]), self.queue[1:]

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class BayesianNetwork:
-    """A directed acyclic graph with a probability table or an equation for each node; it never changes.
+    """Directed acyclic graph with a probability table or an equation for each node; immutable.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class BayesianNetwork:
     parents : mapping of str to sequence of str, optional
         The order of the parents in each table and equation; by default that of ``graph.parents(name)``.
     name : str
-        What the network is called.
+        Name of the network.
 
     Raises
     ------
@@ -169,7 +169,7 @@ class BayesianNetwork:
         return html_of(self)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether variables, states, parents, tables and equations are the same, in the same order."""
+        """Return whether variables, states, parents, tables and equations are equal, in the same order."""
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
         return (
@@ -186,45 +186,45 @@ class BayesianNetwork:
 
     @property
     def name(self) -> str:
-        """What the network is called."""
+        """Name of the network."""
         return self._name
 
     @property
     def graph(self) -> DAG:
-        """The structure."""
+        """Graph of the network."""
         return self._graph
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names, in the order of the graph's nodes."""
+        """Names of the variables, in the order of the graph's nodes."""
         return self._graph.nodes
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kind of each variable, ``"states"`` or ``"number"``, in their order."""
+        """Kind of each variable, ``"states"`` or ``"number"``, in their order."""
         return tuple(STATES if name in self._states else NUMBER for name in self.variables)
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
-        """The states of each variable that has any, by name."""
+        """States of each variable that has any, by name."""
         return dict(self._states)
 
     @property
     def tables(self) -> Mapping[str, FloatArray]:
-        """The probability tables, by name; see the constructor for their shape. They cannot be written to."""
+        """Probability tables by name, read-only; see the constructor for their shape."""
         return MappingProxyType(self._tables)
 
     @property
     def equations(self) -> Mapping[str, Equation]:
-        """The equations, by name; see the constructor for their shapes. They cannot be written to."""
+        """Equations by name, read-only; see the constructor for their shapes."""
         return MappingProxyType(self._equations)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free, summed over the variables.
+        """Number of free parameters, summed over the variables.
 
-        For each configuration, there are as many as states but one, or an intercept, the coefficients and a
-        variance.
+        Each configuration of the parents has one parameter fewer than states, or an intercept, the
+        coefficients and a variance.
         """
         of_tables = (table.size - table[..., 0].size for table in self._tables.values())
         of_equations = (part.size for equation in self._equations.values() for part in equation)
@@ -242,13 +242,13 @@ class BayesianNetwork:
 
     @cached_property
     def _families(self) -> list[tuple[int, list[int]]]:
-        """Every variable after its parents, each with its parents, by number."""
+        """Variables in topological order, each with its parents, by number."""
         number = {name: i for i, name in enumerate(self.variables)}
         order = self._graph.topological_order()
         return [(number[name], [number[p] for p in self._parents[name]]) for name in order]
 
     def _distributions(self, name: str) -> FloatArray:
-        """The table of a variable with one configuration a row, each row divided by its sum.
+        """Return the table of a variable with one configuration a row, each row divided by its sum.
 
         Added from the first state to the last, so that every machine gets the same bits.
         """
@@ -264,7 +264,7 @@ class BayesianNetwork:
         Parameters
         ----------
         rows : int
-            How many, at least 1.
+            Number of rows, at least 1.
         seed : int
             The same seed gives the same rows on every machine, and the first rows of a larger sample.
 
@@ -334,7 +334,7 @@ class BayesianNetwork:
         evidence: Mapping[str, Any] | None = None,
         do: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the distribution of variables given what was observed and what was set; it is exact.
+        """Return the exact distribution of variables given evidence and interventions.
 
         States need pyAgrum (``pip install "f2sl[inference]"``).
 
@@ -343,17 +343,17 @@ class BayesianNetwork:
         variables : str or sequence of str
             One variable, or several that have states.
         evidence : mapping of str to state or number, optional
-            What was observed. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
+            Observed values. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
             ``"3"``. Where the states are intervals such as ``"[18, 40)"``, a number stands for the last that
             begins at it or below it, and for the first if it is below all.
         do : mapping of str to state or number, optional
-            What was set from outside, whatever its causes: ``do={"treatment": "yes"}``. It changes only
+            Interventions, which set values from outside: ``do={"treatment": "yes"}``. It changes only
             what the arrows lead to, ``graph.descendants("treatment")``.
 
         Returns
         -------
         dict or Mixture
-            Of one variable with states the probability of each state; of several that of each tuple of
+            For one variable with states the probability of each state; for several that of each tuple of
             states. Of a number a :class:`~f2sl.network.inference.Mixture`, with its `mean` and `variance`.
 
         Raises
@@ -458,7 +458,7 @@ class BayesianNetwork:
     ) -> Self:
         """Estimate the tables and equations of a graph from data.
 
-        Of states, with N_jk rows in configuration j and state k, q configurations and r states, the
+        For states, with N_jk rows in configuration j and state k, q configurations and r states, the
         probability is (N_jk + ess / (q r)) / (N_j + ess / q): the posterior mean under the prior of BDeu.
 
         The equation of a number is that of least squares, with the mean squared residual as its variance. In
@@ -484,7 +484,7 @@ class BayesianNetwork:
             of other variables are the data's, in their order: a CSV file knows none that do not occur in
             it, and its TRUE and FALSE are the booleans ``False, True``.
         **unknown
-            There are no others: how data are read is told to :func:`f2sl.open_table`.
+            There are no others: options of reading belong to :func:`f2sl.open_table`.
 
         Raises
         ------
@@ -513,14 +513,14 @@ class BayesianNetwork:
         return network
 
     notes: tuple[str, ...] = ()
-    """Notes on how the network was fitted, such as from how many rows; files do not keep it."""
+    """Notes on how the network was fitted, such as the numbers of rows; files do not store them."""
 
     _kinds: ClassVar[str] = "auto"
-    """What data are read as when a network of this class is fitted."""
+    """Kind as which data are read when a network of this class is fitted."""
 
     @classmethod
     def _of(cls, network: BayesianNetwork) -> Self:
-        """Make a network of this class from one that is the same but for its class."""
+        """Return the network as one of this class."""
         return cls(
             network._graph,
             network._states,
@@ -531,7 +531,7 @@ class BayesianNetwork:
         )
 
     def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a page to explore the network, an HTML file; the options are those of :func:`f2sl.show`."""
+        """Write an HTML page to explore the network; options are those of :func:`f2sl.show`."""
         from f2sl.view.page import show
 
         return show(self, path, **options)

@@ -5,7 +5,7 @@ written anew by f2sl's own writer (``tools/bundle_networks.py``), numbers as the
 them has their source and licence, CC BY-SA 3.0.
 
 ``gene-like`` is none of these. It *stands in* for Gene, a network of 801 genes and 972 edges that the F2SL
-paper measures on and that cannot be had: a random network of the same size, degrees and numbers of states
+paper measures on and that is not available: a random network of the same size, degrees and numbers of states
 (:func:`f2sl.random_network` with its defaults), whose dependences are as strong as it takes for FCBF to
 find parents and children with an F1 near the paper's 0.97 from 500 rows. It says nothing about genes.
 
@@ -65,7 +65,7 @@ NETWORKS = (*REPOSITORY, STAND_IN)
 
 @dataclass(frozen=True)
 class NetworkSize:
-    """How large a network is."""
+    """Size of a network."""
 
     name: str
     variables: int
@@ -85,7 +85,7 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     name_or_path : str or path
         A bundled name such as ``"alarm"`` (``"gene-like"`` is a random network that stands in for the F2SL
         paper's Gene), or a path, whose suffix names the format: see :meth:`BayesianNetwork.save`. A string
-        without ``/`` and such a suffix is taken for a name.
+        without ``/`` and such a suffix is a name.
 
     Returns
     -------

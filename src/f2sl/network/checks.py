@@ -1,4 +1,4 @@
-"""What a network is made of, checked once, where it is handed over."""
+"""Checks of a network's parts, made once, when it is created."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from f2sl.graph import DAG
 FloatArray = NDArray[np.float64]
 
 TOLERANCE = 1e-4 + 1e-12
-"""How far from 1 the sum of a distribution may be; files have rounded numbers (and adding rounds, too)."""
+"""Tolerance of the sum of a distribution; files have rounded numbers."""
 MOST_CELLS = 1 << 22
 """The most cells of one table: 32 megabytes. A line of text can ask for more than any memory."""
 MOST_PARENTS = 31
@@ -23,7 +23,7 @@ MOST_PARENTS = 31
 
 
 class Equation(NamedTuple):
-    """How a number depends on its parents: arrays with an axis for each parent that has states.
+    """Linear equation of a number, with one array axis for each parent that has states.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class Equation(NamedTuple):
     """
 
     intercepts: FloatArray
-    """What is added."""
+    """Constant terms."""
     coefficients: FloatArray
-    """What the parents that are numbers are multiplied by; the last axis has one for each of them."""
+    """Coefficients of the numeric parents, along the last axis."""
     variances: FloatArray
-    """Those of the noise."""
+    """Variances of the noise."""
 
     def by_configuration(self) -> Equation:
         """Return the same with one axis for all configurations, numbered as those of tables are."""
@@ -46,7 +46,7 @@ class Equation(NamedTuple):
 
 
 def check_dag(graph: object) -> None:
-    """Refuse what is no directed acyclic graph."""
+    """Raise an error for a graph that is not a DAG."""
     if not isinstance(graph, DAG):
         raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
 
@@ -59,7 +59,7 @@ def checked_name(name: object) -> str:
 
 
 def check_size(node: str, shape: Sequence[int]) -> None:
-    """Refuse a table that no memory would hold."""
+    """Raise an error for a table that is too large for memory."""
     if len(shape) - 1 > MOST_PARENTS:
         raise DataError(f"{shown(node)} has {len(shape) - 1} parents; at most {MOST_PARENTS} are possible")
     if prod(shape) > MOST_CELLS:
@@ -69,17 +69,17 @@ def check_size(node: str, shape: Sequence[int]) -> None:
 
 
 def check_nodes(what: str, given: Any, graph: DAG) -> None:
-    """Make sure that `given` has something for nodes of the graph, and for nothing else."""
+    """Check that `given` has entries only for nodes of the graph."""
     if not isinstance(given, Mapping):
         raise DataError(f"{what}: must be a mapping from the names of variables, not {shown(given)}")
     known = set(graph.nodes)
     for node in given:
         if node not in known:
-            raise DataError(f"{what}: {shown(node)} is no node of the graph")
+            raise DataError(f"{what}: {shown(node)} is not a node of the graph")
 
 
 def check_covers(what: str, given: Any, graph: DAG, numbers: Mapping[str, Any] | None = None) -> None:
-    """Make sure that `given` has something for each node of the graph but `numbers`, and for nothing else."""
+    """Check that `given` has an entry for each node of the graph except `numbers`, and no others."""
     check_nodes(what, given, graph)
     for node in graph.nodes:
         is_number = numbers is not None and node in numbers
@@ -90,7 +90,7 @@ def check_covers(what: str, given: Any, graph: DAG, numbers: Mapping[str, Any] |
 
 
 def check_edges(graph: DAG, numbers: Container[str]) -> None:
-    """Refuse numbers as parents of states, all of them at once."""
+    """Raise one error for all edges from numbers to states."""
     wrong = [(a, b) for a, b in graph.directed_edges if a in numbers and b not in numbers]
     if wrong:
         told = shown_list([f"{a} -> {b}" for a, b in wrong])
@@ -103,8 +103,8 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
                 waiting += [parent for parent in graph.parents(name) if parent in numbers]
         bins = cut if len(cut) <= 3 and "}" not in "".join(cut) else 5
         raise DataError(
-            f"edges from numbers to states: {told}; a network has probabilities of states given states "
-            f"alone: cut these numbers, and those that they depend on, into states with bins={bins}, say"
+            f"edges from numbers to states: {told}; in a network, states depend only on states; "
+            f"cut these numbers, and those that they depend on, into states, for instance with bins={bins}"
         )
 
 
@@ -131,7 +131,7 @@ def checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | 
 
 
 def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
-    """Return the table of a variable, which nobody can write to any more; `axes` are its variables."""
+    """Return the table of a variable as a read-only array; `axes` are its variables."""
     check_size(node, shape)
     # What nobody can write to is taken as it is, all else is copied.
     frozen = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
@@ -153,7 +153,7 @@ def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, 
 
 
 def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: int) -> Equation:
-    """Return the equation of a number, whose arrays nobody can write to any more.
+    """Return the equation of a number, with read-only arrays.
 
     `shape` are the numbers of states of the parents that have any. What is given once, without these axes, is
     the same in all configurations.
@@ -181,7 +181,7 @@ def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: i
 
 
 def _in_order(what: str, node: str, given: object) -> tuple[Any, ...]:
-    """Return the items of something that has an order; a string has one, but nobody means its letters."""
+    """Return the items of an ordered collection; a string is an error."""
     if isinstance(given, str | bytes | Set | Mapping) or not isinstance(given, Iterable):
         raise DataError(f"the {what} of {shown(node)} must be a sequence, not {shown(given)}")
     return tuple(given)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def to_pgmpy(network: BayesianNetwork) -> Any:
-    """Make a network of pgmpy's; see ``BayesianNetwork.to_pgmpy``."""
+    """Return a pgmpy network; see ``BayesianNetwork.to_pgmpy``."""
     if network.states and network.equations:
         numbers, states = next(iter(network.equations)), next(iter(network.states))
-        raise DataError(f"pgmpy mixes no states and numbers: {numbers!r} is a number, {states!r} is not")
+        raise DataError(f"pgmpy cannot mix states and numbers: {numbers!r} is a number, {states!r} is not")
     models = imported("pgmpy.models", "to_pgmpy", "pgmpy")
     edges = network.graph.directed_edges
     if network.states:
@@ -50,9 +50,11 @@ def to_pgmpy(network: BayesianNetwork) -> Any:
 
 
 def to_pyagrum(network: BayesianNetwork) -> Any:
-    """Make a network of pyAgrum's; see ``BayesianNetwork.to_pyagrum``."""
+    """Return a pyAgrum network; see ``BayesianNetwork.to_pyagrum``."""
     if network.equations:
-        raise DataError(f"a pyagrum.BayesNet has states alone: {next(iter(network.equations))!r} is a number")
+        raise DataError(
+            f"a pyagrum.BayesNet supports only states: {next(iter(network.equations))!r} is a number"
+        )
     pyagrum = imported("pyagrum", "to_pyagrum", "f2sl[inference]")
     model = pyagrum.BayesNet(network.name)
     for name, states in network.states.items():

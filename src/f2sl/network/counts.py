@@ -1,4 +1,4 @@
-"""What a table has of a family, a variable with its parents: how often states occur together, and numbers.
+"""Counts and values of a family, a variable with its parents, in a table.
 
 Cells are numbered as the entries of a probability table are: the last variable's state changes fastest.
 """
@@ -22,7 +22,7 @@ from f2sl.table import NUMBER, STATES, Table
 from f2sl.table.column import MIXED, ReadAs
 
 TRUTH_VALUES = ("true", "false")
-"""What a CSV file's reader takes for booleans, in whatever case: TRUE comes back as True."""
+"""Labels that readers of CSV files take for booleans, in any case: TRUE comes back as True."""
 
 
 def cell_numbers(
@@ -61,7 +61,7 @@ def table_of(
 
 
 class Families:
-    """The rows of a table, in terms of a network's variables and their states.
+    """Rows of a table, in terms of a network's variables and their states.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Families:
         self._gaps = table.gaps
         for name, column in zip(variables, self._columns, strict=True):
             if (table.kinds[column] == STATES) != (name in states):
-                raise DataError(f"{table.told([column])}, and not what this variable of the network has")
+                raise DataError(f"{table.told([column])}, unlike this variable of the network")
         self._shape = [len(states.get(name, ())) for name in variables]
         self._numbers = [
             _numbers(name, table.states[column], states.get(name, ()))
@@ -151,7 +151,7 @@ def columns_of(table: Table, names: Sequence[str]) -> list[int]:
     known = set(names)
     for name in table.names:
         if name not in known:
-            raise DataError(f"column {shown(name)} is no variable of the network; leave it out")
+            raise DataError(f"column {shown(name)} is not a variable of the network; leave it out")
     return [place[name] for name in names]
 
 
@@ -194,7 +194,7 @@ def placed_code(states: Sequence[str], value: object) -> int | None:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Return the finite number that a text is, if any; decimals tell neighbouring large integers apart."""
+    """Return a text as a finite number, or None; decimals distinguish neighbouring large integers."""
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -214,6 +214,6 @@ def _numbers(name: str, labels: tuple[object, ...], states: tuple[str, ...]) -> 
             raise DataError(f"column {shown(name)}: {unknown_name('state', str(label), states)}")
         if code in found:
             both = f"{shown(found[code])} and {shown(label)} are both the state {shown(states[code])}"
-            raise DataError(f"column {shown(name)}: {both}; spell them alike")
+            raise DataError(f"column {shown(name)}: {both}; use one spelling")
         found[code] = label
     return np.fromiter(found, np.int64, len(found))

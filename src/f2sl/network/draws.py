@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 
 
 class Draws:
-    """A stream of random choices.
+    """Stream of random choices.
 
     Examples
     --------

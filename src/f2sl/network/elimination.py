@@ -27,7 +27,7 @@ MOST_CELLS = 1 << 26
 
 
 def check_cells(cells: int) -> None:
-    """Refuse tables that would have too many cells together."""
+    """Raise an error for tables that would have too many cells together."""
     if cells > MOST_CELLS:
         raise DataError(
             f"the network is too wide for exact answers: its junction tree would have {cells:,} cells, and "

@@ -34,13 +34,13 @@ from f2sl.table import NUMBER
 
 
 class Format(NamedTuple):
-    """A format: writes a network piece by piece, and reads one from a file's bytes."""
+    """Format: one function yields a network as text, one reads a network from bytes."""
 
     name: str
     write: Callable[[BayesianNetwork], Iterable[str]]
     read: Callable[[bytes], BayesianNetwork]
     numbers: bool = False
-    """Whether it knows variables that are numbers."""
+    """True if the format supports variables that are numbers."""
 
 
 def _write_bif(network: BayesianNetwork) -> Iterator[str]:
@@ -78,7 +78,7 @@ _UNPACK: dict[bytes, Callable[[BinaryIO], gzip.GzipFile | lzma.LZMAFile]] = {
     b"\xfd7zXZ\x00": lzma.open,
 }
 SUFFIXES = (*FORMATS, *(suffix + packed for suffix in FORMATS for packed in _PACK))
-"""How the names of network files end."""
+"""Suffixes of network files."""
 
 
 MOST_UNPACKED = 1 << 26
@@ -98,7 +98,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
-    """Read a network from a file in the format of its suffix, or BIF, packed or not (its first bytes tell).
+    """Load a network from a file, compressed or not, in the format of its suffix (BIF if unknown).
 
     Raises
     ------
@@ -133,19 +133,17 @@ def _format_of(path: str | os.PathLike[str]) -> tuple[Format, Callable[[bytes], 
 
 
 def check_can_save(kinds: Iterable[str], path: str | os.PathLike[str]) -> None:
-    """Refuse a name whose suffix is not known, or whose format does not know variables of these kinds."""
+    """Raise an error for an unknown suffix, or a format that does not support these kinds of variables."""
     if suffix_of(path) is None:
-        raise FileError(
-            f"cannot write {path}: networks are written as {', '.join(FORMATS)}, packed with .gz or .xz"
-        )
+        raise FileError(f"cannot write {path}: use {', '.join(FORMATS)}, or one of these with .gz or .xz")
     known = _format_of(path)[0]
     if NUMBER in kinds and not known.numbers:
         able = ", ".join(suffix for suffix, one in FORMATS.items() if one.numbers)
-        raise FileError(f"cannot write {path}: {known.name} knows no numbers; write {able}")
+        raise FileError(f"cannot write {path}: {known.name} has no variables that are numbers; use {able}")
 
 
 def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
-    """Write a network as its suffix says, plain or packed, whole or not at all."""
+    """Write a network in the format of its suffix, compressed or not; the file is complete or not written."""
     check_can_save(network.kinds, path)
     known, pack = _format_of(path)
     try:
@@ -154,6 +152,6 @@ def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None
         piece = error.object[error.start : error.end]
         raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
     if pack is not None and len(content) > MOST_UNPACKED:
-        problem = f"{len(content):,} bytes are too many to read back from a packed file"
-        raise FileError(f"cannot write {path}: {problem}; write {Path(path).with_suffix('').suffix}")
+        problem = f"{len(content):,} bytes are too many to read back from a compressed file"
+        raise FileError(f"cannot write {path}: {problem}; use {Path(path).with_suffix('').suffix}")
     write_atomically(path, content if pack is None else pack(content))

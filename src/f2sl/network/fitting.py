@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
 
 LEAST_VARIANCE = 1e-12
-"""The least variance of noise, as a share of the variable's own: a copy of its parents has none at all."""
+"""Smallest noise variance, as a share of the variable's own; a copy of its parents has no noise."""
 COLLINEAR = 1e-10
-"""Directions in which the parents vary less than by this share of the most do not count."""
+"""Smallest relative variation of a direction of the parents that counts."""
 
 Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation], tuple[str, ...]]
 
@@ -122,14 +122,14 @@ def _pair(edge: Sequence[str]) -> tuple[str, ...]:
 
 
 def _table(counts: Integers, ess: float) -> Floats:
-    """Posterior means of all distributions under Dirichlet priors of the weight `ess` together."""
+    """Return posterior means of all distributions under Dirichlet priors with total weight `ess`."""
     weights = counts + ess / counts.size
     sums = weights.sum(axis=-1, keepdims=True)
     return np.asarray(np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), 1.0 / counts.shape[-1]))
 
 
 def _equation(values: Floats, row: Integers, q: int, ess: float) -> Equation:
-    """Regress the last of `values` on the others in each of q configurations; `row` has those of the rows."""
+    """Regress the last of `values` on the others in each of q configurations, given for each row by `row`."""
     n = values.shape[1]
     # Moments of standardised columns, beside a column of ones, lose no digits to the size of a mean.
     means, scales = values.mean(axis=1), values.std(axis=1)

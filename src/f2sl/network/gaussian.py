@@ -1,4 +1,4 @@
-"""Gaussian networks: Bayesian networks without states, of which all moments are known.
+"""Gaussian networks: Bayesian networks of numbers only, with exact moments.
 
 Every variable is a sum of its parents, each times a *coefficient*, an intercept and noise of its own, so that
 all variables together are normal. With the coefficients in a matrix B (row: parent, column: child) and the
@@ -22,7 +22,7 @@ Edge = tuple[str, str]
 
 
 class GaussianNetwork(BayesianNetwork):
-    """A directed acyclic graph with a linear equation for each node; it never changes.
+    """Directed acyclic graph with a linear equation for each node; immutable.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class GaussianNetwork(BayesianNetwork):
     intercepts : mapping of str to float, optional
         The intercepts of variables, 0 for those not named.
     name : str
-        What the network is called.
+        Name of the network.
 
     Raises
     ------
@@ -102,17 +102,17 @@ class GaussianNetwork(BayesianNetwork):
 
     @property
     def coefficients(self) -> dict[Edge, float]:
-        """The coefficient of each edge."""
+        """Coefficient of each edge."""
         weights, number = self.weights(), {name: i for i, name in enumerate(self.variables)}
         return {(a, b): float(weights[number[a], number[b]]) for a, b in self.graph.directed_edges}
 
     @property
     def variances(self) -> dict[str, float]:
-        """The variance of each variable's noise."""
+        """Variance of each variable's noise."""
         return {name: float(equation.variances) for name, equation in self.equations.items()}
 
     def weights(self) -> FloatArray:
-        """Return the coefficients as a matrix: row i, column j is that of i -> j, 0 without an edge."""
+        """Return the coefficients as a matrix: entry (i, j) is that of i -> j, 0 without an edge."""
         matrix = np.zeros((len(self.variables), len(self.variables)))
         for child, parents in self._families:
             matrix[parents, child] = self.equations[self.variables[child]].coefficients

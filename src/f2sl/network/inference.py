@@ -1,15 +1,15 @@
-"""Asking a network: what is known of some variables, given what was observed of others and what was set.
+"""Queries: distributions of some variables given observed values and interventions.
 
-*Evidence* is what was observed. *Doing* something sets a variable from outside, whatever its parents are: its
-table or equation is replaced by the value, so that it tells about its effects and nothing about its causes
-(Pearl's do-operator).
+*Evidence* are observed values. An *intervention* sets a variable from outside, whatever its parents are: the
+value replaces its table or equation, so that it informs about its effects but not about its causes (Pearl's
+do-operator).
 
-All answers are exact. States have states alone as parents, so that what is asked of states is asked of a
-network of states: pyAgrum answers it (Madsen and Jensen's lazy propagation), in a junction tree whose size is
-known beforehand. Given the states, numbers are normal together. So with numbers the configurations of those
-states are gone through that are parents of the numbers concerned and not known: each has a probability, from
-the network of states, and a normal distribution, which is conditioned in closed form. The distribution of a
-number is a *mixture* of normal distributions then, with a part for each configuration.
+All answers are exact. States have only states as parents, so queries about states are queries of a network of
+states: pyAgrum answers them (Madsen and Jensen's lazy propagation), in a junction tree whose size is known
+beforehand. Given the states, numbers are jointly normal. Queries about numbers enumerate the configurations
+of unobserved states that are parents of the numbers concerned. Each configuration has a probability, from the
+network of states, and a normal distribution, which is conditioned in closed form. The distribution of a
+number is then a *mixture* of normal distributions, with a part for each configuration.
 
 References
 ----------
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
 
 MOST_CONFIGURATIONS = 1 << 16
-"""The most configurations of states that are gone through for the numbers that depend on them."""
+"""Largest number of configurations of states to enumerate for the numbers that depend on them."""
 MOST_NUMBERS = 1 << 24
 """The most cells of the covariance matrices of all these configurations: 128 megabytes."""
 MOST_EXPLAINED = 1 << 12
@@ -48,7 +48,7 @@ MOST_EXPLAINED = 1 << 12
 
 @dataclass(frozen=True)
 class Mixture:
-    """The distribution of a number: normal distributions, each with its weight; often there is one.
+    """Distribution of a number: a weighted mixture of normal distributions, often only one.
 
     Attributes
     ----------
@@ -71,12 +71,12 @@ class Mixture:
 
     @property
     def mean(self) -> float:
-        """The mean of the number."""
+        """Mean of the number."""
         return float(self.weights @ self.means)
 
     @property
     def variance(self) -> float:
-        """The variance of the number."""
+        """Variance of the number."""
         return float(self.weights @ (self.variances + (self.means - self.mean) ** 2))
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Mixture:
 
 
 class MostProbable(NamedTuple):
-    """The most probable explanation: a value for each variable that was not given."""
+    """Most probable explanation: a value for each variable that was not given."""
 
     values: dict[str, str | float]
     log_probability: float
@@ -101,7 +101,7 @@ def query(network: BayesianNetwork, variables: Any, evidence: Any, do: Any) -> A
     numbers = [name for name in names if name not in network.states]
     if numbers:
         if several and len(names) > 1:
-            raise OptionError(f"numbers are asked for one at a time: {shown_list(numbers)}")
+            raise OptionError(f"query numbers one at a time: {shown_list(numbers)}")
         return given.mixture(numbers[0])
     joint = given.states(names)
     labels = [network.states[name] for name in names]
@@ -116,10 +116,10 @@ def most_probable(network: BayesianNetwork, evidence: Any, do: Any) -> MostProba
 
 
 def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, do: Any) -> list[str]:
-    """Return a note for each variable that is set and each that is asked for if no arrows lead to it.
+    """Return a note for each intervention without a directed path to a queried variable.
 
-    What is set matters through its descendants alone. If neither the variable nor the evidence is among them,
-    the answer is the same without it; through evidence among them it may matter.
+    An intervention matters only through its descendants. If neither the variable nor the evidence is a
+    descendant, the answer is the same without it; through evidence among the descendants it may matter.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
         reached = set(network.graph.descendants(cause))
         through = [repr(name) for name in evidence if name in reached]
         changes = (
-            f"can change the answer only through what was observed of {', '.join(through)}"
+            f"can change the answer only through the evidence on {', '.join(through)}"
             if through
             else "changes nothing"
         )
@@ -145,7 +145,7 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
 
 
 class Given:
-    """A network with what is observed and what is set: states by their codes, and numbers."""
+    """Network with evidence and interventions: codes of states, and values of numbers."""
 
     def __init__(self, network: BayesianNetwork, evidence: Any = None, do: Any = None) -> None:
         self.network = network
@@ -164,7 +164,7 @@ class Given:
         refuse(problems)
 
     def _add(self, what: str, name: Any, value: Any) -> Iterable[str]:
-        """Take one value; yield what is wrong with it."""
+        """Add one value; yield problems with it."""
         if name not in self.network.variables:
             yield f"{what}: {unknown_name('variable', name, self.network.variables)}"
         elif name in self.network.states:
@@ -185,19 +185,19 @@ class Given:
                 yield f"{what}: {shown(name)} is a number, not {shown(value)}"
 
     def problems_with(self, names: Sequence[Any]) -> Iterable[str]:
-        """Yield what is wrong with the variables that are asked for."""
+        """Yield problems with the queried variables."""
         known = self.network.variables
         if not names:
-            yield "no variable is asked for"
+            yield "no variable is queried; name at least one"
         yield from (unknown_name("variable", name, known) for name in names if name not in known)
-        yield from (f"{shown(name)} is asked for twice" for name in {*names} if names.count(name) > 1)
+        yield from (f"{shown(name)} is queried twice" for name in {*names} if names.count(name) > 1)
         given = [name for name in names if name in self.codes or name in self.values]
-        yield from (f"{shown(name)} is asked for and given" for name in given)
+        yield from (f"{shown(name)} is both queried and given" for name in given)
 
     # -- structure -------------------------------------------------------------------
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Return the parents that a variable still has: one that is set has none."""
+        """Return the parents of a variable; after an intervention it has none."""
         return () if name in self.do else self.network.parents(name)
 
     def closure(self, names: Iterable[str]) -> set[str]:
@@ -277,11 +277,11 @@ class Given:
         )
 
 
-IMPOSSIBLE = "what is given cannot be: its probability is 0"
+IMPOSSIBLE = "the evidence is impossible: its probability is 0"
 
 
 class AskedOfStates:
-    """A question about variables with states, for many values of the same evidence.
+    """Question about variables with states, for many values of the same evidence.
 
     `observed` are the numbers whose values matter.
     """
@@ -294,7 +294,7 @@ class AskedOfStates:
         self._engine = StatesEngine(given, self._joint)
 
     def answer(self, codes: Mapping[str, int], x: Floats) -> Floats:
-        """Return the probabilities for each row of `x`, the values of what is observed: rows come first."""
+        """Return the probabilities for each row of `x`, the observed values; rows are the first axis."""
         prior = self._engine.joint(codes)
         joint = np.broadcast_to(prior, (len(x), *prior.shape))
         if self.observed:
@@ -313,7 +313,7 @@ class AskedOfStates:
 
 
 class AskedOfNumber:
-    """A question about a number, for many values of the same evidence; `observed` as in `AskedOfStates`."""
+    """Query of a number for many values of the same evidence; `observed` as in `AskedOfStates`."""
 
     def __init__(self, given: Given, name: str) -> None:
         self._given, self._name = given, name
@@ -321,7 +321,7 @@ class AskedOfNumber:
         self._engine = StatesEngine(given, Numbers(given, self.observed, [name]).free)
 
     def answer(self, codes: Mapping[str, int], x: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return weights and means of the parts for each row of `x`, which come last, and variances."""
+        """Return weights and means of the parts for each row of `x`, on the last axis, and variances."""
         numbers = Numbers(self._given, self.observed, [self._name], codes=codes, x=x)
         with np.errstate(divide="ignore"):
             logs = np.log(self._engine.joint(codes).reshape(-1, 1)) + numbers.log_likelihood
@@ -393,7 +393,7 @@ class StatesEngine:
 
 
 class Numbers:
-    """The numbers that a question concerns, for each configuration of the states they depend on.
+    """Numbers that a question concerns, for each configuration of the states they depend on.
 
     Parameters
     ----------
@@ -454,7 +454,7 @@ class Numbers:
             root = np.linalg.cholesky(own / scale / scale.transpose(0, 2, 1))
         except np.linalg.LinAlgError:
             problem = (
-                f"of the numbers observed some decide others: {shown_list(observed)}; give fewer of them"
+                f"some of the observed numbers determine others: {shown_list(observed)}; give fewer of them"
             )
             raise DataError(problem) from None
         off = np.linalg.solve(root, (x.T - mean[:, o, None]) / scale)
@@ -466,7 +466,7 @@ class Numbers:
         self.covariances: Floats = covariance[:, w][:, :, w] - with_wanted.transpose(0, 2, 1) @ with_wanted
 
     def _moments(self, given: Given, codes: Mapping[str, Any]) -> tuple[Floats, Floats]:
-        """Return means and covariances in each configuration; parents come before children."""
+        """Return means and covariances in each configuration, parents before children."""
         q, k = prod(self.shape), len(self._order)
         place = {name: i for i, name in enumerate(self._order)}
         mean, effects = np.zeros((q, k)), np.zeros((q, k, k))  # effects: of each noise on each number

@@ -132,7 +132,7 @@ def _polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
 
 
 def _log(x: Floats) -> Floats:
-    """Take logarithms: of a power of 2, and of a number near 1 as log m = 2 artanh((m - 1) / (m + 1))."""
+    """Compute logarithms: of a power of 2, and of a number near 1 as log m = 2 artanh((m - 1) / (m + 1))."""
     mantissa, exponent = np.frexp(x)
     low = mantissa < SQRT_HALF
     mantissa, exponent = np.where(low, 2 * mantissa, mantissa), exponent - low

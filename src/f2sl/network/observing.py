@@ -9,7 +9,7 @@ from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.draws import Draws
 
 HIDDEN = " (hidden)"
-"""What is added to the name of a variable that is observed as a number."""
+"""Suffix of the name of a variable observed as a number."""
 
 
 def observed_as_numbers(
@@ -26,13 +26,13 @@ def observed_as_numbers(
     network : BayesianNetwork
         A network of states, such as a bundled one.
     share : float
-        Which share of the variables is observed as numbers; they are drawn at random.
+        Share of the variables to observe as numbers; they are drawn at random.
     seed : int
         The same seed gives the same variables and means.
     noise : float
         The standard deviation of the noise; neighbouring means are 1 apart.
     ordered : bool
-        Whether the means follow the order of the states. By default their order is random.
+        If true, the means follow the order of the states; by default their order is random.
 
     Returns
     -------

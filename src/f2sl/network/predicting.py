@@ -1,8 +1,8 @@
 """Predicting one variable for each row of new data.
 
-Rows are put together that have the same columns known and the same states: the network is prepared once for
-all rows with the same columns, and asked once for all rows with the same states, whose numbers then make the
-rows of a matrix. Where all of the target's Markov blanket is known, nothing else is looked at.
+Rows are grouped by their known columns and by their states: the network is prepared once for all rows with
+the same known columns, and queried once for all rows with the same states, whose numbers form a matrix. If
+all of the target's Markov blanket is known, nothing else is used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
 
 MOST_ROWS = 4096
-"""Rows that are asked about at once."""
+"""Number of rows predicted at a time."""
 
 
 def predict(
@@ -38,7 +38,7 @@ def predict(
         raise OptionError(unknown_name("variable", target, network.variables))
     states = network.states.get(target)
     if probabilities and states is None:
-        raise OptionError(f"probabilities are of states, and {shown(target)} is a number")
+        raise OptionError(f"only states have probabilities, and {shown(target)} is a number")
     rows = Rows(network, data, target, drop)
     found = np.empty((rows.n_rows, len(states)) if states else rows.n_rows)
     for given, groups in rows.by_columns():
@@ -103,7 +103,7 @@ class Rows:
         strange = [name for name in source.names if name not in network.variables and name not in left_out]
         if strange:
             known = f"it has {shown_list(network.variables)}; leave the others out with drop={strange}"
-            problems.append(f"columns that are no variables of the network: {shown_list(strange)}; {known}")
+            problems.append(f"columns that are not in the network: {shown_list(strange)}; {known}")
         for i, name in enumerate(source.names):
             if name in strange or name in left_out:
                 continue
@@ -164,7 +164,7 @@ def _opened(data: Any) -> Source:
 
 
 class _TableSource(Source):
-    """The columns of a table that is open."""
+    """Columns of an open table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -103,37 +103,37 @@ def random_network(
     varying: float | None = None,
     name: str = "random",
 ) -> BayesianNetwork:
-    """Draw a network; the defaults are those of ``gene-like``, which stands in for the F2SL paper's Gene.
+    """Draw a network; the defaults are those of ``gene-like``, which replaces the F2SL paper's Gene.
 
     Parameters
     ----------
     kind : {"states", "number", "mixed"}
         Variables with states and probability tables, real numbers with linear equations, or both.
     variables, edges : int
-        How many of them.
+        Numbers of variables and of edges.
     max_parents, max_out_degree : int
         The most parents and the most children of a variable.
     states : (int, int), optional
-        Of states: the least and the most states of a variable, by default 3 and 5; each number
+        For states: smallest and largest number of states of a variable, by default 3 and 5; each number
         between them is as likely.
     seed : int
         The same seed gives the same network on every machine.
     strength : float, optional
-        Of states: how much the configuration of its parents tells of a variable, between 0 and 1.
+        For states: strength of the dependence of a variable on its parents, between 0 and 1.
         With the default, 0.8, FCBF finds parents and children with an F1 near 0.97 from 500 rows.
     weights : (float, float), optional
-        Of numbers: the least and the most that a coefficient may be without its sign, by default 0.5 and 2.0;
+        For numbers: smallest and largest absolute value of a coefficient, by default 0.5 and 2.0;
         the sign is random.
     noise : float, optional
-        Of numbers: the variance of each variable's noise, by default 1.0. In a mixed network the equations
+        For numbers: variance of each variable's noise, by default 1.0. In a mixed network the equations
         are meant so for parents of variance 1, and then scaled to give every number variance 1 as well.
     share_numbers : float, optional
-        Of mixed networks: the share of the variables that are numbers, by default 0.5.
+        For mixed networks: share of the variables that are numbers, by default 0.5.
     varying : float, optional
         Of mixed networks: of the numbers that have parents of both kinds, the share whose coefficients differ
         between the states of a parent, by default 0.5. Intercepts always do.
     name : str
-        What to call the network.
+        Name of the network.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def random_network(
     given |= {"share_numbers": share_numbers, "varying": varying}
     for option, value in given.items():
         if value is not None and kind not in (own.get(option), MIXED):
-            raise OptionError(f"{option} is no option of networks of kind={kind!r}")
+            raise OptionError(f"{option} is not an option of networks of kind={kind!r}")
     n = whole("variables", variables, least=1)
     most_in = whole("max_parents", max_parents)
     most_out = whole("max_out_degree", max_out_degree)
@@ -210,7 +210,7 @@ def _edges(children: Iterable[str], families: Mapping[str, Sequence[str]]) -> li
 def _structure(
     n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
 ) -> list[list[int]]:
-    """Draw the parents of each variable, by place in a topological order; `numbers` are none of states."""
+    """Draw the parents of each variable, by place in a topological order; no state has a number as parent."""
     room = sum(min(place, most_in) for place in range(n))
     room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"
@@ -232,7 +232,7 @@ def _structure(
             placed += 1
     else:
         raise OptionError(
-            f"only {placed} of {edges} edges found a place by chance among {limits}; "
+            f"only {placed} of {edges} edges could be placed at random among {limits}; "
             "ask for fewer edges, or allow more parents or children"
         )
     return parents

@@ -26,7 +26,7 @@ DECIMALS = 10_000
 def draw_tables(
     families: Mapping[str, Sequence[str]], states: tuple[int, int], strength: float, draws: Draws
 ) -> tuple[dict[str, list[str]], dict[str, FloatArray]]:
-    """Draw the states and the table of each variable; `families` has every variable after its parents."""
+    """Draw the states and the table of each variable; `families` has each variable after its parents."""
     least, most = _state_range(states)
     strength = fraction("strength", strength)
     sizes = {variable: least + draws.below(most - least + 1) for variable in families}

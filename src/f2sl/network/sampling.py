@@ -54,7 +54,7 @@ def sample(network: BayesianNetwork, rows: int, seed: int = 0) -> Any:
 
 
 def to_arrow(table: MemoryTable) -> Any:
-    """Make a PyArrow table, columns of states of dictionaries with all declared states."""
+    """Return a PyArrow table; columns of states are dictionaries with all declared states."""
     import pyarrow as pa
 
     columns = [
@@ -86,7 +86,7 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     if free is not None and needed > free:
         raise OptionError(
             f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, and "
-            f"{free / 1e9:,.1f} GB of memory are free; draw fewer at a time, each with a seed of its own"
+            f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed"
         )
     codes = np.empty((len(sizes), rows), code)
     numbers = np.empty((len(kinds) - len(sizes), rows))
@@ -109,7 +109,7 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
 
 
 class _NumberStep:
-    """Draws one variable that is a number, given its parents; places are rows of codes and of numbers."""
+    """Sampler of a number given its parents; places are rows of codes and of numbers."""
 
     def __init__(
         self, place: int, of_states: list[int], of_numbers: list[int], sizes: list[int], equation: Equation
@@ -131,7 +131,7 @@ class _NumberStep:
 
 
 class _StateStep:
-    """Draws one variable that has states, given its parents; places are rows of codes."""
+    """Sampler of a variable with states given its parents; places are rows of codes."""
 
     def __init__(self, place: int, parents: list[int], sizes: list[int], distributions: FloatArray) -> None:
         self.place = place

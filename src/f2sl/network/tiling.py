@@ -54,13 +54,13 @@ def tile(
     network : BayesianNetwork
         The tile.
     copies : int
-        How many.
+        Number of copies.
     seed : int
         The same seed gives the same network on every machine.
     links : int
-        How many parents in earlier copies each root of a later copy gets, at most as many as there are.
+        Largest number of parents in earlier copies for each root of a later copy.
     strength : float
-        How much these parents matter: from 0, not at all, to 1, as much as keeps the roots' probabilities.
+        Strength of these parents, from 0 (none) to 1 (the most that keeps the roots' probabilities).
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _choose(earlier: list[tuple[str, str]], links: int, draws: Draws) -> list[tu
 def _linked(
     name: str, own: FloatArray, of_parents: list[FloatArray], strength: float, draws: Draws
 ) -> FloatArray:
-    """Make the table of a root that gets parents, whose distributions are `of_parents`."""
+    """Return the table of a root that gets parents, whose distributions are `of_parents`."""
     shape = [*(len(distribution) for distribution in of_parents), len(own)]
     check_size(name, shape)
     mean = np.zeros(shape)

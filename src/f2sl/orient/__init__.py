@@ -1,1 +1,1 @@
-"""From a skeleton to directions, by independence tests."""
+"""Orientation of a skeleton by independence tests."""

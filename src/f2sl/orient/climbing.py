@@ -24,11 +24,11 @@ def orient_by_score(
     constraints: Constraints | None = None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[DAG, Climbed]:
-    """Climb to the best DAG with edges of a skeleton; gives it, its edges as strong as there, and the climb.
+    """Find the best DAG within a skeleton by hill climbing; return it, with strengths, and the climb.
 
     Variables are numbered in the order of `names`, which are sorted.
     """
-    # The first climb adds most edges of the skeleton one by one; what comes after is short.
+    # The first climb adds most edges of the skeleton one by one; later climbs are short.
     share = 1.0 / (len(skeleton.edges) + max_stall + 1)
     with stage("hill climbing") as advance:
         climbed = hill_climb(
@@ -47,7 +47,7 @@ def orient_by_score(
 
 
 def weighted_dag(skeleton: Skeleton, names: tuple[str, ...], arrows: Integers) -> DAG:
-    """Make a DAG of arrows among a skeleton's edges, each as strong as there."""
+    """Return a DAG of arrows among a skeleton's edges, with the skeleton's strengths."""
     strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
     weights = [strength[min(u, v), max(u, v)] for u, v in arrows.tolist()]
     return DAG.from_arrays(names, arrows, weights_directed=weights)

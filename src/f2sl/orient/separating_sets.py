@@ -23,12 +23,12 @@ SHOWN = 5
 
 
 class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[Label]):
-    """A mapping from pairs (A, D) with A < D to the set that was found to make them independent.
+    """Mapping from pairs (A, D) with A < D to their separating sets.
 
     Parameters
     ----------
     labels
-        What variable 0, 1, 2, ... is called, ascending: ``range(n)``, or sorted names.
+        Names of variables 0, 1, 2, ... in ascending order: ``range(n)``, or sorted names.
     keys
         ``A * n + D`` for each pair, ascending.
     start, members
@@ -100,7 +100,7 @@ class Collected:
         self._new.append((a * self._n + d, given))
 
     def settle(self) -> None:
-        """Take for done the pairs that were added; all that are added afterwards come later in the order."""
+        """Finish the pairs added so far; pairs added later follow in the order."""
         if not self._new:
             return
         keys, first = np.unique(np.concatenate([keys for keys, _ in self._new]), return_index=True)

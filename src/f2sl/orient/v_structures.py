@@ -41,11 +41,11 @@ from f2sl.skeleton import Skeleton
 from f2sl.stats.answers import INDEPENDENT, SUBSETS_AT_A_TIME, IndependenceTest, subsets
 
 TESTS_PER_BATCH = 200_000
-"""Tests handed to the engine at a time: enough for all threads, and bounded in memory."""
+"""Number of tests in one batch for the engine: enough for all threads, and bounded in memory."""
 MEMBERS_AT_A_TIME = 1_000_000
 """Neighbours of both ends of some pairs, listed for all of these pairs at a time."""
 TRIPLES_PER_PART = 500_000
-"""Triples considered at a time: around a variable with many neighbours there are far more in all."""
+"""Number of triples in one batch: a variable with many neighbours has far more in all."""
 
 NOTHING = -1
 """Stands for no variable."""

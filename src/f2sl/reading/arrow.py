@@ -20,7 +20,7 @@ from f2sl.table.column import MAX_STATES
 
 
 def arrow_column(array: Any) -> RawColumn:
-    """Make a column of an Arrow array or chunked array.
+    """Return a column from an Arrow array or chunked array.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def arrow_column(array: Any) -> RawColumn:
 
 
 def object_column(values: Any, missing: Mask | None = None) -> RawColumn:
-    """Make a column of Python objects, going by what they are and not by how they are stored.
+    """Return a column from Python objects, by their types and not by their storage.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def object_column(values: Any, missing: Mask | None = None) -> RawColumn:
 
 
 def _is_gap(value: object) -> bool:
-    """Tell whether an object stands for a missing value; pandas' own are known by name, to not import it."""
+    """Return whether an object is a missing value; pandas' own are recognised by name."""
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -142,7 +142,7 @@ def _strings(chunked: Any) -> RawColumn:
 
 
 def _categories(chunked: Any) -> RawColumn:
-    """Take the categories as declared; a null or a repeated entry in the dictionary is allowed by Arrow."""
+    """Return the declared categories; Arrow allows null and repeated entries in the dictionary."""
     positions, dictionary = _numbered(chunked)
     missing = _missing(chunked)
     found = dictionary.to_pylist()

@@ -34,7 +34,7 @@ FEWEST_BINS, MOST_BINS = 3, 10
 """Between these is how many bins are chosen where the user leaves that open."""
 
 MISSING_LABEL = "<missing>"
-"""The state that missing values become if that is asked for."""
+"""State of missing values with ``missing="state"``."""
 
 SHORT_DIGITS = 3
 LONG_DIGITS = 17
@@ -89,7 +89,7 @@ def cut(
 
 
 def interval_codes(states: Sequence[str], numbers: npt.NDArray[Any]) -> Integers | None:
-    """Return the state whose interval holds each number; None if the states are no intervals.
+    """Return the state whose interval contains each number; None if the states are not intervals.
 
     Intervals are written as ``bins`` labels them, ``[18, 40)``. A number belongs to the last interval that
     begins at it or below it, and to the first one if it is below all: what lies outside goes to the ends.

@@ -1,4 +1,4 @@
-"""What is wrong with a table, told at once and by name, and what becomes of each of its columns.
+"""Problems of a table, reported together and by name, and how each column is read.
 
 A user with twenty columns at fault should not have to fix them one error at a time. The reasons are gathered
 while the columns are read, and raised together; :func:`f2sl.check` shows them without raising.
@@ -24,7 +24,7 @@ LEAST_SPREAD, MOST_SPREAD = 1e-100, 1e100
 
 REASONS = {
     "missing": (
-        'missing values; use the values that there are with missing="available", make them a state with '
+        'missing values; use the other values with missing="available", make them a state with '
         'missing="state", or drop their rows with missing="drop"'
     ),
     "missing numbers": (
@@ -37,7 +37,7 @@ REASONS = {
     "constant": "the same number in every row, so related to nothing; leave out with {drop}",
     "spread": (
         f"numbers too far apart or too close together to compute with (more than {MOST_SPREAD:g} or less "
-        f"than {LEAST_SPREAD:g} between the least and the greatest); measure them in another unit, or leave "
+        f"than {LEAST_SPREAD:g} between smallest and largest); use another unit, or leave "
         "out with {drop}"
     ),
     "many": (
@@ -45,9 +45,9 @@ REASONS = {
         "leave out with {drop}"
     ),
     "real states": (
-        "real numbers with many values cannot be states; cut them with bins=5, say, or read them as numbers"
+        "real numbers with many values cannot be states; cut them with bins=5, or read them as numbers"
     ),
-    "cut labels": "labels cannot be cut into intervals; leave bins= out for them",
+    "cut labels": "labels cannot be cut into intervals; do not give bins= for them",
     "time": "dates and times cannot be used as states or numbers; leave out with {drop}, or convert them",
     "cut time": "dates and times cannot be cut into intervals; leave out with {drop}, or convert them",
     "mixed": "values of different types; convert them to one type, such as strings, or leave out with {drop}",
@@ -58,11 +58,11 @@ REASONS = {
     "type": "values of an unsupported type; convert them to strings or numbers, or leave out with {drop}",
     "weights": "weights must be integers of 0 or more, without missing values",
 }
-"""Why a column is refused, and what to do; in the order in which they are told."""
+"""Reasons why a column is refused, with advice, in the order of the message."""
 
 
 class Problems:
-    """What is wrong with a table: with its columns by the reasons for it, and with the whole.
+    """Problems of a table: those of columns by reason, and those of the whole table.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Problems:
         return [*self._options, *found, *self._others]
 
     def raise_any(self) -> None:
-        """Raise one error about all that is wrong; do nothing if nothing is."""
+        """Raise one error about all problems, if there are any."""
         told = self.told()
         if told:
             raise (OptionError if told == self._options else DataError)(". Also, ".join(told))
@@ -111,7 +111,7 @@ def drop_of(columns: Iterable[str]) -> str:
 
 
 class CheckedColumn(NamedTuple):
-    """What becomes of one column, and why."""
+    """How one column is read, and why."""
 
     name: str
     kind: str
@@ -123,19 +123,19 @@ class CheckedColumn(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What a table holds and what will be done with it; :func:`f2sl.check` makes it.
+    """Report on a table and how it is read, from :func:`f2sl.check`.
 
     Attributes
     ----------
     columns : tuple of CheckedColumn
-        Of each column of the data the name, the kind, the states or the range, the number of missing values,
-        what will be done with it, and why.
+        Name, kind, states or range, and number of missing values of each column of the data, with how it is
+        read and why.
     problems : tuple of str
-        All that keeps the table from being learned from, each with the option that solves it.
+        All problems that prevent learning, each with the option that solves it.
     notes : tuple of str
-        What is assumed.
+        Notes on assumptions.
     n_rows : int
-        The rows of the data.
+        Number of rows of the data.
     """
 
     columns: tuple[CheckedColumn, ...]
@@ -166,7 +166,7 @@ class Report:
 
 
 def values_told(states: Sequence[object], low: float, high: float) -> str:
-    """Say which values a column has: the first states and their number, or the range of numbers.
+    """Describe the values of a column: the first states and their number, or the range of numbers.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def values_told(states: Sequence[object], low: float, high: float) -> str:
 
 
 def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> str | None:
-    """Say that a table has too few columns or rows, if it has."""
+    """Return a message if a table has too few columns or rows, or None."""
     n = len(names)
     if n == 0:
         return (
@@ -200,14 +200,14 @@ def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_
         )
     if n == 1 and min_variables == 2:
         return (
-            f"one column only ({names[0]!r}): there is nothing to learn a structure from; at least two are "
-            "needed (delimiter= sets the separator of a text file)"
+            f"one column only ({names[0]!r}): a graph needs at least two columns "
+            "(delimiter= sets the separator of a text file)"
         )
-    return f"too few columns: {n} where at least {min_variables} are needed" if n < min_variables else None
+    return f"too few columns: {n}, but at least {min_variables} are needed" if n < min_variables else None
 
 
 def check_numbers(numbers: Floats) -> None:
-    """Refuse a column of numbers that cannot be computed with; its least and greatest are enough."""
+    """Raise an error for numbers with an unusable range; the smallest and the largest suffice."""
     low, high = float(numbers.min()), float(numbers.max())
     if not np.isfinite([low, high]).all():
         raise Refused("infinite")
@@ -219,7 +219,7 @@ def check_numbers(numbers: Floats) -> None:
 
 
 def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_variables: int = 2) -> None:
-    """Refuse a table that a learner cannot take: too small, or with columns of kinds that it does not take.
+    """Raise an error for a table that a learner cannot use: too small, or with other kinds of columns.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("states",), "sll")
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' holds real numbers, and sll learns from states alone; cut them with bins=5, say, or leave out with drop=['a']
+    f2sl.errors.DataError: column 'a' holds real numbers, and sll learns only from states; cut them with bins=5, say, or leave out with drop=['a']
     """  # noqa: E501
     of_numbers = table.of_kind(NUMBER)
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
@@ -238,9 +238,9 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:
-            cut = "cut them with bins=5, say, or " if kind == NUMBER else ""
+            cut = "cut them with bins=5, or " if kind == NUMBER else ""
             raise DataError(
-                f"{table.told(columns)}, and {learner} learns from {HOLDS[takes[0]]} alone; {cut}leave out "
+                f"{table.told(columns)}, but {learner} learns only from {HOLDS[takes[0]]}; {cut}leave out "
                 f"with {drop_of([table.names[i] for i in columns])}"
             )
     if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once

@@ -1,4 +1,4 @@
-"""What must be known of a column to give its values codes: which there are, and how often each occurs.
+"""Distinct values of columns and their counts, from which codes are made.
 
 Reading gathers a :class:`Digest` of each column, batch by batch. States depend on nothing else: encoding the
 distinct values as if each were a row (:class:`DigestEncoder`) gives the states, and the refusals, of the
@@ -33,7 +33,7 @@ CodeArray = npt.NDArray[np.uint16]
 
 
 class Digest:
-    """The distinct values of one column; with `drop_rows`, rows that miss something are not kept.
+    """Distinct values of one column; with `drop_rows`, rows that miss something are not kept.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Digest:
         self._counts: Integers = np.empty(0, np.int64)
 
     def add(self, column: RawColumn, dtype: pa.DataType, keep: Mask | None) -> None:
-        """Add the values of some rows, of an Arrow type; of those not kept, only that there are such."""
+        """Add the values of some rows, of an Arrow type; rows not kept add only their presence."""
         self.n_missing += column.n_missing
         values = (column if keep is None else column.rows(keep)).present.values
         if column.form == "labels":
@@ -104,7 +104,7 @@ class Digest:
             self._counts = np.zeros(2, np.int64)
 
     def join(self, later: Digest) -> None:
-        """Add what is known of rows that come after all these."""
+        """Add the digest of rows that follow all these."""
         self.n_missing += later.n_missing
         self.refused = self.refused or later.refused
         self.came_as_reals |= later.came_as_reals
@@ -128,7 +128,7 @@ class Digest:
             self._add_distinct(later._values, later._counts)
 
     def column(self) -> RawColumn:
-        """Give the distinct values of the rows that are kept as a column, a missing one last."""
+        """Return the distinct values of the kept rows as a column, a missing value last."""
         if self.refused is not None:
             raise self.refused
         gap = [self.n_missing] if self.n_missing and not self._drop_rows else []
@@ -148,7 +148,7 @@ class Digest:
 
 
 class DigestSource(Source):
-    """The distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
+    """Distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
 
     def __init__(self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest]) -> None:
         self.names = names
@@ -165,7 +165,7 @@ class DigestSource(Source):
 
 
 class DigestEncoder(Encoder):
-    """Reads the distinct values of each column as if each were a row.
+    """Source whose rows are the distinct values of each column.
 
     Of a column with more of them than a digest keeps account of, `whole_column` gives all values, which is
     what cutting them into intervals needs.
@@ -191,7 +191,7 @@ class DigestEncoder(Encoder):
         return self.columns, kept, [self._coders[i] for i in kept], (low, high), self.notes()
 
     def read_column(self, i: int) -> RawColumn:
-        """Give the distinct values of a column, or all values of one that has very many and is cut."""
+        """Return the distinct values of a column, or all values if there are very many and it is cut."""
         self._current = self.source.column(i)
         if self._current.only_ends and self._choose(self.source.names[i], self._current)[1] is not None:
             self._current = self.whole_column(i)
@@ -227,7 +227,7 @@ class Coder:
 
     @classmethod
     def of(cls, column: RawColumn, codes: CodeArray) -> Coder:
-        """Learn from values that have their codes, all that there are, in any order."""
+        """Set all distinct values, which have their codes, in any order."""
         gap = 0
         if column.missing is not None:
             gap = int(codes[column.missing.argmax()])
@@ -241,7 +241,7 @@ class Coder:
         return cls((), values[begins], codes[begins], gap)
 
     def codes(self, column: RawColumn) -> CodeArray:
-        """Give the codes of some rows."""
+        """Return the codes of some rows."""
         if column.missing is not None:
             codes = np.full(len(column.values), self._gap, np.uint16)
             codes[~column.missing] = self.codes(column.rows(~column.missing))
@@ -276,7 +276,7 @@ def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
 
 
 def _joined(some: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Put numbers together; integers stay integers, and are refused if no type of 64 bits holds them all."""
+    """Join numbers; integers stay integers, and must all fit into one 64-bit type."""
     if not len(some):
         return more
     if {some.dtype.kind, more.dtype.kind} == {"i", "u"}:
@@ -287,12 +287,12 @@ def _joined(some: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _ends(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give the least and the greatest number."""
+    """Return the smallest and the largest number."""
     return np.array([values.min(), values.max()])
 
 
 def _wide(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give integers of all widths one type; the largest of 64 bits without a sign keep theirs."""
+    """Convert integers of all widths to one type; large unsigned 64-bit integers keep theirs."""
     if values.dtype.kind == "f" or (values.dtype == np.uint64 and values[-1] > np.iinfo(np.int64).max):
         return values
     return values.astype(np.int64)

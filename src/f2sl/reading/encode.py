@@ -1,4 +1,4 @@
-"""From the columns that a user has to a table of codes and numbers.
+"""Encoding of a user's columns as a table of codes and numbers.
 
 Which kind a column has is the business of :mod:`f2sl.reading.kinds`. What is a state:
 
@@ -57,7 +57,7 @@ AVAILABLE = "available"
 """Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
 
 LEFT_OUT, REFUSED = "left out", "refused"
-"""What becomes of a column that is no column of the table."""
+"""Result for a column that is not part of the table."""
 
 NAMES_ROWS = f"fewer than two rows for each label on average, {LIKE_ONE}"
 KEEP = "{keep}"
@@ -68,13 +68,13 @@ ALL = "*"
 
 Labels = tuple[object, ...]
 Cut = int | str | tuple[str, ...] | None
-"""Into how many intervals to cut a column, or into which; None: not at all."""
+"""Number of intervals to cut a column into, or the intervals; None for none."""
 Bins = Mapping[str, int | str | tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The options of :func:`f2sl.open_table` that say what becomes of the columns, checked."""
+    """Checked options of :func:`f2sl.open_table` about the columns."""
 
     names: Sequence[str] | None = None
     kinds: Kinds = AUTO
@@ -87,7 +87,7 @@ class Reading:
     """Gets the report on all columns, if one is wanted."""
     na: tuple[str, ...] = ()
     only: frozenset[str] | None = None
-    """The columns to read beside `weights`, unless `names` are given; all if None."""
+    """Columns to read beside `weights`, unless `names` are given; all if None."""
     learned: ReadAs = field(default_factory=dict)
     """The kinds and intervals of columns when a graph was learned, unless options say otherwise."""
     one_kind: bool = False
@@ -97,7 +97,7 @@ class Reading:
 def encode(
     data: Any, reading: Reading | None = None, notes: Iterable[str] = (), found: Iterable[str] = ()
 ) -> MemoryTable:
-    """Read what a user has in memory; `found` are the missing values found before, as they are written.
+    """Read data in memory; `found` are the missing values found before, as written.
 
     Examples
     --------
@@ -132,12 +132,12 @@ def encode(
 
 
 def told_weights(name: str, n_rows: int, n_meant: int) -> str:
-    """Say that rows stand for many."""
-    return f"by the weights in column {name!r}, the {n_rows:,} rows stand for {n_meant:,}"
+    """Return a note on weighted rows."""
+    return f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
 
 
 def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tuple[str, ...], list[str]]:
-    """Return which columns are not dropped, their names, and what options say of columns there are not.
+    """Return the columns not dropped, their names, and problems of options that name unknown columns.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _not_there(name: str, own: Sequence[str]) -> str:
 
 
 class Encoder:
-    """The work of one call: reads the source column by column and gathers codes, numbers and problems.
+    """Encoder of one call, which reads the source by column and collects codes, numbers and problems.
 
     `options` is what is known to be wrong with the options, and `notes` what there is to say already.
     """
@@ -241,19 +241,19 @@ class Encoder:
 
     @property
     def kept(self) -> list[int]:
-        """The numbers of the source's columns that are columns of the table."""
+        """Numbers of the source's columns that are in the table."""
         return [i for i, kind in enumerate(self.kinds) if kind in (STATES, NUMBER)]
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the table, once they are encoded."""
+        """Columns of the table, after encoding."""
         return tuple(
             Column(self.source.names[i], self.kinds[i], self.states[i], self.gaps[i], is_cut=i in self._cut)
             for i in self.kept
         )
 
     def begin(self, n_kept: int) -> bool:
-        """Begin with so many rows that are kept; tell whether these are enough to look at the columns."""
+        """Set the number of kept rows; return whether they are enough to read the columns."""
         self.n_kept = n_kept
         return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
 
@@ -299,14 +299,14 @@ class Encoder:
         self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
-        """Keep the numbers of a column; they come in the order of the columns."""
+        """Store the numbers of a column; columns arrive in their order."""
         if not len(self.numbers):  # pages that nothing is written to take no memory
             self.numbers = np.empty((len(self.kinds) - i, self.n_kept))
         self.numbers[self._n_numbers] = numbers
         self._n_numbers += 1
 
     def _encode_blocks(self) -> list[int]:
-        """Encode the columns that come in blocks of integers; return those left to do one by one."""
+        """Encode columns that arrive in blocks of integers; return the others."""
         names = self.source.names
         left: list[int] = []
         width = block_width(self.source.n_rows)
@@ -423,7 +423,7 @@ class Encoder:
         return self.source.column(i)
 
     def _reason_to_leave_out(self, i: int, column: RawColumn) -> str | None:
-        """Say why a column is no column of the table: it has no values, or it is the index of a frame."""
+        """Return the reason why a column is left out: no values, or the index of a frame; or None."""
         if column.n_missing == self.n_kept:
             return "no values"
         name = self.source.names[i]
@@ -442,7 +442,7 @@ class Encoder:
         return None
 
     def _choose(self, name: str, column: RawColumn) -> tuple[str, Cut, str]:
-        """Choose the kind of a column, into how many intervals to cut it (None: not), and say why."""
+        """Return the kind of a column, the number of intervals to cut it into (None: none), and why."""
         bins = self._bins
         said = "as learned" if name in self._learned else "as asked"
         asked = self._asked.get(name, self._asked_of_all)
@@ -477,7 +477,7 @@ class Encoder:
         return (NUMBER if asked == AUTO else STATES), None, why
 
     def _numbers(self, i: int, column: RawColumn) -> Floats:
-        """Take a column for numbers, or refuse it."""
+        """Return a column as numbers, or raise an error."""
         if column.missing is not None and self.reading.missing != AVAILABLE:
             raise Refused("missing numbers", self._share(column))
         numbers = column.numbers()
@@ -536,7 +536,7 @@ class Encoder:
         return codes, tuple(states.tolist())
 
     def _remark_on(self, i: int, name: str, kind: str, is_cut: bool, column: RawColumn) -> None:
-        """Keep what a user should know about a column."""
+        """Store the notes on a column."""
         remarks = self._remarks
         if is_nameless(name, i):
             later = "; if a later line of the file has the names, remove the lines before it" * (i > 0)
@@ -565,10 +565,10 @@ class Encoder:
                 remarks[f"{what}, like a code for missing values; if so, na={codes}"].append(name)
         may_be = not is_cut and column.form != "reals" and not column.declared
         if may_be and (like := like_identifier(name, column, self.n_kept)):
-            remarks[f"looks like an identifier ({like}), better left out with {drop_of([name])}"].append(name)
+            remarks[f"looks like an identifier ({like}), leave it out with {drop_of([name])}"].append(name)
 
     def notes(self) -> tuple[str, ...]:
-        """Say what was assumed, dropped, replaced and cut."""
+        """Return notes on what was assumed, dropped, replaced and cut."""
         n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
         notes = list(self._given_notes)
         absent = [text for text in self.reading.na if text and text not in self._na_found]
@@ -587,7 +587,7 @@ class Encoder:
         return tuple(notes)
 
     def _told_gaps(self) -> str:
-        """Say how many values are missing where, and what becomes of them."""
+        """Return a note on missing values and how they are treated."""
         names, gaps = self.source.names, self.gaps
         at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
         told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
@@ -597,7 +597,7 @@ class Encoder:
         return f"{number}, {where}: each question is answered from the rows that have all of its columns"
 
     def report(self) -> Report:
-        """Tell what becomes of each column."""
+        """Return how each column is read."""
         columns = []
         for i, name in enumerate(self.source.names):
             kind = self.kinds[i] if self.kinds[i] in (STATES, NUMBER) else ""
@@ -613,7 +613,7 @@ class Encoder:
 
 
 def complete_rows(source: Source) -> Mask | None:
-    """Find the rows without missing values; None if that is all of them."""
+    """Return the rows without missing values; None if all rows are complete."""
     incomplete = np.zeros(source.n_rows, dtype=np.bool_)
     width = block_width(source.n_rows)
     for first in range(0, len(source.names), width):

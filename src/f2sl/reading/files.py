@@ -33,7 +33,7 @@ def data_files(path: PathLike | Sequence[PathLike], how: TextOptions | None = No
     files: list[DataFile] = []
     for one in paths:
         if str(one) == "":
-            raise FileError("the path is empty")
+            raise FileError("the path is empty; give a file or a folder")
         if "\0" in str(one):
             raise FileError(f"no file has a path with a NUL character: {str(one)!r}")
         place = _standard_input() if str(one) == "-" else Path(one)
@@ -46,7 +46,7 @@ def data_files(path: PathLike | Sequence[PathLike], how: TextOptions | None = No
 
 
 def _standard_input() -> Path:
-    """Copy the standard input to a file, since tables are gone through more than once."""
+    """Copy the standard input to a file, because tables are read more than once."""
     folder = tempfile.TemporaryDirectory(prefix="f2sl-")
     _HELD.append(folder)  # until the process ends
     place = Path(folder.name) / "standard input"
@@ -119,7 +119,7 @@ def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
 
 
 def remarks_of(schemas: Iterable[pa.Schema]) -> list[str]:
-    """Say what formats have remarked on the files, each in the metadata of its schema."""
+    """Return the notes of formats on the files, from the metadata of each schema."""
     told = _remarked(schemas).items()
     return [f"{remark}: {listing([repr(item) for item in sorted(items)])}" for remark, items in told]
 
@@ -138,7 +138,7 @@ def _remarked(schemas: Iterable[pa.Schema]) -> dict[str, dict[str, None]]:
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Put the rows of files together whose columns agree."""
+    """Join the rows of files with equal columns."""
     if all(table.schema.equals(tables[0].schema) for table in tables):
         return pa.concat_tables(tables)
     columns, problems = {}, Problems()
@@ -153,7 +153,7 @@ def _together(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _in_one_type(parts: Sequence[pa.Table]) -> pa.Table:
-    """Put the parts of a column together; Arrow does not join all types that may stand for each other."""
+    """Join the parts of a column; Arrow does not join all compatible types."""
 
     def cast(dtype: pa.DataType, safe: bool) -> list[pa.Table]:
         return [part.cast(pa.schema([(part.column_names[0], dtype)]), safe=safe) for part in parts]
@@ -171,7 +171,7 @@ def _in_one_type(parts: Sequence[pa.Table]) -> pa.Table:
 
 
 def _family(dtype: pa.DataType) -> str:
-    """Say in a word what a type of Arrow holds; types of one family may stand for each other.
+    """Return the family of an Arrow type; types of one family are compatible.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def _family(dtype: pa.DataType) -> str:
 
 
 class Agreement:
-    """What the files seen so far have in common.
+    """Common columns and types of the files seen so far.
 
     A column without any value agrees with all others, and integers agree with real numbers. Columns may
     stand in another order.

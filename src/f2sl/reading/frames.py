@@ -1,4 +1,4 @@
-"""What a user may hand over in memory, seen as a list of columns.
+"""Data in memory of any supported type, as a list of columns.
 
 A *source* knows its names and its number of rows and gives one column at a time, so
 that a table of 64-bit values is never copied as a whole. A source whose cells are all
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Source:
-    """A table to be read: names, the number of rows, and the columns."""
+    """Table to be read: names, number of rows, and columns."""
 
     names: tuple[str, ...]
     n_rows: int
@@ -38,7 +38,7 @@ class Source:
         return None
 
     def n_missing(self, i: int) -> int:
-        """Count the missing values of column `i`; of one that cannot be read, none."""
+        """Count the missing values of column `i`; 0 if it cannot be read."""
         try:
             return self.column(i).n_missing
         except Refused:
@@ -46,7 +46,7 @@ class Source:
 
 
 def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
-    """Find out what `data` are; `names` replace those that they have.
+    """Return the source for `data`; `names` replace their own.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _other_source(data: Any, names: Sequence[str] | None) -> Source:
 
 
 class _Array(Source):
-    """A two-dimensional NumPy array, one row for each sample."""
+    """Two-dimensional NumPy array, one row for each sample."""
 
     def __init__(self, array: npt.NDArray[Any], names: Sequence[str] | None) -> None:
         if array.dtype.kind == "c":
@@ -119,7 +119,7 @@ class _Array(Source):
 
 
 class _Arrow(Source):
-    """A PyArrow table or record batch, or anything that PyArrow can make a table of."""
+    """PyArrow table or record batch, or an object that PyArrow can convert to a table."""
 
     def __init__(self, table: Any, names: Sequence[str] | None) -> None:
         import pyarrow as pa
@@ -139,7 +139,7 @@ class _Arrow(Source):
 
 
 class _Frame(Source):
-    """A data frame of any library that Narwhals knows."""
+    """Data frame of any library that Narwhals supports."""
 
     def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str] | None) -> None:
         self._frame = frame
@@ -165,7 +165,7 @@ class _Frame(Source):
 
 
 class _Mapping(Source):
-    """A dictionary of columns, of whatever type each may be."""
+    """Dictionary of columns of any types."""
 
     def __init__(self, columns: Mapping[Any, Any], names: Sequence[str] | None) -> None:
         self.names = chosen_names(names, len(columns)) or column_names(columns)
@@ -198,7 +198,7 @@ class _Mapping(Source):
 
 
 class Without(Source):
-    """Another source without the values that `na` names; `found` are those that occur in what was read."""
+    """Source without the values that `na` declares missing; `found` are those that occurred so far."""
 
     def __init__(self, source: Source, na: Sequence[str], found: set[str]) -> None:
         self._source, self._na, self.found = source, na, found
@@ -212,7 +212,7 @@ class Without(Source):
 
 
 class Part(Source):
-    """Some columns of another source, under names of their own; `rows` are the rows, one for each time."""
+    """Some columns of another source, renamed; `rows` has each row as often as it counts."""
 
     def __init__(
         self, source: Source, places: Sequence[int], names: Sequence[str], rows: Integers | None = None
@@ -246,7 +246,7 @@ MOST_ROWS = 10**9
 
 
 def rows_by_weight(weights: RawColumn) -> Integers:
-    """Number the rows as often as each is meant to be there; refuses what are no weights.
+    """Return row numbers repeated by weight; raise an error for invalid weights.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def rows_by_weight(weights: RawColumn) -> Integers:
 
 
 def series_column(series: nw.Series[Any]) -> RawColumn:
-    """Make a column of a data frame's column."""
+    """Return a column from a data frame's column."""
     import narwhals as nw
 
     from f2sl.reading.arrow import arrow_column
@@ -313,7 +313,7 @@ def _length(name: str, column: Any) -> int:
 
 
 def _array_of_rows(rows: Sequence[Any]) -> npt.NDArray[Any]:
-    """Make an array of a list of rows without letting NumPy turn numbers beside strings into strings."""
+    """Return an array from a list of rows; numbers beside strings stay numbers."""
     lengths = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else -1 for row in rows]
     for i, length in enumerate(lengths):
         if length != lengths[0]:
@@ -330,5 +330,5 @@ def _wrong_dimensions(array: npt.NDArray[Any]) -> str:
             "Reshape your data with .reshape(-1, 1) if it is one column, .reshape(1, -1) if it is one row"
         )
     if array.ndim == 0:
-        return f"Expected 2D array, got scalar array instead: a single value ({array}) is no table"
+        return f"Expected 2D array, got scalar array instead: a single value ({array}) is not a table"
     return f"Expected 2D array, got an array with dim {array.ndim} (shape {array.shape}) instead"

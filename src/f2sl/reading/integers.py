@@ -17,16 +17,16 @@ import numpy.typing as npt
 from f2sl.table.column import code_type
 
 BLOCK_CELLS = 1 << 20
-"""Cells worked on at once: bounds the memory for intermediate 64-bit values to a few times 8 MB."""
+"""Number of cells processed at a time, which limits temporary memory to a few times 8 MB."""
 
 BLOCK_COLUMNS = 1 << 12
 """Columns worked on at once."""
 
 SHARED_SPREAD = 1 << 8
-"""Columns whose values span less than this share one table; 4,096 of them fill 8 MB."""
+"""Span of values below which columns share one table; 4,096 columns fill 8 MB."""
 
 SINGLE_SPREAD = 1 << 16
-"""Columns whose values span less than this have a table of their own; the rest is sorted."""
+"""Span of values below which a column has its own table; other columns are sorted."""
 
 Integers = npt.NDArray[Any]
 
@@ -74,7 +74,7 @@ def encode_integers(values: Integers) -> tuple[list[Integers], Integers]:
 
 
 def _look_up(values: Integers, low: Integers, spread: Integers) -> tuple[list[Integers], Integers]:
-    """Encode columns whose values lie close together, through one table for all of them."""
+    """Encode columns with close values, by one table for all of them."""
     n_rows, n_columns = values.shape
     width = int(spread.max()) + 1
     start = np.arange(n_columns, dtype=np.int64) * width

@@ -1,4 +1,4 @@
-"""From files, or a Dask DataFrame, to a table that a cluster holds: its workers read the parts.
+"""Tables on a cluster from files or a Dask DataFrame: the workers read the parts.
 
 The first pass brings here which values each column has; the second makes blocks of codes (or numbers), which
 stay where they are made. A worker that is lost costs nothing but time: others read its parts again. Files
@@ -42,7 +42,7 @@ ROWS_AT_ONCE = 1 << 16
 
 
 def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
-    """Let a cluster read files, each of which becomes a block of rows."""
+    """Read files on a cluster; each file becomes a block of rows."""
     asked = Asked.of(files, reading)
     scans = cluster.map(lambda file: cluster.submit(_scan_file, file, asked), files)
     found = ((one, one.file.place, one.schema, later) for one, later in scans)
@@ -57,7 +57,7 @@ def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, me
 
 
 def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
-    """Take a Dask DataFrame, whose partitions become blocks of rows."""
+    """Read a Dask DataFrame, whose partitions become blocks of rows."""
     own = list(column_names(frame.columns))
     asked = Asked.of_names(own, reading)
     if len(asked.columns) < len(own):
@@ -117,7 +117,7 @@ def _held(
 
 
 def _place(number: int) -> Path:
-    """Say in messages which partition it is."""
+    """Name the partition in errors."""
     return Path(f"partition {number}")
 
 
@@ -130,13 +130,13 @@ def _scan_file(file: DataFile, asked: Asked) -> tuple[Scanned, Scan]:
 
 
 def _check_seen(place: Path) -> None:
-    """Refuse a file that is there for who asked, but not for this worker."""
+    """Raise an error for a file that this worker cannot see."""
     if not place.exists():
         from distributed import get_worker
 
         raise FileError(
-            f"{place}: the worker {get_worker().address} has no such file; all must see the files under the "
-            "same path, as on a disk that they share"
+            f"{place}: the worker {get_worker().address} has no such file; all workers must see the files "
+            "under the same path, as on a shared disk"
         )
 
 

@@ -1,6 +1,6 @@
-"""From files larger than memory to a table of codes and numbers on disk.
+"""Tables on disk from files larger than memory.
 
-The files are gone through twice. The first time finds which values each column has, hence names, kinds and
+The files are read twice. The first pass finds which values each column has, hence names, kinds and
 states, the same as if all were read into memory; the second time writes codes and numbers. What cannot be
 learned from is refused in between, in the same words.
 """
@@ -34,18 +34,18 @@ LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
 """Rows of a block."""
 
 SHARE_OF_BLOCK = 1 / 8
-"""Of the memory allowed, what a block of rows may take as it comes from a file; several are held at once."""
+"""Share of the memory limit for a block of rows from a file; several are held at once."""
 
 BYTES_TO_CUT = 64
-"""What a row takes while a column is cut into intervals as a whole."""
+"""Bytes of a row while a whole column is cut into intervals."""
 
 BYTES_OF_CELL = 16
-"""What a cell takes while it is read, in Arrow's form and in NumPy's."""
+"""Bytes of a cell while it is read, in Arrow's and in NumPy's form."""
 
 
 @dataclass(frozen=True)
 class Scanned:
-    """What the first pass has found in one file, to be read `rows` rows at a time.
+    """Result of the first pass over one file, to be read `rows` rows at a time.
 
     `schema` is that of the columns wanted, `own` what the file itself calls them, and `stamp` tells whether
     the file has changed since.
@@ -58,16 +58,16 @@ class Scanned:
     own: tuple[str, ...]
 
     def batches(self, wanted: Sequence[int]) -> Batches:
-        """Go through some of the columns once more."""
+        """Yield some of the columns once more."""
         if _stamp(self.file) != self.stamp:
-            raise DataError(f"{self.file.place}: the file was changed while it was read; start again")
+            raise DataError(f"{self.file.place}: the file was changed while it was read; run again")
         with naming(self.file.place):
             yield from self.file.format.batches(self.file, [self.own[i] for i in wanted], self.rows)
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What the second pass makes of the values: by `coders` codes of states, or numbers as they are.
+    """Conversion of values in the second pass: codes of states by `coders`, or unchanged numbers.
 
     `ends` are the least and the greatest number of each column of numbers. `wanted` are the columns that the
     second pass reads, by number: those of the table, others whose gaps drop rows, and last the weights.
@@ -85,12 +85,12 @@ class Prepared:
 
     @property
     def bytes_of_row(self) -> int:
-        """What a row takes once it is written."""
+        """Bytes of a row on disk."""
         sizes = {STATES: np.dtype(codes_of(self.columns)).itemsize, NUMBER: 8}
         return sum(sizes[column.kind] for column in self.columns)
 
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
-        """Give what is to be kept of each batch: codes and numbers side by side."""
+        """Yield the kept rows of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
         weights = len(self.wanted) - 1 if self.weighted else None
         for kept, n_kept in _kept(batches, self.drop_rows, weights, self.na):
@@ -142,7 +142,7 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """Which columns to read of the parts of a table, what to call them, and where the weights are.
+    """Columns to read from the parts of a table, their names, and the column of weights.
 
     `wrong` is what options say of columns that there are not.
     """
@@ -199,7 +199,7 @@ def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -
 
 @dataclass
 class Scan:
-    """What is known of the rows seen so far; with `drop_rows`, those that miss something are not kept.
+    """Digest of the rows seen so far; with `drop_rows`, incomplete rows are not kept.
 
     `weights` is the column that says how often each row is meant to be there; `n_read` counts each once.
     `na_found` are those of `na` that occur.
@@ -215,7 +215,7 @@ class Scan:
     n_kept: int = 0
 
     def join(self, later: Scan) -> None:
-        """Add what is known of rows that come after all these."""
+        """Add the digest of rows that follow all these."""
         self.n_read += later.n_read
         self.na_found |= later.na_found
         self.n_rows += later.n_rows
@@ -246,7 +246,7 @@ class Scan:
 
 
 def _column_or_refusal(array: Any, na: Sequence[str], na_found: set[str]) -> RawColumn | Refused:
-    """Read a column without the values that `na` names; add those that occur to `na_found`."""
+    """Read a column without the values that `na` declares missing; add those that occur to `na_found`."""
     try:
         column, found = without(arrow_column(array), na)
     except Refused as refused:
@@ -259,7 +259,7 @@ Columns = list[RawColumn | Refused]
 
 
 def _written_out(columns: Columns, n_rows: int, weights: int | None) -> Iterator[tuple[Columns, int]]:
-    """Give each row as often as the weights say, many rows at a time; weights that are none are refused."""
+    """Yield rows repeated by weight, many at a time; raise an error for invalid weights."""
     if weights is None:
         yield columns, n_rows
         return
@@ -278,7 +278,7 @@ def _written_out(columns: Columns, n_rows: int, weights: int | None) -> Iterator
 
 
 def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
-    """Find the rows without missing values; None if that is all of them."""
+    """Return the rows without missing values; None if all rows are complete."""
     gaps = [
         column.missing for column in columns if isinstance(column, RawColumn) and column.missing is not None
     ]
@@ -288,7 +288,7 @@ def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
 def _kept(
     batches: Iterable[pa.RecordBatch], drop_rows: bool, weights: int | None, na: Sequence[str]
 ) -> Iterator[tuple[list[RawColumn], int]]:
-    """Give the columns of each batch, with the rows that are kept, and their number."""
+    """Yield the columns of each batch, with the kept rows and their number."""
     for batch in batches:
         read = [_column_or_refusal(array, na, set()) for array in batch.columns]
         for columns, n_rows in _written_out(read, len(batch), weights):
@@ -348,8 +348,8 @@ def _whole_column(
     needed = n_kept * BYTES_TO_CUT
     if needed > memory:
         raise DataError(
-            f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers, and to "
-            f"cut them into intervals takes {needed / 1e6:,.0f} MB, where {memory / 1e6:,.0f} MB are "
+            f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers; "
+            f"cutting them into intervals takes {needed / 1e6:,.0f} MB, but {memory / 1e6:,.0f} MB are "
             "allowed; allow more with memory=, or round the numbers"
         )
     alike = source.column(i)
@@ -362,7 +362,7 @@ def _whole_column(
 
 
 def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
-    """Give the values that a file has of one of the columns, part by part."""
+    """Yield the values of one column in a file, part by part."""
     if asked.drop_rows:  # which rows are kept depends on all columns
         return column_of(one.batches(range(len(one.own))), i, asked)
     with_weights = [i] if asked.weights is None else [i, asked.weights]
@@ -371,12 +371,12 @@ def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
 
 
 def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterator[RawColumn]:
-    """Give one column of each batch, with the rows that are kept."""
+    """Yield one column of each batch, with the kept rows."""
     return (columns[i] for columns, _ in _kept(batches, asked.drop_rows, asked.weights, asked.na))
 
 
 def _stamp(file: DataFile) -> tuple[int, int]:
-    """Tell one state of a file from another."""
+    """Return a file's size and time of modification, to notice changes."""
     with naming(file.place):
         status = file.place.stat()
     return status.st_size, status.st_mtime_ns

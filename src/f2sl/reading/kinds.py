@@ -1,4 +1,4 @@
-"""Which kind each column of a table has: states or numbers.
+"""Detection of the kind of each column: states or numbers.
 
 Labels, booleans, categories and integers with few values are states; real numbers, and integers with many
 values for the rows, are numbers. Floats that are all whole are integers. `kinds` says otherwise, and columns
@@ -129,7 +129,7 @@ def _is_code(number: float) -> bool:
     return _CODE.fullmatch(f"{number:.15g}") is not None
 
 
-AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() makes them one'
+AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() unifies them'
 """The remedy for labels that differ only so."""
 
 
@@ -149,12 +149,12 @@ def alike_but_for_case(labels: Iterable[object]) -> list[str]:
 
 
 def few(n_distinct: int, n_rows: int) -> bool:
-    """Tell whether so many distinct integers in so many rows are few enough to be states."""
+    """Return whether this many distinct integers in this many rows are few enough to be states."""
     return n_distinct <= max(FEW, min(MOST, math.isqrt(n_rows)))
 
 
 def check_kinds(kinds: Any) -> None:
-    """Refuse kinds that there are not."""
+    """Raise an error for unknown kinds."""
     for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
         known = KINDS if isinstance(kinds, Mapping) else (AUTO, *KINDS)
         if not isinstance(kind, str) or kind not in known:
@@ -162,7 +162,7 @@ def check_kinds(kinds: Any) -> None:
 
 
 def like_identifier(name: str, column: RawColumn, n_rows: int) -> str | None:
-    """Say why integers or labels with many values look like an identifier, if they do.
+    """Return why integers or labels with many values look like an identifier, or None.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def open_table(
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
     kinds : {"auto", "states", "number"} or dict
-        What to read all columns as, or those that a dictionary names. By default strings, booleans,
+        Kind of all columns, or of those in a dictionary. By default strings, booleans,
         categories and integers with few values are states; real numbers, and integers with many values, are
         numbers. Few are up to 12 values, and up to 32 if there are as many rows as their square. Floats that
         are all whole are integers. Integers are made states if that is asked for, however many values they
@@ -94,11 +94,11 @@ def open_table(
         The character between the columns of a text; a space stands for any white space. By default it is
         guessed from the first lines.
     header : bool
-        Whether the first line of a text has the names of the columns.
+        True if the first line of a text has the names of the columns.
     encoding : str, optional
-        That of a text, such as ``"latin-1"``; UTF-8 by default, or UTF-16 if the text says so.
+        Encoding of a text, such as ``"latin-1"``; UTF-8 by default, or UTF-16 with a byte order mark.
     comment : str, optional
-        How lines of a text begin that are to be skipped.
+        Beginning of lines of a text to skip.
     na : sequence of str
         Values that are missing ones, in files and in frames; numbers are compared as numbers, so that
         ``"-999"`` is also -999.0. A note names those that do not occur. Cells of a text are missing, too, if
@@ -109,12 +109,12 @@ def open_table(
         Where to hold the table: in memory, on disk in blocks, or in a Dask cluster. By default in memory,
         unless it comes from files and would take more than `memory`; a note says so.
     memory : int or str, optional
-        How much memory the table, and learning from it, may take, such as ``"256MB"``; by default half of
+        Memory limit for the table and for learning from it, such as ``"256MB"``; by default half of
         what is free.
     scheduler : str or dask.distributed.Client, optional
         Where the cluster is; without it, processes of this machine are one.
     n_jobs : int, optional
-        How many of these processes; None for as many as there are cores.
+        Number of these processes; None for as many as cores.
     **unknown
         There are no others; an error says whose they are.
 
@@ -155,7 +155,7 @@ def open_table(
 
 
 def check(data: Any, **options: Any) -> Report:
-    """Tell what becomes of each column of a table, and all that keeps it from being learned from.
+    """Report how each column of a table is read, and all problems.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def open_for(
     read as they were when a graph was `learned`. Close the table that is returned only if `data` is not one.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
-        raise OptionError(f'kinds="{kinds}": {learner} learns from {HOLDS[takes[0]]} alone')
+        raise OptionError(f'kinds="{kinds}": {learner} learns only from {HOLDS[takes[0]]}')
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
@@ -335,7 +335,7 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
 def _on_cluster(
     data: Any, files: Any, reading: Reading, cluster: Cluster, memory: int, on_dask: bool
 ) -> DaskTable:
-    """Let a cluster read files or a Dask DataFrame; what is in memory here is sent to it."""
+    """Read files or a Dask DataFrame on a cluster; data in memory are sent to it."""
     from f2sl.reading import into_dask
 
     if files is not None:
@@ -346,14 +346,14 @@ def _on_cluster(
 
 
 def is_path(data: Any) -> bool:
-    """Tell whether data are named by a path, or by a list of paths."""
+    """Return whether data are a path or a list of paths."""
     if isinstance(data, (list, tuple)):
         return bool(data) and all(isinstance(one, (str, os.PathLike)) for one in data)
     return isinstance(data, (str, os.PathLike))
 
 
 def _is_dask_frame(data: Any) -> bool:
-    """Tell whether data are a Dask DataFrame; refuse what else Dask has."""
+    """Return whether data are a Dask DataFrame; other Dask collections are an error."""
     if type(data).__module__.partition(".")[0] != "dask":
         return False
     if not hasattr(data, "columns") or data.ndim != 2:
@@ -366,7 +366,7 @@ def _is_dask_frame(data: Any) -> bool:
 
 
 def _all_of(*checks: Callable[[], Any]) -> list[Any]:
-    """Run all checks and return what they give, or raise one error about all that is wrong."""
+    """Run all checks and return their results, or raise one error about all problems."""
     found, told = [], []
     for check in checks:
         try:
@@ -407,7 +407,7 @@ def text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: A
                 f"encoding: unknown encoding {encoding!r}; utf-8 and latin-1 are known"
             ) from None
     if comment is not None and not (isinstance(comment, str) and comment):
-        raise OptionError(f"comment takes how comment lines begin, such as #, got {comment!r}")
+        raise OptionError(f"comment takes the beginning of comment lines, such as #, got {comment!r}")
     return TextOptions(
         _checked_delimiter(delimiter), flag("header", header), encoding, comment, _several("na", na)
     )
@@ -442,7 +442,7 @@ def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None
     if engine == "stream" and not is_path(data):
         raise OptionError('engine="stream" reads files, but these data are in memory; pass a path')
     if scheduler is not None and engine != "dask" and not on_dask:
-        raise OptionError(f'scheduler is for engine="dask", and engine is {engine!r}')
+        raise OptionError(f'scheduler needs engine="dask", but engine is {engine!r}')
 
 
 def _checked_delimiter(delimiter: Any) -> str | None:
@@ -455,7 +455,7 @@ def _checked_delimiter(delimiter: Any) -> str | None:
 
 
 def _check_nothing_asked(given: Mapping[str, Any]) -> None:
-    """Refuse options beside a table that is open already."""
+    """Raise an error for options of a table that is already open."""
     asked = [name for name, default in reading_defaults().items() if not _is_same(given[name], default)]
     if asked:
         raise OptionError(f"{', '.join(asked)}: these options cannot change a table that is already open")
@@ -467,5 +467,5 @@ def reading_defaults() -> dict[str, Any]:
 
 
 def _is_same(given: Any, default: Any) -> bool:
-    """Tell whether an option has its default; arrays, which no option has for one, do not compare."""
+    """Return whether an option has its default; an array is never a default."""
     return given is default or bool(isinstance(given, type(default)) and given == default)

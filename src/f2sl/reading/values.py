@@ -21,7 +21,7 @@ LAST_EXACT = 2.0**53
 
 
 class Refused(Exception):
-    """A column that cannot be read."""
+    """Column that cannot be read."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason, detail)
@@ -31,12 +31,12 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class RawColumn:
-    """The values of one column.
+    """Values of one column.
 
     Attributes
     ----------
     form : {"integers", "reals", "labels"}
-        What `values` are: the numbers themselves, or positions in `labels`.
+        Meaning of `values`: the numbers themselves, or positions in `labels`.
     values : ndarray
         One for each row; arbitrary where missing.
     missing : ndarray of bool, or None
@@ -44,11 +44,11 @@ class RawColumn:
     labels : tuple
         For labels: what the positions stand for.
     declared : bool
-        Whether all of `labels` are states, in their order, even if they do not occur.
+        True if all of `labels` are states, in their order, even if they do not occur.
     weights : ndarray of int64, or None
-        How many rows of the table each value stands for; None if for one.
+        Number of rows of the table that each value represents; None for one.
     only_ends : bool
-        Whether the values are only the least and the greatest of very many.
+        True if the values are only the smallest and the largest of very many.
     """
 
     form: Literal["integers", "reals", "labels"]
@@ -61,7 +61,7 @@ class RawColumn:
 
     @property
     def n_missing(self) -> int:
-        """The number of rows without a value."""
+        """Number of rows without a value."""
         if self.missing is None:
             return 0
         return int(self.missing.sum() if self.weights is None else self.weights[self.missing].sum())
@@ -75,7 +75,7 @@ class RawColumn:
 
     @property
     def present(self) -> RawColumn:
-        """The column without the rows that have no value."""
+        """Column without the rows that have no value."""
         return self if self.missing is None else self.rows(~self.missing)
 
     def counted(self) -> tuple[npt.NDArray[Any], Integers]:
@@ -100,7 +100,7 @@ def some(missing: Mask | None) -> Mask | None:
 
 
 def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
-    """Make a column of floats; NaN counts as missing.
+    """Return a column of floats; NaN counts as missing.
 
     Whole numbers are read as the integers they are: many libraries have no other way to store integers with
     missing values.
@@ -120,12 +120,12 @@ def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
 
 
 def is_whole(numbers: npt.NDArray[Any]) -> bool:
-    """Tell whether all floats are whole; those beyond `LAST_EXACT` cannot be otherwise, and tell nothing."""
+    """Return whether all floats are whole; floats beyond `LAST_EXACT` always are, and do not count."""
     return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= LAST_EXACT)).all())
 
 
 def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
-    """Make a column of a one-dimensional array.
+    """Return a column from a one-dimensional array.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawCo
 
 
 def number_of(text: str) -> int | float | None:
-    """Return the number that a text is, an integer where it is whole; None if it is none.
+    """Return a text as a number, an integer if it is whole; None if it is not a number.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def number_of(text: str) -> int | float | None:
 
 
 def without(column: RawColumn, na: Iterable[str]) -> tuple[RawColumn, set[str]]:
-    """Make values that `na` names missing; return also which of these occur.
+    """Set values in `na` to missing; return also which of them occur.
 
     Numbers are compared as numbers, labels as text without white space at their ends.
 
@@ -222,7 +222,7 @@ def _is_named(label: object, text: str, number: int | float | None) -> bool:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How to read text: the options of :func:`f2sl.open_table` that are for it."""
+    """Options of :func:`f2sl.open_table` for reading text."""
 
     delimiter: str | None = None
     header: bool = True

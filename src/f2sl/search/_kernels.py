@@ -38,14 +38,14 @@ def _admissible(rules: Array, v: int, parents: int) -> bool:
 
 @kernel
 def _family(values: Array, v: int, parents: int) -> int:
-    """Return the score of variable `v` with these parents; `LEAST` where a set's value is not known."""
+    """Return the score of variable `v` with these parents; `LEAST` if a set's value is unknown."""
     below, above = values[parents], values[parents | 1 << v]
     return above - below if below > LEAST and above > LEAST else LEAST
 
 
 @kernel
 def _squeeze(mask: int, v: int) -> int:
-    """Remove bit `v` from a mask in which it is 0: bits above it move down by one."""
+    """Remove bit `v`, which is 0, from a mask: higher bits move down by one."""
     low = (1 << v) - 1
     return (mask & low) | (mask >> 1 & ~low)
 
@@ -244,7 +244,7 @@ def score_families(
     open_for: Array,
     best_of: Array,
 ) -> int:
-    """Score the families that `choose_families` has left, now that their sets are counted; return how many.
+    """Score the families that `choose_families` left open, after counting their sets; return their number.
 
     Closes those in `open_for` whose supersets cannot do better any more. Arrays are those of
     `choose_families`; values : (2^k,) int64; `sizes` now has those of the sets just counted.

@@ -1,4 +1,4 @@
-"""Scores of families from which a search may choose: a limit on parents, and constraints on edges.
+"""Family scores under a limit on parents and constraints on edges.
 
 A search over DAGs never asks whether an edge is allowed. It asks for scores, and a family (a variable and its
 parents) that breaks a rule scores so low that no search takes it. So the rules are written here, once.
@@ -18,7 +18,7 @@ Family = tuple[int, tuple[int, ...]]
 
 
 class Admissible:
-    """Wrap scores of families so that families that break a rule are never chosen.
+    """Scores of families in which families that break a rule score minus infinity.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Admissible:
                 self._required.setdefault(child, set()).add(parent)
 
     def score(self, families: Sequence[Family]) -> Floats:
-        """Score families (child, parents in ascending order); minus infinity for those that break a rule."""
+        """Score families (child, parents in ascending order); minus infinity if they break a rule."""
         allowed = self._allowed(families)
         scores = np.full(len(families), -np.inf)
         scores[allowed] = self.families.score(

@@ -44,7 +44,7 @@ Watch = Callable[[Floats, float], None]
 """Called with the weights after each step and the share of the work done; may end the search by raising."""
 
 PROGRESS_RATE = 0.25
-"""If a minimisation leaves h above this share of what it was, rho is increased."""
+"""If a minimisation leaves h above this share of its previous value, rho is increased."""
 RHO_FACTOR = 10.0
 """Factor by which rho is increased."""
 TOO_FAR = 1e100

@@ -56,7 +56,7 @@ def family_rules(k: int, max_parents: int | None = None, constraints: Constraint
 
 
 def rules_of_all(members: Integers, max_parents: int | None, constraints: Constraints | None) -> Integers:
-    """Return the same for many problems: rows of `members`, (m, k), whose numbers are the constraints'."""
+    """Return the rules of many problems: each row of `members`, (m, k), numbers its variables."""
     m, k = members.shape
     rules = np.tile(family_rules(k, max_parents), (m, 1, 1))
     if constraints:

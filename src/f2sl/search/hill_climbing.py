@@ -1,9 +1,9 @@
 """Search for the DAG with the best score by hill climbing, one edge at a time.
 
 From the empty graph or a given one, each step adds, deletes or reverses the one edge that raises the score
-most, among the edges of a skeleton (in either direction). When no step raises it any more, the search goes on
-with the one that lowers it least, never back to one of the last `tabu_length` graphs, and ends after
-`max_stall` steps without a new best.
+most, among the edges of a skeleton (in either direction). When no step raises it, the search continues with
+the step that lowers it least, but never returns to one of the last `tabu_length` graphs. It ends after
+`max_stall` steps without improvement.
 
 Scores add up over families (a variable and its parents), so a step changes only the families whose
 parents it touches: after each step only those are scored again, and each family only once in a run.
@@ -27,11 +27,11 @@ from f2sl.constraints import Constraints
 from f2sl.search.admissible import Admissible
 
 RELATIVE_TOLERANCE = 1e-11
-"""Share of the score's size within which two gains are equal: their last bits are rounding."""
+"""Relative tolerance within which two gains are equal."""
 
 
 class Families(Protocol):
-    """Anything that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
+    """Object that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`."""
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""
@@ -151,7 +151,7 @@ ADD, DELETE, REVERSE = 0, 1, 2
 
 
 class _State:
-    """A DAG during the climb, with the gain of each possible step.
+    """DAG during the climb, with the gain of each possible step.
 
     An *arc* is a candidate edge in one direction. The 2 m arcs are sorted by (from, to), so that the first of
     several equals is also the first by name. All arrays have one entry for each arc, and are kept up to date
@@ -162,12 +162,12 @@ class _State:
     opposite : int64
         Number of the same edge in the other direction.
     present : bool
-        Whether the arc is in the graph.
+        True for arcs in the graph.
     gain : float64
-        What the family of the arc's head gains by toggling it: by adding it where it is absent, by deleting
+        Gain of the family of the arc's head by toggling it: by adding it where it is absent, by deleting
         it where it is present. A reversal is a deletion and an addition in two different families.
     closing : bool
-        Whether adding the arc is known to close a cycle. No later addition undoes that, but a deletion or a
+        True for arcs that are known to close a cycle. No later addition undoes that, but a deletion or a
         reversal may; then all marks are cleared.
     adding : float64
         Gain of adding the arc, with the prior. Minus infinity where the edge is there, in either direction,
@@ -279,7 +279,7 @@ class _State:
         return move
 
     def _signature_after(self, action: int, arc: int) -> int:
-        """Return the graph after a step as one integer: bit i stands for arc i."""
+        """Return the graph after a step as one integer, with bit i for arc i."""
         signature = self.signature ^ (1 << arc)
         return signature ^ (1 << int(self.opposite[arc])) if action == REVERSE else signature
 
@@ -308,7 +308,7 @@ class _State:
         return False
 
     def make(self, action: int, arc: int) -> None:
-        """Make a step and update everything that depends on the graph."""
+        """Apply a step and update everything that depends on the graph."""
         u, v = self.arcs[arc].tolist()
         back = int(self.opposite[arc])
         self.signature = self._signature_after(action, arc)

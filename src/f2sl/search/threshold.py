@@ -1,4 +1,4 @@
-"""From weights that are nearly acyclic to a graph that is.
+"""Acyclic graphs from nearly acyclic weights.
 
 Optimisers leave small weights on the edges that would close a cycle. Dropping all weights below a threshold
 takes them away; where it does not, the threshold is raised until no cycle is left.
@@ -22,12 +22,12 @@ def acyclic_part(weights: Floats, threshold: float, required: Integers | None = 
         Smaller weights, without their sign, are dropped.
     required : (m, 2) int64, optional
         Arcs that stay whatever their weight; together they must close no cycle. The weight of one that is 0
-        becomes the smallest positive float, so that it is told from no edge.
+        becomes the smallest positive float, which distinguishes it from no edge.
 
     Returns
     -------
     weights : ndarray of shape (n, n)
-        What is left of them: the graph of those that are not 0 has no cycle.
+        Remaining weights; the graph of those that are not 0 has no cycle.
     threshold : float
         Below which they were dropped: the one given, or the smallest larger one that leaves no cycle.
 

@@ -269,7 +269,7 @@ def log_of_diagonal(factor: Array, first: int, last: int, tolerance: float) -> f
 def log_ratios(
     matrix: Array, start: Array, x: Array, y: Array, given: Array, tolerance: float, result: Array
 ) -> None:
-    """Compare what is left of Y given Z with what is left given X and Z, where each may be several columns.
+    """Compare the residuals of Y given Z with those given X and Z, where each may be several columns.
 
     Both determinants are of the same columns of Y: those that Z, or others of Y, determine are left out.
 
@@ -321,7 +321,7 @@ def log_ratios(
 
 @kernel
 def _listed(members: Array, n: int, first: int, last: int) -> int:
-    """Append the numbers `first` to `last` (not included) to n members; return how many there are."""
+    """Append the numbers `first` to `last` (not included) to n members; return the new number of members."""
     for column in range(first, last):
         members[n] = column
         n += 1
@@ -488,7 +488,7 @@ def marginals(
 
 @kernel
 def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: Array) -> None:
-    """Compute the sums of products about the means of one group, whose sums begin at `at`.
+    """Compute the centred sums of products of one group, whose sums begin at `at`.
 
     spread : (q,) float64; scatter : (q, q) float64, output, symmetric, in units of the spreads. The group
     must not be empty. Products of pairs i >= j come row by row, three sums each, so that one place that moves
@@ -508,7 +508,7 @@ def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: A
 
 @kernel
 def _trace(factor: Array, scatter: Array, n: int, column: Array) -> float:
-    """Return the trace of the inverse of a factorised matrix times `scatter`; n for what was left out.
+    """Return the trace of the inverse of a factorised matrix times `scatter`; left-out columns count n.
 
     factor, scatter : (q, q) float64, input; column : (q,) float64, scratch.
     """

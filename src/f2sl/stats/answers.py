@@ -26,7 +26,7 @@ TOLERANCE = 1e-10
 
 
 class Answers(NamedTuple):
-    """The answers to a batch of questions, one entry for each.
+    """Answers to a batch of questions, one entry for each.
 
     `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
     p-value, also where the p-value itself is too small for a float: the larger, the surer the dependence.
@@ -45,7 +45,7 @@ class Answers(NamedTuple):
 
 
 class IndependenceTest(Protocol):
-    """Anything that answers batches of questions "is X independent of Y given Z?"."""
+    """Object that answers batches of questions "is X independent of Y given Z?"."""
 
     n_tests: int
     n_unreliable: int
@@ -71,12 +71,12 @@ class IndependenceTest(Protocol):
 
 
 SUBSETS_AT_A_TIME = 1 << 15
-"""Largest number of subsets in one array; more come in several."""
+"""Largest number of subsets in one array; more subsets take several arrays."""
 
 
 @lru_cache(maxsize=256)
 def _few_places(n: int, size: int) -> Integers:
-    """Return the places of all subsets, remembered; only for few of them."""
+    """Return the places of all subsets, cached; only for few subsets."""
     return next(_places(n, size))
 
 
@@ -136,7 +136,7 @@ def as_numbers(method: str, found: object, shape: tuple[int, ...], owner: object
     try:
         numbers = np.asarray(found, np.float64)
     except (TypeError, ValueError):
-        raise OptionError(f"{owner}: {method} gave no array of numbers but {shown(found)}") from None
+        raise OptionError(f"{owner}: {method} must return an array of numbers, not {shown(found)}") from None
     if numbers.shape != shape:
-        raise OptionError(f"{owner}: {method} gave an array of shape {numbers.shape} instead of {shape}")
+        raise OptionError(f"{owner}: {method} must return an array of shape {shape}, not {numbers.shape}")
     return numbers

@@ -1,8 +1,8 @@
-"""Tests, scores and measures for the data at hand, from what a learner's options name.
+"""Tests, scores and measures for a kind of data, by the names in a learner's options.
 
-An option names one of the registered (:mod:`f2sl.stats.registries`), holds an object of its own, or is
-``"auto"``, which stands for the first that is registered for the kind of columns at hand. Listing names loads
-no compiled code; the makers below do.
+An option is a registered name (:mod:`f2sl.stats.registries`), an object, or ``"auto"``, which means the first
+name registered for the kind of columns at hand. Listing names loads no compiled code; the functions that
+create objects do.
 
 >>> [settled("ci_test", "auto", kind) for kind in ("states", "number", "mixed")]
 ['g2', 'fisher-z', 'dg']
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores
 
 RELEVANCE_LEVEL = 0.05
-"""Rate of false discoveries among the pairs that are taken for related by their significance."""
+"""False discovery rate among the significant pairs."""
 
 REGISTRIES: Mapping[str, Registry] = {"ci_test": CI_TESTS, "score": SCORES, "measure": MEASURES}
-"""By option, what it may name."""
+"""Registry of each option."""
 
 BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "measure": Measure}
-"""By option, what objects that stand for it are derived from."""
+"""Base class of the objects of each option."""
 
 
 def kind_of_engine(engine: Engine) -> str:
@@ -77,7 +77,7 @@ def _kinds(entry: Entry) -> tuple[str, ...]:
 
 
 def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any:
-    """Check a name, or an object that can stand for one; return it.
+    """Check a name, or an object in its place; return it.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         known = names or choices(option)
         raise OptionError(f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}")
     if isinstance(value, type):
-        raise OptionError(f"{option}: {value.__name__} is a class; hand over an object, {value.__name__}()")
+        raise OptionError(f"{option}: {value.__name__} is a class; pass an object, {value.__name__}()")
     told = what_is_wrong(type(value), BASES[option])
     told = told or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
     if told:
@@ -106,14 +106,14 @@ def check_set_score(option: str, value: Any) -> Any:
 
 
 def settled(option: str, value: Any, kind: str) -> Any:
-    """Return what an option stands for with this kind of columns, or refuse what is not for it.
+    """Return the meaning of an option for this kind of columns; raise an error if it does not apply.
 
     Examples
     --------
     >>> settled("score", "bdeu", "number")
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: score="bdeu" is for states, and the table holds real numbers; say "auto", "bge" or "bic-g"
+    f2sl.errors.OptionError: score="bdeu" is for states, but the table holds real numbers; use "auto", "bge" or "bic-g"
     """  # noqa: E501
     check_choice(option, value)
     if isinstance(value, str) and value == AUTO:
@@ -126,8 +126,8 @@ def settled(option: str, value: Any, kind: str) -> Any:
         return value
     said = [f'"{name}"' for name in choices(option, kind)]
     raise OptionError(
-        f"{option}={shown} is for {' and '.join(HOLDS[one] for one in kinds)}, and the table holds "
-        f"{HOLDS[kind]}; say {', '.join(said[:-1])} or {said[-1]}"
+        f"{option}={shown} is for {' and '.join(HOLDS[one] for one in kinds)}, but the table holds "
+        f"{HOLDS[kind]}; use {', '.join(said[:-1])} or {said[-1]}"
     )
 
 
@@ -158,7 +158,7 @@ def measure_unit(measure: str | Measure) -> str:
 
 
 def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
-    """Make the object that an option stands for; of `options` its class gets those that it takes."""
+    """Create the object of an option; its class receives those of `options` that it accepts."""
     chosen = settled(option, value, kind_of_engine(engine))
     if not isinstance(chosen, str):
         return chosen
@@ -174,10 +174,10 @@ def make_test(
     without_freedom: str = "independent",
     samples_per_cell: float | None = None,
 ) -> IndependenceTest:
-    """Make the independence test of that name on an engine's data.
+    """Return the independence test of that name on an engine's data.
 
-    `without_freedom` says what tables without degrees of freedom answer, and `samples_per_cell` how many
-    samples tables need; tests on correlations are unreliable where nothing is left to correlate.
+    `without_freedom` is the answer of tables without degrees of freedom, `samples_per_cell` the number of
+    samples that tables need. Tests on correlations are inconclusive where no variance is left.
     """
     test: CITest = _made("ci_test", ci_test, engine)
     return test.bind(engine, alpha, without_freedom=without_freedom, samples_per_cell=samples_per_cell)
@@ -186,18 +186,18 @@ def make_test(
 def make_score(
     engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0
 ) -> FamilyScores:
-    """Make the score of families of that name on an engine's data; the sample size is BDeu's."""
+    """Create the score of families of that name on an engine's data; the sample size is BDeu's."""
     return unbound_score(engine, score, equivalent_sample_size).bind(engine)
 
 
 def unbound_score(engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0) -> Score:
-    """Make the score of that name for an engine's kind of data, without the data."""
+    """Return the score of that name for an engine's kind of data, without the data."""
     made: Score = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
     return made
 
 
 def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
-    """Make the measure of that name for an engine's kind of data."""
+    """Return the measure of that name for an engine's kind of data."""
     made: Measure = _made("measure", measure, engine)
     return made
 
@@ -205,7 +205,7 @@ def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
 def make_set_scores(
     engine: Engine, score: str | Score = "bdeu", equivalent_sample_size: float = 10.0
 ) -> SetScores:
-    """Make the scores of sets of variables of that name on an engine's counts; the sample size is BDeu's."""
+    """Return the scores of sets of variables of that name; the sample size is BDeu's."""
     from f2sl.stats.scores.sets import SetScores
 
     if isinstance(score, str) and score not in set_scores():
@@ -243,7 +243,7 @@ def significant_pairs(
     measure: str | Measure = AUTO,
     rules: Constraints | None = None,
 ) -> PairSearch:
-    """Make the search for pairs that a test of independence finds related; takes what `search_pairs` takes.
+    """Return the search for pairs that a test finds dependent, with the arguments of `search_pairs`.
 
     The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance, whatever a
     learner's `ci_test` is: measures compute their values from its statistics. Its level is corrected for the

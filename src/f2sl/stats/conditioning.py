@@ -100,7 +100,7 @@ def decided(correlations: Floats) -> Integers:
 
 
 def given_all_others(correlations: Floats) -> Floats:
-    """Correlate each two variables given all others; none may be determined by others.
+    """Return the partial correlation of each two variables given all others; no variable may be determined.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class ByGroup:
     n_rows : int
         Number of samples.
     gaps : bool
-        Whether queries have samples of their own.
+        True if queries have their own samples.
     """
 
     coarse_unit: float
@@ -52,7 +52,7 @@ class ByGroup:
 
     @classmethod
     def on(cls, engine: MixedEngine, *options: float) -> Self:
-        """Make the formula for an engine's numbers."""
+        """Return the formula for an engine's numbers."""
         moments = engine.moments
         assert moments.scaling is not None  # a mixed engine's moments are those of a table
         centre, spread = moments.sums / engine.n_rows, np.sqrt(moments.squares / engine.n_rows)
@@ -110,7 +110,7 @@ class LikelihoodByGroup(ByGroup):
         return np.asarray(-0.5 * self.n_rows * (left + size * (1.0 + math.log(2.0 * math.pi))))
 
     def parameters(self, numbers: Integers, groups: Floats) -> Floats:
-        """Return how many parameters the numbers have in so many groups: means and covariances."""
+        """Return the number of parameters, means and covariances, of the numbers in all groups."""
         own = numbers * (numbers + 1) / 2.0
         if math.isinf(self.weight):
             return np.asarray(groups * numbers + own)
@@ -148,7 +148,7 @@ class MarginalByGroup(ByGroup):
 
 
 def marginals(n_rows: Integers, sizes: Integers, log_determinants: Floats) -> Floats:
-    """Return the log marginal likelihoods of so many samples of so many numbers."""
+    """Return log marginal likelihoods, by the number of samples and of columns."""
     result = np.empty(len(sizes))
     _kernels.marginals(n_rows, sizes, log_determinants, ALPHA_MU, PRIOR_VARIANCE, result)
     return result
@@ -162,7 +162,7 @@ def log_determinants(matrix: Floats, queries: Queries) -> Floats:
 
 
 class Parts(NamedTuple):
-    """Of each set: log likelihood of its numbers, their number, and configurations of its states.
+    """For each set: log likelihood and number of its numeric columns, and configurations of its states.
 
     `occurring` says how many of the configurations there are in the data. The likelihood is NaN where there
     are more configurations than rows. `rows` are the samples that it comes from.
@@ -183,7 +183,7 @@ class GaussianParts:
     engine : MixedEngine
         Where numbers are summed up.
     formula : ByGroup
-        What kind of likelihood.
+        Kind of likelihood.
     """
 
     def __init__(self, engine: MixedEngine, formula: ByGroup) -> None:

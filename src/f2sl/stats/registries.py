@@ -34,7 +34,7 @@ class Configured:
 
     @classmethod
     def wrong_attribute(cls) -> str | None:
-        """Return what is wrong with an attribute of the class, None if nothing is."""
+        """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.kinds", cls.kinds)
 
     def __repr__(self) -> str:

@@ -37,7 +37,7 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     Parameters
     ----------
     data : data frame, array, dict of columns, or path
-        Real numbers, or states, whose codes are then taken for numbers as :class:`f2sl.NOTEARS` does.
+        Real numbers, or states, whose codes are read as numbers, as :class:`f2sl.NOTEARS` does.
     graph : DAG
         Over the columns, or some of them.
     names : sequence of str, optional

@@ -14,7 +14,7 @@ from f2sl._jit import Array, kernel
 def complete_sums(
     coarse: Array, fine: Array, missing: Array, variables: Array, n_rows: Array, sums: Array, products: Array
 ) -> None:
-    """Sum the columns of each question, and their products, over the samples that miss none of them.
+    """Sum the columns of each question, and their products, over the samples without missing values in them.
 
     Parameters
     ----------

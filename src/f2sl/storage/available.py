@@ -1,4 +1,4 @@
-"""Moments of numbers of which some are missing: each question has the samples that have all of its columns.
+"""Moments of numbers with missing values: each question uses the samples that have all its columns.
 
 Correlations of pairs are computed once, each from the samples that have both columns. They are no matrix of
 correlations of any samples, so that nothing is derived from them: a question about more columns, such as a

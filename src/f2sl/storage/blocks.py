@@ -34,7 +34,7 @@ MOST_INNER_CELLS = 128
 
 @dataclass(frozen=True)
 class Occurring:
-    """The configurations of `n_variables` that occur, by number and ascending, and how often each does.
+    """Configurations of `n_variables` that occur, by number in ascending order, with their counts.
 
     There may be `most_cells` of them.
     """
@@ -56,7 +56,7 @@ class Occurring:
 
 @dataclass(frozen=True)
 class BlockCounts:
-    """The counts of a batch in some rows: those of full tables in one array, and of each that is not."""
+    """Counts of a batch in some rows: full tables in one array, the others each on their own."""
 
     full: Integers
     occurring: tuple[Occurring, ...] = ()
@@ -69,22 +69,22 @@ class BlockCounts:
 
 
 class Counted(Protocol):
-    """Counts that are made together in one pass over the blocks."""
+    """Counts made together in one pass over the blocks."""
 
     @property
     def used(self) -> Integers:
-        """The variables whose codes are needed, ascending."""
+        """Variables whose codes are needed, in ascending order."""
 
     def count(self, codes: NDArray[Any]) -> BlockCounts:
         """Count a block, given by the codes of the variables used."""
 
     def tables(self, total: BlockCounts) -> Tables:
-        """Make tables of the counts of all blocks."""
+        """Return tables from the counts of all blocks."""
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Some variables' codes in a block of rows."""
+    """Codes of some variables in a block of rows."""
 
     codes: NDArray[Any]
     cardinalities: Integers
@@ -114,22 +114,22 @@ class Batch:
 
     @cached_property
     def used(self) -> Integers:
-        """The variables whose codes are needed, ascending."""
+        """Variables whose codes are needed, in ascending order."""
         return np.unique(self.presence.owners[self._asked])
 
     @cached_property
     def _asked(self) -> Integers:
-        """Return the variables, or their presence, that are asked for, ascending."""
+        """Variables, or indicators of presence, in the queries, in ascending order."""
         return np.unique(self.queries.variables)
 
     @cached_property
     def _local(self) -> Queries:
-        """The queries in terms of places among what is asked for."""
+        """Queries by places among the requested variables."""
         return Queries(np.searchsorted(self._asked, self.queries.variables), self.queries.start)
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Return which tables have all cells."""
+        """True for tables with all cells."""
         return np.asarray(table_sizes(self.queries, self.cardinalities) <= self.n_rows)
 
     def _others(self) -> Iterator[tuple[Integers, Integers]]:
@@ -157,7 +157,7 @@ class Batch:
         return BlockCounts(full, tuple(occurring))
 
     def tables(self, total: BlockCounts) -> Tables:
-        """Put the tables together, in the order of the queries."""
+        """Return the tables in the order of the queries."""
         others = [
             (table.counts, _groups(table.keys, cardinalities))
             for table, (_, cardinalities) in zip(total.occurring, self._others(), strict=True)
@@ -196,12 +196,12 @@ class TileBatch:
 
     @cached_property
     def used(self) -> Integers:
-        """The variables whose codes are needed, ascending."""
+        """Variables whose codes are needed, in ascending order."""
         return np.unique(self.order[self._places])
 
     @cached_property
     def _local(self) -> Integers:
-        """The order in terms of places among the variables used."""
+        """Order by places among the variables used."""
         local = np.zeros(len(self.order), np.int64)
         local[self._places] = np.searchsorted(self.used, self.order[self._places])
         return local
@@ -242,7 +242,7 @@ class TileBatch:
         return _joined(queries, self.cardinalities, self.n_rows, full, counts, [], self.presence.any)
 
     def _with_margins(self, tables: Integers) -> Integers:
-        """Put their margins behind tables of pairs, if there are gaps, as `Presence.pair_queries` asks."""
+        """Append the margins to tables of pairs if values are missing, as `Presence.pair_queries` does."""
         if not self.presence.any:
             return tables
         flat = tables.reshape(len(tables), -1)
@@ -250,32 +250,32 @@ class TileBatch:
 
 
 def way_of_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
-    """Choose how to count pairs with these numbers of states; gives the cells of their tables as well."""
+    """Return how to count pairs with these numbers of states, and the cells of their tables."""
     few = (k_row - 1) * (k_column - 1) <= MOST_INNER_CELLS and k_row * k_column <= n_rows
     planes = few and max(k_row, k_column) <= MOST_PLANES
     return BY_PLANES if planes else BY_TABLES, float(min(k_row * k_column, n_rows))
 
 
 def too_large(n_variables: int, most_cells: int) -> DataError:
-    """Make the error for a single table that does not fit into memory."""
+    """Return the error for a single table that does not fit into memory."""
     return DataError(
-        f"a table of {n_variables} variables has more than {most_cells:,} cells, which the memory allowed "
-        "cannot hold; allow more with memory=, or fewer parents or conditions"
+        f"a table of {n_variables} variables has more than {most_cells:,} cells, too many for the memory "
+        "limit; raise memory=, or allow fewer parents or conditioning variables"
     )
 
 
 def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
-    """Return how many cells each query's full table has."""
+    """Return the number of cells of each query's full table."""
     return np.multiply.reduceat(cardinalities[queries.variables].astype(np.float64), queries.start[:-1])
 
 
 def cut(queries: Queries, loads: Floats, most: float) -> Iterator[Queries]:
-    """Cut a batch into parts whose loads add up to at most `most` each, or of one query that is larger."""
+    """Split a batch into parts with a load of at most `most` each, or of one larger query."""
     return (queries.part(*part) for part in pairwise(_borders(loads, most)))
 
 
 def _borders(loads: Floats, most: float) -> list[int]:
-    """Cut a list of loads into stretches of at most `most` each, or of one that is larger.
+    """Split a list of loads into runs of at most `most` each, or of one larger load.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def _joined(
     others: list[tuple[Integers, Integers]],
     gaps: bool = False,
 ) -> Tables:
-    """Put tables together in the order of the queries: full ones, and others by counts and group borders."""
+    """Join tables in the order of the queries: full ones, and others from counts and group borders."""
     last = cardinalities[queries.variables[queries.start[1:] - 1]]
     cells = np.where(full, table_sizes(queries, cardinalities), 0.0).astype(np.int64)
     n_groups = cells // last
@@ -325,7 +325,7 @@ def _numbered(cardinalities: Integers) -> bool:
 
 
 def _keys(codes: NDArray[Any], query: Integers, cardinalities: Integers) -> NDArray[Any]:
-    """Name each row's configuration: by a number, or by its codes if there are too many."""
+    """Return a key for each row's configuration: a number, or its codes if there are too many."""
     if not _numbered(cardinalities):
         side_by_side = np.ascontiguousarray(codes[query].T.astype(codes.dtype.newbyteorder(">")))
         return side_by_side.view(f"S{side_by_side.shape[1] * side_by_side.itemsize}").reshape(-1)

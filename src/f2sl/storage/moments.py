@@ -42,13 +42,13 @@ DIGITS = 12
 """Correlations are rounded to this many decimal places: copies of a column correlate by exactly 1."""
 
 EXACT_BITS = 53
-"""Whole numbers of so many bits are exact as floats."""
+"""Number of bits of whole numbers that floats represent exactly."""
 BY_BLOCKS, BY_GAPS = 5, 16
-"""Matrices of all pairs that are in memory at a time: three are sums of products; with gaps, eight more."""
+"""Number of matrices of all pairs in memory at a time: three are sums of products; with gaps, eight more."""
 VARIABLES_AT_ONCE = 512
 """Rows and columns of the tiles in which the matrix of correlations is computed."""
 NUMBERS_AT_ONCE = 1 << 16
-"""Numbers that are scaled at a time: half a megabyte, so that the passes over them stay in a core's cache."""
+"""Number of values scaled at a time: half a megabyte, which stays in a core's cache."""
 
 
 AddUp = Callable[[Summand], tuple[NDArray[Any], ...]]
@@ -60,7 +60,7 @@ Halves = tuple[Floats, Floats]
 
 
 class CorrelationFormula(Protocol):
-    """From the correlations of pairs to the pairs worth keeping."""
+    """Formula that keeps pairs by their correlations."""
 
     def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
         """Keep some of the pairs, with their values."""
@@ -90,7 +90,7 @@ class Moments:
     counts = None
     """Questions about counts of states have no answer here."""
     any_gaps = False
-    """Whether numbers are missing (:class:`~f2sl.storage.available.AvailableMoments`)."""
+    """True if numbers are missing (:class:`~f2sl.storage.available.AvailableMoments`)."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Moments:
         self.threads = Threads(n_jobs)
         self._table: Table | None = None
         self.scaling: Scaling | None = None
-        """How the columns of a table are made whole numbers; None without a table."""
+        """Conversion of a table's columns to whole numbers; None without a table."""
         self.sums = self.squares = np.empty(0)
         """Sums of the whole numbers, and of their squares about the mean."""
         self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
@@ -141,12 +141,12 @@ class Moments:
     def column(self, variable: int) -> Floats:
         """Return the numbers of one variable, where they come from a table."""
         if self._table is None:
-            raise DataError("these moments were not made from a table: there are no numbers to give")
+            raise DataError("these moments were not made from a table, so they have no columns")
         return np.asarray(self._table.column(variable), np.float64)
 
     @property
     def moments(self) -> Moments:
-        """Return what answers questions about moments of numbers: itself."""
+        """Engine for moments of numbers: itself."""
         return self
 
     @property
@@ -206,7 +206,7 @@ def _check_memory(table: Table, matrices: int) -> None:
     if available is not None and needed > available:
         raise DataError(
             f"{n:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
-            f"their correlations, and {available / 2**30:,.1f} GiB are free; leave columns out"
+            f"their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
         )
 
 
@@ -221,7 +221,7 @@ def _coarse_unit(n_rows: int) -> float:
 
 
 class Scaling:
-    """Turns columns into whole numbers of tiny units, each split into a coarse and a fine half.
+    """Conversion of columns to whole numbers of tiny units, each split into a coarse and a fine half.
 
     Columns are shifted near their means and divided by a power of two between two and four times their
     standard deviation, so that their squares add up to less than N. Then the squares of the coarse halves,
@@ -264,7 +264,7 @@ class Scaling:
 
     @classmethod
     def joined(cls, parts: Sequence[Scaling]) -> Scaling:
-        """Put together the scalings of several ranges of columns."""
+        """Join the scalings of several ranges of columns."""
         whole = copy(parts[0])
         for name in ("_half", "_centre", "_mean", "_scale", "unit"):
             setattr(whole, name, np.concatenate([getattr(part, name) for part in parts]))
@@ -312,7 +312,7 @@ class Scaling:
 
 @dataclass(frozen=True)
 class _Products:
-    """Sums of products of whole numbers, exact: of coarse halves, of coarse with fine ones, of fine ones.
+    """Exact sums of products of whole numbers: coarse with coarse, coarse with fine, and fine with fine.
 
     Each is (n,) or (n, m) float64. They are added up over blocks of rows before they are joined, because the
     joined sum has more than 53 bits and is rounded.

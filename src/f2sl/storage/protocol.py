@@ -6,8 +6,8 @@ counted tables to numbers, and the engine decides where to count: in memory over
 today, over files or a cluster by other engines with the same methods. Counts add up over
 blocks of rows, so every engine gives the same tables, and hence the same answers.
 
-Pairs are so many that they have a method of their own: the engine walks the triangle of
-all pairs in tiles, applies a formula to each tile, and returns only what the formula keeps.
+Pairs are so numerous that they have their own method: the engine walks the triangle of
+all pairs in tiles, applies a formula to each tile, and returns only the pairs that the formula keeps.
 
 An engine says which questions it can answer: ``engine.counts`` counts states, ``engine.moments`` has the
 variances and correlations of numbers, and either is None where the table has no such columns. Tests, scores
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from f2sl.storage.moments import Moments
 
 Advance = Callable[[float], None]
-"""Is told the share of the work that each finished piece makes up."""
+"""Callback that receives the share of the work of each finished piece."""
 
 Engine: TypeAlias = "CountingEngine | Moments | MixedEngine"
-"""What learners ask of the data."""
+"""Engine that answers learners' questions about the data."""
 
 
 def open_engine(table: Table, n_jobs: int | None = None) -> Any:
@@ -68,12 +68,12 @@ class CountsOnly:
 
     @cached_property
     def margin_start(self) -> Integers:
-        """Return where each variable's counts begin in `margins`, and where the last one's end."""
+        """Index in `margins` where each variable's counts begin, and the end of the last."""
         return np.concatenate([[0], np.cumsum(self.cardinalities)])
 
     @cached_property
     def margins(self) -> Integers:
-        """The counts of all variables' states, one variable after another."""
+        """Counts of all states, one variable after another."""
         return np.concatenate([np.empty(0, np.int64), *self._table.margins])
 
     def column(self, variable: int) -> NDArray[Any]:
@@ -95,7 +95,7 @@ class CountsOnly:
         return merge_pairs(self._search(formula, triangle, advance or (lambda share: None)))
 
     def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        """Choose how to count a pair with these numbers of states, and say what that costs."""
+        """Return the way to count a pair with these numbers of states, and its cost."""
         raise NotImplementedError
 
     def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
@@ -114,7 +114,7 @@ class CountsOnly:
 
     @cached_property
     def presence(self) -> Presence:
-        """The variables that say which samples have others."""
+        """Variables that indicate in which samples others are present."""
         return Presence.of(self.cardinalities, self.observed < self.n_rows)
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class CountsOnly:
 
     @property
     def counts(self) -> Any:
-        """Return what answers questions about counts of states: itself."""
+        """Engine for counts of states: itself."""
         return self
 
 
@@ -172,16 +172,16 @@ class Presence:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Return which numbers have gaps: variables, and the presence of such."""
+        """True for numbers with missing values: variables, and indicators of their presence."""
         return self.numbers[self.owners] >= 0
 
     @cached_property
     def any(self) -> bool:
-        """Return whether any variable has gaps."""
+        """True if any variable has missing values."""
         return len(self.owners) > len(self.numbers)
 
     def pair_queries(self, pairs: Integers) -> Queries:
-        """Make the queries for the tables of pairs, one a row; with gaps, three for each pair.
+        """Return the queries for the tables of pairs, one a row; with gaps, three for each pair.
 
         Those are the pair, and each of its variables alone, among the samples that have both.
 
@@ -225,7 +225,7 @@ class CodedRows(Protocol):
 
 @dataclass(frozen=True)
 class Queries:
-    """A batch of queries, flat: query t asks for ``variables[start[t]:start[t + 1]]``.
+    """Batch of queries, flat: query t has the variables ``variables[start[t]:start[t + 1]]``.
 
     Examples
     --------
@@ -241,20 +241,20 @@ class Queries:
 
     @classmethod
     def of(cls, queries: Sequence[Sequence[int]]) -> Queries:
-        """Make a batch from lists of variables of any lengths."""
+        """Return a batch from lists of variables of any lengths."""
         lengths = np.fromiter(map(len, queries), np.int64, len(queries))
         variables = np.fromiter((v for query in queries for v in query), np.int64, int(lengths.sum()))
         return cls(variables, np.concatenate([[0], np.cumsum(lengths)]))
 
     @classmethod
     def of_matrix(cls, queries: Integers) -> Queries:
-        """Make a batch from a matrix with one query a row."""
+        """Return a batch from a matrix with one query a row."""
         n, width = queries.shape
         return cls(np.ascontiguousarray(queries, np.int64).ravel(), np.arange(n + 1, dtype=np.int64) * width)
 
     @classmethod
     def of_some(cls, queries: Integers) -> Queries:
-        """Make a batch from a matrix with one query a row, without the negative entries.
+        """Return a batch from a matrix with one query a row, without the negative entries.
 
         Examples
         --------
@@ -278,7 +278,7 @@ class Queries:
 
 @dataclass(frozen=True)
 class Tables:
-    """The contingency tables of a batch.
+    """Contingency tables of a batch.
 
     The cells of table t are grouped by the configuration of all variables but the last:
     its groups are ``first_group[t]`` to ``first_group[t] + n_groups[t]``, and the cells of
@@ -350,10 +350,10 @@ class PlaneTables:
 
 
 TableFormula = Callable[[Tables], Floats]
-"""From counted tables to one row of numbers for each table.
+"""Function from counted tables to one row of numbers for each table.
 
-A formula that need not see all of a table may have a method ``of_planes``, from `PlaneTables` to what serves
-its user as well; an engine that has bit planes calls it for the tables that it would count by them.
+A formula that does not need all of a table may have a method ``of_planes``, which takes `PlaneTables`; an
+engine with bit planes calls it for the tables that it would count by bit planes.
 """
 
 
@@ -361,7 +361,7 @@ its user as well; an engine that has bit planes calls it for the tables that it 
 class FoundPairs:
     """Pairs that a formula kept, with their values; ``first`` and ``second`` are variables.
 
-    A formula with several thresholds tells in `tally` how many pairs were above each, kept or not.
+    With several thresholds, `tally` has the number of pairs above each, kept or not.
     """
 
     first: Integers
@@ -371,7 +371,7 @@ class FoundPairs:
 
     @classmethod
     def joined(cls, parts: Sequence[FoundPairs]) -> FoundPairs:
-        """Put together what one formula found in several pieces of work."""
+        """Join the results of one formula on several pieces of work."""
         if not parts:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         tally = np.zeros(max(len(part.tally) for part in parts), np.int64)
@@ -394,7 +394,7 @@ class FoundPairs:
 
 
 def merge_pairs(found: Iterable[FoundPairs]) -> FoundPairs:
-    """Join what the pieces found, each pair with its smaller variable first, in ascending order."""
+    """Join the results of all pieces, each pair with its smaller variable first, in ascending order."""
     joined = FoundPairs.joined(list(found))
     low, high = np.minimum(joined.first, joined.second), np.maximum(joined.first, joined.second)
     order = np.argsort(low * (high.max(initial=0) + 1) + high)
@@ -402,31 +402,31 @@ def merge_pairs(found: Iterable[FoundPairs]) -> FoundPairs:
 
 
 class PairFormula(Protocol):
-    """From the counts of pairs to the pairs worth keeping."""
+    """Formula that keeps pairs by their counts."""
 
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
-        """Count the pairs of some tiles and keep what is worth keeping, all without Python's lock."""
+        """Count the pairs of some tiles and keep some of them, without Python's lock."""
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
 
     def of_tables(self, tables: Tables) -> FoundPairs:
-        """Keep pairs among tables of two variables, those too large for anything else.
+        """Keep pairs among tables of two variables that are too large for the other ways.
 
         With gaps there are three tables for each pair, as `Presence.pair_queries` says.
         """
 
 
 class CountingEngine(Protocol):
-    """Anything that can count a table's variables: memory, files, a cluster."""
+    """Engine that counts a table's variables: in memory, from files or on a cluster."""
 
     @property
     def counts(self) -> CountingEngine | None:
-        """Return what answers questions about counts of states: itself; None if it cannot."""
+        """Engine for counts of states: itself, or None if it cannot count."""
 
     @property
     def moments(self) -> Moments | None:
-        """Return what answers questions about moments of numbers; None if it cannot."""
+        """Engine for moments of numbers, or None if it has none."""
 
     @property
     def n_rows(self) -> int:
@@ -446,18 +446,18 @@ class CountingEngine(Protocol):
 
     @property
     def presence(self) -> Presence:
-        """The variables that say which samples have others; queries may ask for them, too."""
+        """Variables that indicate in which samples others are present; queries may use them."""
 
     def column(self, variable: int) -> NDArray[Any]:
         """Return the codes of one variable as an array in memory."""
 
     @property
     def margins(self) -> Integers:
-        """The counts of all variables' states, one variable after another."""
+        """Counts of all states, one variable after another."""
 
     @property
     def margin_start(self) -> Integers:
-        """Return where each variable's counts begin in `margins`, and where the last one's end."""
+        """Index in `margins` where each variable's counts begin, and the end of the last."""
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""
@@ -471,6 +471,6 @@ class CountingEngine(Protocol):
     ) -> FoundPairs:
         """Apply `formula` to all pairs among `variables` (default: all), or of `target` with each of them.
 
-        Pairs come back once, with first < second, in ascending order. `advance` is told the
-        share of the work that each finished piece makes up.
+        Each pair is returned once, with first < second, in ascending order. `advance` receives the
+        share of the work of each finished piece.
         """

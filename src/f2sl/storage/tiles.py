@@ -31,7 +31,7 @@ PLANES_PER_TILE = 256
 """Bit planes of columns in a tile (128 kilobytes when packed)."""
 
 LARGEST_HEIGHT = 128
-"""Variables in the rows of a tile; more would hardly spread the cost of packing its columns any further."""
+"""Number of variables in the rows of a tile; more would hardly reduce the cost of packing its columns."""
 
 CODES_PER_TILE = 32
 """Variables on each side of a tile that is counted sample by sample. These share no work, only the loop."""
@@ -43,7 +43,7 @@ BY_PLANES, BY_CODES, BY_TABLES = 0, 1, 2
 
 @dataclass(frozen=True)
 class Piece:
-    """Some tiles that are counted in one go, all in the same way.
+    """Tiles that are counted together, all in the same way.
 
     A row (top, bottom, left, right) of `tiles`, (n, 4) int64, pairs the variables at places top to bottom
     with those at places left to right, each pair once: the earlier place first. `work` is an estimate of its
@@ -57,7 +57,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Block:
-    """The pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
+    """Pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
 
     `cost` is an estimate of the nanoseconds that a pair takes, counted by `method`.
     """

@@ -93,40 +93,40 @@ MANY_UNRELIABLE = 0.5
 
 
 class StructureLearner(Estimator):
-    """Base of all learners: opens the table and its engine, keeps the time, and names what was learned.
+    """Base class of all learners: opens the table and its engine, measures time, and names the result.
 
     Attributes
     ----------
     graph_ : PDAG
-        What was learned, over the columns' names.
+        Learned graph over the columns' names.
     cpdag_ : PDAG
-        Where `graph_` is a DAG that a score chose: what all DAGs have in common that keep to the knowledge
-        and that the score cannot tell from it. Only these arrows are shown by the data.
+        If `graph_` is a DAG that a score chose: CPDAG of all DAGs that obey the knowledge and that the score
+        cannot distinguish from it. Only its arrows are shown by the data.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
-        What a user should know about how the data were read and what could not be decided.
+        Notes for the user on how the data were read and on undecided questions.
     complete_ : bool
-        False if a time limit or Ctrl-C ended the work early: `graph_` is then what was found by that time.
+        False if a time limit or Ctrl-C ended the work early; `graph_` is then the partial result.
     options_in_use_ : dict of str to Any
-        The options, each "auto" replaced by what it stood for.
+        Options in use; each "auto" is replaced by its meaning.
     n_rows_ : int
-        Samples learned from.
+        Number of samples.
     feature_names_in_ : ndarray of str
-        The columns' names, in their order.
+        Names of the columns, in their order.
     """
 
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
-    """The kinds of tables it can learn from."""
+    """Kinds of tables that the learner accepts."""
     strength_unit: ClassVar[str] = "strength"
-    """What the weights of the graph's edges are, in a word."""
+    """Unit of the edge weights."""
     requires: ClassVar[tuple[str, ...]] = ("_learn",)
     """The methods that a learner must have."""
     tells_all_directions: ClassVar[bool] = False
-    """Whether a DAG that it learns is one of its equivalence class for a reason in the data."""
+    """True if the data distinguish a learned DAG from the others of its equivalence class."""
 
     _unsupported_as: ClassVar[str] = "the two are not significantly dependent as a pair"
-    """What `_unsupported` finds, in words."""
+    """Reason why `_unsupported` lists an edge."""
 
     knowledge: Knowledge | None = option("knowledge")
     n_jobs: int | None = option("n_jobs")
@@ -134,20 +134,20 @@ class StructureLearner(Estimator):
 
     @classmethod
     def wrong_attribute(cls) -> str | None:
-        """Return what is wrong with an attribute of the class, None if nothing is."""
+        """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return False
 
     def _preferring(self, kind: str) -> dict[str, Any]:
-        """Return the options, with what this learner takes "auto" for where it has a preference."""
+        """Return the options; a learner may replace "auto" by its own preference."""
         return self.get_params()
 
     def summary(self) -> Summary:
-        """Sum up what was learned: prints as a few lines, and notebooks show it as a table.
+        """Return a summary of the result, which prints as text and shows as a table in notebooks.
 
         Examples
         --------
@@ -184,13 +184,13 @@ class StructureLearner(Estimator):
     if not TYPE_CHECKING:  # type checkers shall still tell of names that there are not
 
         def __getattr__(self, name: str) -> Any:
-            """Say, of what ends in an underscore, that there is none before `fit`."""
+            """Raise an error for an attribute that exists only after `fit`."""
             if name.endswith("_") and not name.startswith("_"):
                 self._check_fitted()
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write an HTML page to explore what was learned; the options are those of :func:`f2sl.show`."""
+        """Write an HTML page to explore the result; options are those of :func:`f2sl.show`."""
         from f2sl.view.page import show
 
         self._check_fitted()
@@ -242,7 +242,7 @@ class StructureLearner(Estimator):
         ----------
         X : table, data frame, array of integers, dict of columns, path or list of paths
             One row for each sample, one column for each variable. A path may be that of a folder of files.
-            How to read it can be told to :func:`f2sl.learn`.
+            Options of reading belong to :func:`f2sl.learn`.
         y : ignored
             Here for scikit-learn's sake.
         **unknown
@@ -262,7 +262,7 @@ class StructureLearner(Estimator):
 
     @property
     def merges_aliases(self) -> bool:
-        """Whether columns that determine each other one to one are merged unless the user says otherwise."""
+        """True if columns that determine each other one to one are merged by default."""
         return False
 
     def read_and_fit(
@@ -284,7 +284,7 @@ class StructureLearner(Estimator):
         except Interrupted:
             raise
         except BaseException:
-            # What an earlier fit has learned stays as it was.
+            # The result of an earlier fit stays as it was.
             vars(self).clear()
             vars(self).update(before)
             raise
@@ -397,10 +397,10 @@ class StructureLearner(Estimator):
         if len(self._constraints.required):
             told = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
             if told:
-                self.notes_.append(f"edges that are required though {self._unsupported_as}: {listing(told)}")
+                self.notes_.append(f"required edges, although {self._unsupported_as}: {listing(told)}")
 
     def _unsupported(self, engine: Any) -> list[tuple[int, int]]:
-        """List the required arcs whose ends a test finds independent, given nothing."""
+        """Return the required arcs whose ends a marginal test finds independent."""
         a, b = self._constraints.required.T
         test = make_test(engine, getattr(self, "alpha", 0.01), getattr(self, "ci_test", "auto"))
         apart = test.answer(a, b, np.empty((len(a), 0), np.int64)) == INDEPENDENT
@@ -427,7 +427,7 @@ class StructureLearner(Estimator):
         return origin if names else None
 
     def _tell_of_unreliable_tests(self, kind: str) -> None:
-        """Add a note where most tests were inconclusive."""
+        """Add a note if most tests were inconclusive."""
         tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
         if unreliable > MANY_UNRELIABLE * tests:
             why = "too few rows for so many states"
@@ -458,13 +458,13 @@ class StructureLearner(Estimator):
         return {column: found[column] for column in self.feature_names_in_.tolist()}
 
     def _oriented_by(self, triples: Integers, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
-        """Orient v-structures, given as rows (A, C, D), and what follows from them; keep their names."""
+        """Orient v-structures, given as rows (A, C, D), apply Meek's rules, and store their names."""
         from f2sl.orient.v_structures import agreeing, orient_by_independence
 
         if self._constraints:
             agree = agreeing(skeleton, triples, self._constraints)
             against = [f"{names[a]} -> {names[c]} <- {names[d]}" for a, c, d in triples[~agree].tolist()]
-            self._tell_of_left_out("the knowledge contradicts these v-structures of the data", against)
+            self._tell_of_left_out("the knowledge contradicts these v-structures", against)
             triples = triples[agree]
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         graph = orient_by_independence(skeleton, names, triples, self._constraints)
@@ -477,15 +477,15 @@ class StructureLearner(Estimator):
             kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
             pairs = [(names[a], names[b]) for a, b in skeleton.edges.tolist()]
             lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
-            self._tell_of_left_out("the knowledge directs these links of the data into a cycle", lost)
+            self._tell_of_left_out("the knowledge directs these links into a cycle", lost)
 
     def _tell_of_left_out(self, what: str, shown: Sequence[str]) -> None:
-        """Add a note on what was found in the data and left out because of the knowledge."""
+        """Add a note on findings that were left out because of the knowledge."""
         if shown:
-            self.notes_.append(f"left out, as {what}: {listing(shown)}")
+            self.notes_.append(f"left out because {what}: {listing(shown)}")
 
     def _as_graph(self, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
-        """Make a graph of links that nothing has oriented, but for what the knowledge directs."""
+        """Return the graph of unoriented links, with the directions that the knowledge implies."""
         if not self._constraints:
             return as_graph(skeleton, names)
         from f2sl.orient.v_structures import orient_by_independence
@@ -496,14 +496,14 @@ class StructureLearner(Estimator):
 
 
 class WithClimbing(StructureLearner):
-    """The options of hill climbing."""
+    """Options of hill climbing."""
 
     tabu_length: int = option("tabu_length")
     max_stall: int = option("max_stall")
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _climbed(
@@ -518,7 +518,7 @@ class WithClimbing(StructureLearner):
 
 
 class WithScore(WithClimbing):
-    """The options of hill climbing on a score of choice."""
+    """Options of hill climbing on a score of choice."""
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
@@ -537,7 +537,7 @@ def named_sets(
 
 
 def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
-    """Make an undirected graph of a skeleton."""
+    """Return an undirected graph of a skeleton."""
     return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
 
 
@@ -551,7 +551,7 @@ def shown_by(learner: StructureLearner) -> PDAG:
 
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
-    """Draw beside each column those that it stands for; to a root or a leaf there is only one direction."""
+    """Add each merged column, linked to its representative, as knowledge of roots and leaves directs."""
     links = [(first, alias) for alias, first in table.merged.items()]
     if not links:
         return graph
@@ -571,17 +571,17 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
 
 
 def told_copies(moments: Moments) -> list[str]:
-    """Return a note on columns of real numbers that are the same but for place and scale, if any."""
+    """Return a note on columns of numbers that are linear functions of each other, if any."""
     names = moments.names
     pairs = [f"{names[a]!r} and {names[b]!r}" for a, b in moments.copies().tolist()]
     if not pairs:
         return []
-    same = "the same but for place and scale, so that each hides what the other tells (better left out): "
+    same = "linear functions of each other, so that each hides the other's links (better left out): "
     return [same + listing(pairs)]
 
 
 def display_for(verbose: bool) -> AbstractContextManager[None]:
-    """Show progress on the terminal where that is asked for."""
+    """Show progress on the terminal if `verbose` is true."""
     if not verbose:
         return nullcontext()
     from f2sl._rich import on_terminal

@@ -1,9 +1,9 @@
 """BOSS: best order score search (Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld 2023).
 
-No test and no candidates: the DAG with the best score is looked for among orders of all variables, and the
-parents of each are grown and shrunk among those before it. Best insertions are repeated until none gains;
-then the order is disturbed and improved again, as FLOP does (Wienöbst, Henckel and Weichwald 2025), where the
-published BOSS ends with a backward search over equivalence classes.
+BOSS uses neither tests nor candidates. It searches orders of all variables for the DAG with the best score;
+the parents of each variable are grown and shrunk among the variables before it. Best insertions are repeated
+until none improves the score. Then the order is perturbed and improved again, as in FLOP (Wienöbst, Henckel
+and Weichwald 2025); the published BOSS ends with a backward search over equivalence classes instead.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class BOSS(ByOrders):
     graph_ : DAG
         The best graph found; its weights are what the score would lose without each edge.
     cpdag_ : PDAG
-        What all DAGs have in common that the score cannot tell from it: only these arrows are shown by the
+        CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
         data.
     equivalent_sample_size_ : float
         The weight of BDeu's prior; other scores have no use for it.
     edge_cost_ : float
-        What each edge took from the log score.
+        Penalty on the log score for each edge.
     score_ : float
         The log score of `graph_`, what its edges cost taken off.
     n_families_ : int
@@ -60,7 +60,7 @@ class BOSS(ByOrders):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:

@@ -2,7 +2,7 @@
 
 They find the best networks around each variable with the local learners by score
 (:mod:`f2sl.local.by_score`), and like these can be stopped by a time limit or by Ctrl-C. What was finished is
-then a graph, said to be incomplete.
+then a graph, marked as incomplete.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
     graph_ : PDAG
         The graph learned, weighted by what the score would lose without each link.
     complete_ : bool
-        Whether all came to its end; if not, `notes_` say how far it got.
+        True if the search finished; otherwise `notes_` say how far it got.
     pc_ : dict of str to list of str
         The neighbours found for each variable, strongest first, before they were joined; none where the
         search did not come to its end.
@@ -44,11 +44,11 @@ class ByBestNetworks(StructureLearner, WithNetworks):
     strength_unit = "log score"
 
     def _local_learner(self) -> ByScore:
-        """Make the learner of what is around each variable, which knows what options make sense."""
+        """Return the learner of each variable's surroundings, which also checks the options."""
         raise NotImplementedError
 
     def _explore(self, run: Run, names: tuple[str, ...]) -> None:
-        """Find what is around all variables, as far as time allows."""
+        """Find the surroundings of all variables, as far as time allows."""
         self._local_learner().explore_all(run)
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
@@ -60,7 +60,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         return f"with {len(run.found):,} of {run.n:,} variables finished"
 
     def _like(self, learner: type[ByScore], **options: Any) -> ByScore:
-        """Make a local learner with the same options for its networks."""
+        """Return a local learner with the same options for its networks."""
         return learner(**{name: getattr(self, name) for name in WithNetworks.option_defaults()}, **options)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
@@ -80,7 +80,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         return graph
 
     def _finish(self, run: Run, names: tuple[str, ...]) -> PDAG:
-        """Make a graph of what was found."""
+        """Return the graph of the found links."""
         with self._timed("skeleton"):
             near = run.sets({target: around.near for target, around in run.found.items()}, run.found)
             self.pc_ = self._named(near, names)
@@ -93,7 +93,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
 class SLLc(ByBestNetworks):
     """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
 
-    Who is a spouse of T has a child C with it: T -> C <- spouse is a v-structure, if both are linked to C,
+    A spouse of T has a common child C with it: T -> C <- spouse is a v-structure, if both are linked to C,
     and not to each other. Where v-structures claim opposite directions, more of them decide; then come
     Meek's rules. No independence test is made.
 
@@ -162,7 +162,7 @@ class SLLg(ByBestNetworks, WithClimbing):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return self.time_limit is None
 
     def _local_learner(self) -> ByScore:

@@ -41,14 +41,14 @@ class ByWeights(StructureLearner):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _as_numbers(self, table: Table) -> Table:
-        """Take states for numbers, and say so."""
+        """Read states as numbers, and add a note."""
         self._from_states = STATES in table.kinds
         if self._from_states:
-            self.notes_.append("states are taken for the numbers 0, 1, 2, ... in their order")
+            self.notes_.append("states are read as the numbers 0, 1, 2, ... in their order")
         return table.as_numbers()
 
     @staticmethod

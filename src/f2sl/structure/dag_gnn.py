@@ -4,7 +4,7 @@ An autoencoder is trained whose encoder and decoder have a matrix of weights bet
 constraint by which it is the matrix of a DAG (the formulas are in :mod:`f2sl.search.deep.dag_gnn`). The
 weights that are far from 0 are the edges.
 
-States are taken for numbers, their codes. The paper has another way for them as well, a number for each state
+States are read as numbers, their codes. The paper has another way for them as well, a number for each state
 and a distribution over the states from the decoder. In first measurements it was worse, and it was left out.
 """
 
@@ -26,7 +26,7 @@ from f2sl.structure.by_weights import ByWeights
 from f2sl.table import Table
 
 COPIES = 4
-"""How often the numbers are in memory at a time, at most."""
+"""Largest number of copies of the values in memory at a time."""
 
 LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 """Between these the root mean square of all numbers does not matter to the training."""

@@ -1,7 +1,7 @@
 """Exact search: the network with the best score of all (Silander and Myllymaki 2006).
 
 The number of networks grows beyond all bounds, but dynamic programming over the sets of variables finds the
-best of them with 2^n steps: 20 variables take seconds. How is told in `search/exact.py`.
+best of them in 2^n steps: 20 variables take seconds. `search/exact.py` explains how.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ExactSearch(StructureLearner):
     score_ : float
         The log score of `graph_`.
     complete_ : bool
-        Whether all networks were searched, or the time was up before.
+        True if all networks were searched; False if the time limit was reached.
     n_sets_, n_families_ : int
         Sets of variables that were counted, and families scored from them.
 
@@ -70,7 +70,7 @@ class ExactSearch(StructureLearner):
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return True
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
@@ -112,10 +112,10 @@ class ExactSearch(StructureLearner):
         return graph
 
     def _check_size(self, k: int) -> None:
-        """Refuse a search that takes more variables than allowed, or more memory than there is."""
+        """Raise an error for a search with too many variables, or that needs too much memory."""
         from f2sl.search.exact import bytes_needed, seconds_needed
 
-        advice = "leave out columns, or take a learner that does not search all networks, such as f2sl-s"
+        advice = "leave out columns, or use a learner that does not search all networks, such as f2sl-s"
         if k > MOST_MEMBERS:
             raise OptionError(f"an exact search of {k} variables would never end; {advice}")
         seconds = seconds_needed(k, self.n_rows_, resolve_jobs(self.n_jobs), self.max_parents)

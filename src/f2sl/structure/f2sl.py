@@ -12,7 +12,7 @@ from f2sl.structure.local_to_global import FromLocal, OrientedByScore, OrientedB
 
 
 class WithFCBF(FromLocal):
-    """From the local to the global, with FCBF for the neighbours of each variable."""
+    """Base class of the F2SL learners, with FCBF for the neighbours of each variable."""
 
     pc = "fcbf"
     shared_options = ("delta", "ties", "measure")

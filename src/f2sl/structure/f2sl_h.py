@@ -4,15 +4,15 @@ F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy 
 orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
-2. a redundant neighbour goes only if an independence test confirms it;
+2. a redundant neighbour is dropped only if an independence test confirms the redundancy;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
-4. the DAG with the best score is looked for among orders of the variables, from two starts: the graph
-   that F2SL-c makes of the relevant pairs (after a clean-up: of what was kept), and the order of the names.
+4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
+   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names.
 
-docs/evidence/accuracy.md shows what each is worth. Among real numbers effects along several paths can cancel,
-and the tests then lose edges, while scores of families cost next to nothing. So there the candidates give a
-start and no limit: parents are grown and shrunk among all variables (docs/evidence/gaussian.md has figures).
-Where numbers are missing, the search keeps to the candidates.
+docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
+and the tests then lose edges, while scores of families are cheap. So for numbers the candidates give a start
+but no limit: parents are added and removed among all variables (docs/evidence/gaussian.md has figures). With
+missing numbers, the search uses only the candidates.
 """
 
 from __future__ import annotations
@@ -44,17 +44,16 @@ if TYPE_CHECKING:
 
 KICKS_PER_VARIABLE = 10
 LEAST_WEIGHT = 10.0
-"""Of BDeu's prior, in samples: that of the F2SL paper, and enough for variables of few states."""
+"""Smallest equivalent sample size of BDeu: that of the F2SL paper, enough for few states."""
 
 
 def prior_weight(engine: Engine) -> float:
-    """Choose the weight of BDeu's prior by how many states the variables have, in effect.
+    """Choose the equivalent sample size of BDeu by the effective number of states.
 
-    BDeu spreads its weight over all cells of a table. Where variables have many states next to nothing is
-    left for each, and BDeu refuses edges that the data show well. So the weight is ten samples for each
-    state beyond the first that a variable has in effect, which is the exponential of its entropy, in the
-    mean over all variables; and never less than `LEAST_WEIGHT`. docs/evidence/accuracy.md
-    shows how this was chosen.
+    BDeu spreads its weight over all cells of a table. With many states little is left for each cell, and
+    BDeu rejects edges that the data show well. So the weight is ten samples for each effective state beyond
+    the first, in the mean over all variables, and never less than `LEAST_WEIGHT`. The effective number of
+    states is the exponential of the entropy. docs/evidence/accuracy.md shows how this was chosen.
     """
     if engine.counts is None:
         return LEAST_WEIGHT
@@ -65,18 +64,18 @@ def prior_weight(engine: Engine) -> float:
 
 
 def edge_cost(engine: Engine) -> float:
-    """Choose what each edge takes from the log score: log(variables), twice that for mixed tables.
+    """Choose the penalty for each edge: log(variables), twice that for mixed tables.
 
-    docs/evidence/mixed.md shows what the higher cost is worth where families choose among several models.
+    docs/evidence/mixed.md shows the effect of the higher penalty.
     """
     return math.log(engine.n_variables) * (2.0 if kind_of_engine(engine) == MIXED else 1.0)
 
 
 class ByOrders(StructureLearner):
-    """Base of the learners by a search over orders: of real numbers "auto" stands for BIC.
+    """Base class of learners that search over orders; for numbers, "auto" is BIC.
 
-    BGe adds its prior to the variances. Where many strong effects meet, others leave so little of a variable
-    that the prior outweighs it, and BGe prefers other graphs than the true one, by far
+    BGe adds its prior to the variances. Where many strong effects meet, the residual variance is so small
+    that the prior outweighs it, and BGe strongly prefers other graphs to the true one
     (docs/evidence/gaussian.md).
     """
 
@@ -89,7 +88,7 @@ class ByOrders(StructureLearner):
         return {**self.get_params(), "score": chosen}
 
     def _unbound_score(self, engine: Engine) -> Score:
-        """Make the score, and settle the weight of BDeu's prior and what each edge costs."""
+        """Return the score; set the weight of BDeu's prior and the penalty for each edge."""
         weight, cost = self.equivalent_sample_size, self.edge_cost
         self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
         self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
@@ -110,18 +109,18 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     graph_ : DAG
         The best graph found.
     cpdag_ : PDAG
-        What all DAGs have in common that the score cannot tell from it: only these arrows are shown by the
+        CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
         data.
     pc_ : dict of str to list of str
         The candidates of each variable, strongest first.
     skeleton_ : PDAG
         The edges that the search might use; where it grew parents, those that it was given a start from.
     grows_parents_ : bool
-        Whether it took parents from all variables, as it does of real numbers, none of them missing.
+        True if the search took parents from all variables, as it does for numbers without missing values.
     equivalent_sample_size_ : float
         The weight of BDeu's prior; other scores have no use for it.
     edge_cost_ : float
-        What each edge took from the log score.
+        Penalty on the log score for each edge.
     score_ : float
         The log score of `graph_`, what its edges cost taken off.
     n_families_, n_tests_, n_unreliable_ : int
@@ -149,7 +148,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     @property
     def merges_aliases(self) -> bool:
-        """Whether one-to-one columns are merged by default; knowledge may be about any of them."""
+        """True if one-to-one columns are merged by default; not with knowledge, which may name any."""
         return not self.knowledge
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
@@ -200,7 +199,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         return DAG.from_arrays(names, found.arrows, weights_directed=strengths), found.score
 
     def _orders(self, start: DAG) -> tuple[Integers, Integers]:
-        """Return the orders to start from: that of the graph of the tests, and that of the names."""
+        """Return the orders to start from: that of the graph from the tests, and that of the names."""
         number = {name: v for v, name in enumerate(start.nodes)}
         of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
         return of_tests, np.arange(len(of_tests))
@@ -208,7 +207,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     def _search_orders(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
     ) -> tuple[DAG, float]:
-        """Search over orders, from that of the graph of the tests and from that of the names."""
+        """Search over orders, starting from the graph of the tests and from the order of the names."""
         from f2sl.orient.climbing import weighted_dag
         from f2sl.search.orders import search_orders
         from f2sl.search.orders.parent_sets import parent_sets

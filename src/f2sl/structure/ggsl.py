@@ -1,15 +1,16 @@
 """GGSL, graph growing structure learning (Gao, Fadnis and Campbell 2017).
 
-From one variable the graph grows to all: S2TMB finds what is around it, then what is around its neighbours,
-and so on; where the graph ends and variables are left, it starts again at the first of them.
+The graph grows from one variable to all: S2TMB finds its neighbours and spouses, then those of its
+neighbours, and so on. If variables are left when the graph stops growing, it starts again at the first of
+them.
 
-- *What is settled stays.* A variable that has had its turn has named its neighbours and spouses. On another's
-  turn it is one of these or it is not, and no candidate any more.
-- *What conflicts is decided by the score.* On its turn a variable may lose a neighbour that has named it, and
-  two v-structures may claim opposite directions. Then the best network over both ends and all around them
-  decides whether they are linked, or which way.
+- *Settled links stay.* A variable that has been searched has named its neighbours and spouses. In later
+  searches it is no longer a candidate: it is a member if it named the target, and otherwise not.
+- *The score decides conflicts.* A search may lose a neighbour that has named the variable, and two
+  v-structures may claim opposite directions. Then the best network over both ends and their surroundings
+  decides whether they are linked, or in which direction.
 
-At the end the v-structures are oriented, and Meek's rules orient what follows.
+At the end the v-structures are oriented, then Meek's rules are applied.
 
 Their paper repairs the graph after each turn; here directions are decided at the end, when all are known.
 """
@@ -43,7 +44,7 @@ class GGSL(ByBestNetworks):
     start_ : str
         The variable that the graph has grown from.
     n_conflicts_ : int
-        How often two neighbourhoods contradicted each other.
+        Number of contradictions between two neighbourhoods.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class GGSL(ByBestNetworks):
         return self._oriented_by(triples, skeleton, names)
 
     def _settle_directions(self, run: Run, triples: Integers) -> Integers:
-        """Decide between opposite claims; drops the v-structures that claim what is not so."""
+        """Decide between opposite directions; return the v-structures that agree with the decisions."""
         claimed = {(end, c) for a, c, d in triples.tolist() for end in (a, d)}
         refuted: set[tuple[int, int]] = set()
         for u, v in sorted(claimed):
@@ -115,7 +116,7 @@ class GGSL(ByBestNetworks):
 
 
 def search_what_is_open(run: Run, target: int) -> Growth[Around]:
-    """Search by S2TMB among those that had no turn, beginning with who has named the target."""
+    """Search by S2TMB among variables not yet searched, starting from those that named the target."""
     near = {v: around.near[target] for v, around in run.found.items() if target in around.near}
     named = {v: around.spouses[target] for v, around in run.found.items() if target in around.spouses}
     children = {v: run.found[v].children[target] for v in named}
@@ -129,7 +130,7 @@ def search_what_is_open(run: Run, target: int) -> Growth[Around]:
 
 
 def best_around_both(run: Run, one: int, other: int) -> dict[int, tuple[int, ...]]:
-    """Find the best network over two variables and all around them: the parents of each."""
+    """Return the parents of each variable in the best network over two variables and their surroundings."""
     around = [v for end in (one, other) for v in (*run.around(end).near, *run.around(end).spouses)]
     return run.grower.network({one, other, *around})
 
@@ -154,6 +155,6 @@ def with_neighbour(around: Around, variable: int, strength: float) -> Around:
 
 
 def without_neighbour(around: Around, variable: int) -> Around:
-    """Take a neighbour away."""
+    """Remove a neighbour."""
     near = {v: loss for v, loss in around.near.items() if v != variable}
     return Around(near, around.spouses, around.children)

@@ -40,7 +40,7 @@ Separating = dict[tuple[int, int], tuple[int, ...]]
 class GSBN(StructureLearner, WithTests):
     """Learn a partially directed graph from Markov blankets.
 
-    `max_cond_vars` limits the subsets of a blanket that are looked for.
+    `max_cond_vars` limits the size of the subsets of a blanket to try.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class GSBN(StructureLearner, WithTests):
     skeleton_, v_structures_, n_tests_, n_unreliable_
         As in :class:`F2SLc`.
     separating_sets_ : dict of (str, str) to tuple of str
-        What was found to make two variables independent, by GSMB or between members of blankets.
+        Separating sets found by GSMB, or between members of blankets.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def links_of_blankets(
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
 ) -> tuple[Skeleton, Separating]:
-    """Make the second step: which members of blankets are linked, and what separates the others.
+    """Do the second step: find linked members of blankets, and separating sets of the others.
 
     Links that are forbidden or required are not tested: they are settled afterwards.
     """
@@ -122,7 +122,7 @@ def colliders_of_blankets(
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
 ) -> Integers:
-    """Make the third step: the unshielded triples (Y, X, Z) that are Y -> X <- Z."""
+    """Do the third step: return the unshielded triples (Y, X, Z) that are Y -> X <- Z."""
     from f2sl.orient.v_structures import unshielded_triples
 
     triples = unshielded_triples(skeleton)
@@ -169,7 +169,7 @@ def _first_separating_sets(
     max_cond_vars: int | None,
     containing: Sequence[tuple[int, ...]] | None = None,
 ) -> list[tuple[int, ...] | None]:
-    """Find for each pair the first subset of its candidates that makes it independent, or None."""
+    """Return for each pair the first subset of its candidates that separates it, or None."""
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
 

@@ -1,9 +1,9 @@
-"""From the local to the global: neighbours of each variable, then a skeleton, then directions.
+"""Local-to-global learning: the neighbours of each variable, then a skeleton, then directions.
 
-The three steps of the F2SL approach (section 5 of the paper). Any learner of parents and children may make
-the first, and either way of orienting the third: by independence tests (``orient="ci"``: FindVstructure, then
-Meek's rules) or by a score (``orient="score"``: hill climbing over the edges of the skeleton).
-The published algorithms of this kind make their own choices: F2SL-c is
+The three steps of the F2SL approach (section 5 of the paper). Any learner of parents and children can do
+the first. The third orients edges by independence tests (``orient="ci"``: FindVstructure, then Meek's rules)
+or by a score (``orient="score"``: hill climbing over the edges of the skeleton).
+The published algorithms of this kind are special cases: F2SL-c is
 ``LocalToGlobal(pc="fcbf", orient="ci")``, MMHC is ``LocalToGlobal(pc="mmpc", orient="score")``.
 """
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class FromLocal(StructureLearner):
-    """Base of the learners that go from the local to the global.
+    """Base class of the local-to-global learners.
 
-    Each says which learner makes the first step (`pc`), and which of its own options that learner shares.
+    Subclasses set the learner of the first step (`pc`), and the options that it shares with them.
 
     Attributes
     ----------
@@ -37,30 +37,30 @@ class FromLocal(StructureLearner):
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
     n_tests_, n_unreliable_ : int
-        Independence tests asked for in all, and how many of them were inconclusive.
+        Number of independence tests, and of inconclusive ones.
     local_learner_ : LocalLearner
         The learner of the first step, with its options.
     """
 
     pc = "fcbf"
     shared_options: ClassVar[tuple[str, ...]] = ()
-    """Options that are handed on to the learner of parents and children, where it takes them."""
+    """Options passed on to the learner of parents and children, if it has them."""
 
     symmetry: str = option("symmetry")
     skeleton_only: bool = option("skeleton_only")
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
-        """Name the unit of the edges' weights: that of the learner of neighbours, once it is made."""
+        """Unit of the edge weights: that of the learner of neighbours, after `fit`."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return super().learns_dag and not self.skeleton_only
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong with the options, those of the learner of parents and children included."""
+        """Yield all problems of the options, including those of the learner of parents and children."""
         try:
             yield from self._local_learner().problems()
         except OptionError as error:
@@ -68,12 +68,12 @@ class FromLocal(StructureLearner):
         yield from super().problems()
 
     def _local_learner(self) -> LocalLearner:
-        """Make the learner of the first step; the symmetry of its links is the second step's affair."""
+        """Return the learner of the first step, without symmetry, which the second step applies."""
         own = getattr(self, "pc_options", None) or {}
         if not isinstance(own, Mapping):
             raise OptionError(f"pc_options must map names of options to values, not {own!r}")
         if own.get("knowledge"):
-            raise OptionError("pc_options must not hold knowledge, which is an option of the learner itself")
+            raise OptionError("pc_options must not contain knowledge; give it to the learner itself")
         taken = LOCAL.load(self.pc).option_defaults()
         options = {name: getattr(self, name) for name in self.shared_options if name in taken}
         if "symmetry" in taken:
@@ -104,14 +104,14 @@ class FromLocal(StructureLearner):
         raise NotImplementedError
 
     def _sets_of_all(self, engine: Engine) -> tuple[Neighbourhoods, bool]:
-        """Learn the sets of all variables; says whether Ctrl-C ended that with some of them finished."""
+        """Learn the sets of all variables; return also whether Ctrl-C interrupted it."""
         try:
             return self.local_learner_.learn_all(engine), False
         except Interrupted as interrupt:
             return interrupt.finished, True
 
     def _join(self, sets: Neighbourhoods, names: tuple[str, ...]) -> Skeleton:
-        """Join the sets of all variables, and keep what is known of them."""
+        """Join the sets of all variables to a skeleton, and store the numbers of tests."""
         with self._timed("skeleton"):
             if self._constraints:
                 sets = obeying(sets, self._constraints)
@@ -123,7 +123,7 @@ class FromLocal(StructureLearner):
 
 
 class WithColliders(FromLocal, WithTests):
-    """From the local to the global, with v-structures from independence tests."""
+    """Base class of local-to-global learners with v-structures from independence tests."""
 
     def _colliders(self, engine: Engine, skeleton: Skeleton) -> VStructures:
         """Find the v-structures of a skeleton by independence tests, and count the tests."""
@@ -137,16 +137,16 @@ class WithColliders(FromLocal, WithTests):
 
 
 class OrientedByTests(WithColliders):
-    """From the local to the global, with directions from independence tests.
+    """Base class of local-to-global learners with directions from independence tests.
 
     Attributes
     ----------
     graph_ : PDAG
-        The graph learned; ``graph_.to_dag()`` orients the rest.
+        Learned graph; ``graph_.to_dag()`` orients the undirected edges.
     separating_sets_ : mapping of (str, str) to tuple of str
-        What was found to make two unlinked variables independent; names of a pair in ascending order.
+        Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
     v_structures_ : list of (str, str, str)
-        The triples (A, C, D) found to be A -> C <- D.
+        Triples (A, C, D) of the v-structures A -> C <- D.
     """
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
@@ -157,7 +157,7 @@ class OrientedByTests(WithColliders):
 
 
 class OrientedByScore(FromLocal, WithScore):
-    """From the local to the global, with directions from a score.
+    """Base class of local-to-global learners with directions from a score.
 
     With BDeu each edge costs log(equivalent_sample_size + 1), the structure prior of the F2SL paper.
 
@@ -166,7 +166,7 @@ class OrientedByScore(FromLocal, WithScore):
     graph_ : DAG
         The best graph found. An edge of the skeleton may be missing in it.
     separating_sets_ : mapping of (str, str) to tuple of str
-        What the learner of neighbours found to make two variables independent.
+        Separating sets that the learner of neighbours found.
     score_ : float
         The log score of `graph_`, structure prior included.
     n_steps_, n_families_ : int
@@ -181,7 +181,7 @@ class OrientedByScore(FromLocal, WithScore):
 
 
 class LocalToGlobal(OrientedByTests, OrientedByScore):
-    """Learn a structure from the local to the global.
+    """Learn the neighbours of each variable, then a skeleton, then directions.
 
     It has `v_structures_` with ``orient="ci"``, `score_`, `n_steps_` and `n_families_` with
     ``orient="score"``.
@@ -189,7 +189,7 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
     Attributes
     ----------
     graph_ : PDAG or DAG
-        What was learned, as by :class:`F2SLc` or by :class:`F2SLs`.
+        Learned graph, as of :class:`F2SLc` or :class:`F2SLs`.
 
     Examples
     --------
@@ -207,13 +207,13 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
 
     @property
     def takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return the kinds of columns that the learner of parents and children takes."""
+        """Kinds of columns that the learner of parents and children accepts."""
         kinds: tuple[str, ...] = LOCAL.load(self.pc).takes
         return kinds
 
     @property
     def learns_dag(self) -> bool:
-        """Whether what it learns is a DAG, unless it is ended early."""
+        """True if the learner returns a DAG, unless it is stopped early."""
         return super().learns_dag and self.orient == "score"
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:

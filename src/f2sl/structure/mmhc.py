@@ -7,7 +7,7 @@ from f2sl.structure.local_to_global import FromLocal, OrientedByScore, OrientedB
 
 
 class WithMMPC(FromLocal, WithTests):
-    """From the local to the global, with MMPC for the neighbours of each variable."""
+    """Base class of local-to-global learners with MMPC for the neighbours of each variable."""
 
     pc = "mmpc"
     shared_options = ("alpha", "max_cond_vars", "ci_test")

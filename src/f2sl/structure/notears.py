@@ -1,16 +1,15 @@
 """NOTEARS: a linear network by continuous optimisation (Zheng and others 2018; DAGMA, Bello and others 2022).
 
-Every variable is a weighted sum of others and of noise. Of all matrices of weights whose graph is acyclic,
-the one with the least squared error plus `lambda1` times the sum of absolute weights is looked for, by a
-smooth function that is 0 where there is no cycle (:mod:`f2sl.search.continuous`). What is left of the cycles
-has small weights: those below `threshold` are dropped.
+Every variable is a weighted sum of others and of noise. The search minimises the squared error plus `lambda1`
+times the sum of absolute weights over all weight matrices whose graph is acyclic. The constraint is a smooth
+function that is 0 without cycles (:mod:`f2sl.search.continuous`). Remaining cycles have small weights:
+weights below `threshold` are dropped.
 
-States are taken for numbers, by their codes: that is what comparisons on discrete data do, and it gives
+States are read as numbers, by their codes: that is what comparisons on discrete data do, and it gives
 their order a meaning that it may not have.
 
 Squared errors depend on units. In data where variances grow along the arrows this leads to the right order,
-and in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardised columns take that lead
-away.
+and in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardised columns avoid this.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ class NOTEARS(ByWeights):
         ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too. With
         `standardize`, of the standardised columns.
     h_ : float
-        How far from acyclic the weights were before small ones were dropped: the constraint's value, which is
+        Distance of the weights from acyclicity before small ones are dropped: the constraint, which is
         0 without cycles.
     n_iterations_ : int
         Steps of L-BFGS-B ("expm") or of Adam ("logdet").
     varsortability_ : float
-        How well the variances of the columns, as they came, sort the graph learned: see
+        Agreement of the order of the columns' variances with the learned graph: see
         :func:`f2sl.varsortability`. NaN without edges.
 
     Examples
@@ -100,7 +99,7 @@ class NOTEARS(ByWeights):
         return graph
 
     def _checked_scale(self, deviations: Floats) -> Floats:
-        """Refuse scales that cannot be computed with."""
+        """Raise an error for scales that would overflow."""
         if len(deviations) and not LEAST_DEVIATION <= deviations.min() <= deviations.max() <= MOST_DEVIATION:
             raise DataError(
                 f"the columns' standard deviations, from {deviations.min():.3g} to {deviations.max():.3g}, "
@@ -124,18 +123,20 @@ class NOTEARS(ByWeights):
         return np.inf if defined is None else defined[0]
 
     def _remarks(self, engine: Moments, ended: str | None) -> list[str]:
-        """Return what a user should know about how the weights were found."""
+        """Return notes for the user about the optimisation."""
         told = []
         if ended is not None:
-            told.append(f"incomplete: {ended} with cycles left of h = {self.h_:.1g}")
+            told.append(f"incomplete: {ended} before the weights were acyclic (h = {self.h_:.1g})")
         elif self.constraint == "expm" and self.h_ > self.h_tol:
-            told.append(f"max_iter or rho_max ended the search with cycles left of h = {self.h_:.1g}")
+            told.append(
+                f"max_iter or rho_max ended the search before the weights were acyclic (h = {self.h_:.1g})"
+            )
         if not self.standardize:
             told += self._told_scales(engine.variances)
         return told
 
     def _told_scales(self, variances: Floats) -> list[str]:
-        """Return a note that units may have influenced what was learned, where that may be."""
+        """Return a note that units may have influenced the result, if they may have."""
         if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
             return []
         found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"
@@ -143,18 +144,18 @@ class NOTEARS(ByWeights):
             found += f" and rise along {self.varsortability_:.0%} of the paths of the graph (varsortability)"
         elif self._from_states:
             return []  # states have no units, and without edges there is nothing that their codes led to
-        lead = "units lead least squares"
+        lead = "units influence least squares"
         if variances.max() > FAR_SCALE * variances.min():
-            lead += ", and so far that the search hardly sees the smallest columns"
-        return [f"{found}: {lead}; standardize=True takes that lead away"]
+            lead += ", so strongly that the search hardly uses the smallest columns"
+        return [f"{found}: {lead}; standardize=True removes their influence"]
 
 
 class _OutOfTime(Exception):
-    """The time limit has passed."""
+    """Signal that the time limit has passed."""
 
 
 class _Search:
-    """A search that can be ended early: it keeps the last weights that it was told of."""
+    """Search that can be stopped early; it keeps the last weights."""
 
     def __init__(self, covariance: Floats, time_limit: float | None) -> None:
         self.covariance = covariance

@@ -48,7 +48,7 @@ class PCStable(StructureLearner, WithTests):
         All edges, undirected, weighted by how sure the dependence of the two ends is without any
         condition: minus the decimal logarithm of the p-value.
     separating_sets_ : dict of (str, str) to tuple of str
-        What was found to make two unlinked variables independent; names of a pair in ascending order.
+        Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
     v_structures_, n_tests_, n_unreliable_
         As in :class:`F2SLc`.
 
@@ -104,7 +104,7 @@ def stable_skeleton(
         owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
         with stage(f"testing with {level} of the neighbours"):
             near = [skeleton.adjacent_to(v) for v in owners]
-            # What is required needs no test, and may be part of separating sets.
+            # Required links need no test, and their ends may be part of separating sets.
             open_to_tests = (
                 around[~rules.requires_link(np.full(len(around), v), around)]
                 for v, around in zip(owners, near, strict=True)
@@ -156,7 +156,7 @@ def with_forbidden_links(
 
 
 def unseparated_colliders(found: StableSkeleton) -> Integers:
-    """Find the unshielded triples A - C - D whose separating set does not hold C."""
+    """Find the unshielded triples A - C - D whose separating set does not contain C."""
     from f2sl.orient.v_structures import unshielded_triples
 
     triples = unshielded_triples(found.skeleton)

@@ -48,7 +48,7 @@ class TC(StructureLearner):
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
     separating_sets_ : dict of (str, str) to tuple of str
-        What was found to separate spouses; those outside each other's blanket are separated by all others.
+        Separating sets of spouses. Variables outside each other's blanket are separated by all others.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class TC(StructureLearner):
 def separated_spouses(
     test: IndependenceTest, moral: Skeleton, max_left_out: int, constraints: Constraints | None = None
 ) -> Separated:
-    """Find the links of a moral graph that some of the ends' neighbours separate, each with the first set.
+    """Return the links of a moral graph that neighbours of their ends separate, each with the first set.
 
     Required links are not tested, and forbidden ones only where that may direct others.
     """
@@ -110,7 +110,7 @@ def _may_tell(constraints: Constraints, x: int, y: int, common: set[int]) -> boo
 
 
 def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Integers]:
-    """Remove the links that were separated; the triples (X, Z, Y) of their collider sets come beside."""
+    """Remove separated links; return also the triples (X, Z, Y) of their collider sets."""
     kept = np.array([(x, y) not in apart for x, y in moral.edges.tolist()], np.bool_)
     skeleton = from_edges(moral.n, moral.edges[kept], moral.strengths[kept])
     triples = [
@@ -150,7 +150,7 @@ def spouse_tests(around: list[set[int]], x: int, y: int, max_left_out: int) -> I
 
 
 def _left_out(around: list[set[int]], x: int, y: int, own: set[int], size: int) -> Iterator[tuple[int, ...]]:
-    """List sets of `size` to leave out: a collider set, and some of what it leads to among `own`."""
+    """Yield sets of `size` to leave out: a collider set, and descendants of it among `own`."""
     common = around[x] & around[y]
     for n_colliders in range(size, 0, -1):
         for colliders in combinations(sorted(common), n_colliders):
@@ -162,7 +162,7 @@ def _left_out(around: list[set[int]], x: int, y: int, own: set[int], size: int) 
 
 
 def _reached(around: list[set[int]], start: tuple[int, ...], closed: set[int]) -> set[int]:
-    """Find the variables that links lead to from `start`, not through those that are closed."""
+    """Return the variables that paths reach from `start` without passing closed variables."""
     todo, seen = list(start), set(start) | closed
     reached: set[int] = set()
     while todo:

@@ -15,19 +15,19 @@ from f2sl._arrays import Integers
 
 STATES, NUMBER = "states", "number"
 KINDS = (STATES, NUMBER)
-"""The kinds of columns."""
+"""Kinds of columns."""
 MIXED = "mixed"
-"""The kind of a table that has columns of both."""
+"""Kind of a table with columns of both kinds."""
 
 HOLDS = {STATES: "states", NUMBER: "real numbers", MIXED: "states beside real numbers"}
-"""What a column or a table of each kind holds, in words."""
+"""Description of a column or a table of each kind."""
 
 MAX_STATES = 65_536
-"""The most states that a column can have: what an unsigned 16-bit code can tell apart."""
+"""Largest number of states of a column, limited by unsigned 16-bit codes."""
 
 
 def wrong_kinds(name: str, kinds: object) -> str | None:
-    """Return why an attribute cannot say which kinds of columns something is for, None if it can.
+    """Return an error message if an attribute is not a tuple of kinds, or None.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def wrong_kinds(name: str, kinds: object) -> str | None:
 
 
 class Column(NamedTuple):
-    """One column of a table; `states` are empty for numbers, and `gaps` counts the rows without a value.
+    """Column of a table; `states` are empty for numbers, and `gaps` counts the rows without a value.
 
     Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
 
-    `aliases` are columns that were left out because this one determines them, and they it. The states of one
-    that `is_cut` are intervals of numbers.
+    `aliases` are columns that were left out because they and this one determine each other. If `is_cut`, the
+    states are intervals of numbers.
 
     Examples
     --------
@@ -68,7 +68,7 @@ ReadAs = Mapping[str, str | tuple[str, ...]]
 
 
 def read_as(columns: Iterable[Column]) -> ReadAs:
-    """Tell what columns were read as, to read others alike.
+    """Return the kind of each column, to read other data the same way.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names of columns: made up where there are none, checked where there are.
+"""Names of columns: generated if missing, checked if given.
 
 A variable is known by its name everywhere in f2sl, in results, in files, and in the
 rule that breaks ties; so a name is a non-empty string that no other column has.
@@ -13,7 +13,7 @@ from f2sl.errors import DataError, OptionError
 
 
 def is_nameless(name: str, i: int) -> bool:
-    """Tell whether column `i` has no name of its own but the one that it gets here, or from pandas."""
+    """Return whether column `i` has only a generated name, from f2sl or from pandas."""
     return name in (f"column {i + 1}", f"Unnamed: {i}")
 
 
@@ -64,7 +64,7 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
 
 
 def chosen_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
-    """Check the names that a user chose for `n` columns; None stays None.
+    """Check the names that a user gave to `n` columns; None stays None.
 
     Examples
     --------

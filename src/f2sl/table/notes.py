@@ -1,4 +1,4 @@
-"""What about a table deserves a word before anything is learned from it."""
+"""Notes on a table before learning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from f2sl.table.names import listing
 from f2sl.table.table import Table
 
 LIKE_AN_IDENTIFIER = 0.9
-"""Share of states among the rows from which on a column looks like an identifier."""
+"""Ratio of states to rows from which on a column looks like an identifier."""
 
 LIKE_ONE = "like an identifier"
 
@@ -29,11 +29,11 @@ SURE_ALIASES = 10
 """Rows outside the most frequent state from which on columns hardly determine each other by chance."""
 
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
-"""Columns and rows by which it is seen at a glance that most columns are no aliases."""
+"""Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
 
 def constant_columns(table: Table) -> str | None:
-    """Say which columns have one state only, if any.
+    """Return a note on columns with only one state, or None.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def told_constant(names: Sequence[str]) -> str | None:
 
 
 def identifier_columns(table: Table) -> str | None:
-    """Say which columns, if any, have nearly as many states as there are rows: they hide what others tell."""
+    """Return a note on columns with nearly as many states as rows, or None; they hide other links."""
     like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
     return _listed(
         f"nearly as many states as rows, {LIKE_ONE} (better left out): ",
@@ -62,8 +62,8 @@ def alias_groups(table: Table) -> list[list[int]]:
     """Find the columns of states that determine each other one to one, the earlier of each group first.
 
     Two columns are aliases if they are the same once their codes are numbered in the order in which they
-    occur. Only those are compared that change at the same places of the first rows or, where rows are held
-    elsewhere, whose states are equally frequent.
+    occur. Only columns that change at the same places of the first rows are compared or, if rows are not in
+    memory, columns whose states are equally frequent.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def alias_groups(table: Table) -> list[list[int]]:
 
 
 def _digest_of_pattern(table: Table, i: int) -> bytes | None:
-    """Digest a column's codes, numbered in the order in which they occur; None if one alone occurs."""
+    """Return a digest of a column's codes, numbered by first occurrence; None if only one code occurs."""
     rank = np.full(len(table.columns[i].states) + 1, -1)
     known, digest = 0, hashlib.blake2b()
     for part in table.parts_of_column(i):
@@ -108,7 +108,7 @@ def _digest_of_pattern(table: Table, i: int) -> bytes | None:
 
 
 def told_aliases(table: Table) -> str | None:
-    """Say which columns determine each other, if any."""
+    """Return a note on columns that determine each other, or None."""
     groups = [" and ".join(repr(table.names[i]) for i in group) for group in alias_groups(table)]
     if not groups:
         return None
@@ -117,7 +117,7 @@ def told_aliases(table: Table) -> str | None:
 
 
 def without_aliases(table: Table, least_rows: int = 0) -> Table:
-    """Return a table with the first column of each group of aliases, which knows the names of the others.
+    """Return a table with only the first column of each group of aliases, which names the others.
 
     Groups with fewer than `least_rows` rows outside the most frequent state stay: they may agree by chance.
     """
@@ -130,7 +130,7 @@ def without_aliases(table: Table, least_rows: int = 0) -> Table:
         columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
         left_out.update(others)
         names = ", ".join(repr(table.names[i]) for i in others)
-        told.append(f"{table.names[first]!r} also stands for {names}")
+        told.append(f"{table.names[first]!r} also represents {names}")
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
@@ -139,7 +139,7 @@ def without_aliases(table: Table, least_rows: int = 0) -> Table:
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
-    """Warn whoever called a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
+    """Warn the caller of a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
     left_out = [note for note in table.notes if ": left out: " in note and LIKE_ONE in note]
     for text in (*left_out, identifier_columns(table)):
         if text is not None:
@@ -147,7 +147,7 @@ def warn_of_identifiers(table: Table, stacklevel: int) -> None:
 
 
 def remarks(table: Table) -> list[str]:
-    """List all that there is to say about a table; of real numbers, their correlations tell more.
+    """Return all notes on a table; correlations of numbers are checked elsewhere.
 
     Examples
     --------

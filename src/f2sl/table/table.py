@@ -24,14 +24,14 @@ NEEDS_ALL = (
     'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
     'states a state with missing="state"'
 )
-"""What to do about missing values where they cannot be left out question by question."""
+"""Advice on missing values for learners that need complete rows."""
 
 Ends = tuple[Floats, Floats]
-"""The least and the greatest number, or code that occurs, of each column."""
+"""Smallest and largest number, or code that occurs, of each column."""
 
 
 class Block(NamedTuple):
-    """Some rows of a table: a matrix for the columns of each kind, with a row for each column."""
+    """Block of rows: a matrix for the columns of each kind, with a row for each column."""
 
     codes: npt.NDArray[Any]
     numbers: Floats
@@ -39,11 +39,11 @@ class Block(NamedTuple):
 
 Arrays = tuple[npt.NDArray[Any], ...]
 Summand = Callable[[Block], Arrays]
-"""From a block of rows to arrays that are to be added up over all blocks."""
+"""Function from a block of rows to arrays that are summed over all blocks."""
 
 
 def closed_table() -> DataError:
-    """Make the error for a table that is used after it was closed."""
+    """Return the error for a table that is used after it was closed."""
     return DataError("this table has been closed; open it again")
 
 
@@ -55,21 +55,21 @@ class Table(ABC):
     columns : tuple of Column
         Name, kind and states of each variable.
     notes : tuple of str
-        What a user should know about how the data were read.
+        Notes for the user on how the data were read.
     ends : tuple of two ndarrays of float64
-        The least and the greatest number, or code that occurs, of each column.
+        Smallest and largest number, or code that occurs, of each column.
     places : ndarray of int64
-        Which of the columns of its kind each column is, as the storage holds them.
+        Index of each column among the stored columns of its kind.
     margins : tuple of ndarray
-        How often each state of each column occurs, where rows are not in memory.
+        Count of each state of each column, if rows are not in memory.
     memory : int or None
-        Bytes that working with the table may take; None if it is in memory.
+        Memory limit in bytes for work on the table; None if it is in memory.
     keeps_aliases : bool
-        Whether columns that determine each other were to be kept, so that no learner merges them.
+        True if the user asked to keep columns that determine each other, so that no learner merges them.
     """
 
     held: ClassVar[str] = "in memory"
-    """Where the rows are, in words."""
+    """Description of where the rows are held."""
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
@@ -82,19 +82,19 @@ class Table(ABC):
     @property
     @abstractmethod
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
 
     @abstractmethod
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
 
     def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
-        """Give one column part by part, as much at a time as is held in memory anyway."""
+        """Yield one column in parts of the size that is held in memory."""
         yield self.column(i)
 
     @abstractmethod
     def add_up(self, function: Summand) -> Arrays:
-        """Sum what `function` makes of each block of rows."""
+        """Return the sum of the results of `function` over all blocks of rows."""
 
     @abstractmethod
     def all_numbers(self) -> Floats:
@@ -106,7 +106,7 @@ class Table(ABC):
 
     @abstractmethod
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
-        """Return a table of states, whose codes `function` makes of each block; close it when done."""
+        """Return a table of states with the codes that `function` makes of each block; close it when done."""
 
     @abstractmethod
     def counting_engine(self, n_jobs: int | None = None) -> Any:
@@ -135,37 +135,37 @@ class Table(ABC):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The kind of each column."""
+        """Kind of each column."""
         return tuple(column.kind for column in self.columns)
 
     @cached_property
     def states(self) -> tuple[tuple[object, ...], ...]:
-        """The labels of each column's states, in the order of their codes; none for numbers."""
+        """Labels of each column's states, in the order of their codes; empty for numbers."""
         return tuple(column.states for column in self.columns)
 
     @cached_property
     def cardinalities(self) -> Integers:
-        """The number of states of each column; 0 for numbers."""
+        """Number of states of each column; 0 for numbers."""
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
     @cached_property
     def gaps(self) -> Integers:
-        """The number of missing values of each column."""
+        """Number of missing values of each column."""
         return np.array([column.gaps for column in self.columns], dtype=np.int64)
 
     @property
     def merged(self) -> dict[str, str]:
-        """The columns left out because another determines them, each with the one that stands for it."""
+        """Columns left out as aliases, each with the column that represents it."""
         return {alias.name: column.name for column in self.columns for alias in column.aliases}
 
     @property
     def n_variables(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         return len(self.columns)
 
     def of_kind(self, kind: str) -> list[int]:
@@ -174,14 +174,14 @@ class Table(ABC):
 
     @property
     def kind(self) -> str:
-        """The kind of all columns, or "mixed" for a table with columns of both."""
+        """Kind of all columns, or "mixed" for a table with columns of both."""
         of_states, of_numbers = STATES in self.kinds, NUMBER in self.kinds
         if of_states and of_numbers:
             return MIXED
         return STATES if of_states else NUMBER  # no columns at all have no states to count
 
     def refuse_mixed(self, learner: str) -> None:
-        """Refuse a table with columns of both kinds, for a learner that takes one kind at a time."""
+        """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
         if self.kind == MIXED:
             both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
             raise DataError(
@@ -204,7 +204,7 @@ class Table(ABC):
         return self if order == list(range(self.n_variables)) else self.select(order)
 
     def refuse_gaps(self, learner: str) -> None:
-        """Refuse a table with missing values, for a learner that needs all values of a row at once."""
+        """Raise an error for a table with missing values if the learner needs complete rows."""
         if self.gaps.any():
             named = listing([repr(self.names[i]) for i in np.flatnonzero(self.gaps)])
             raise DataError(f"values are missing (None, NaN or null) in {named}, and {learner} {NEEDS_ALL}")

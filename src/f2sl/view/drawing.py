@@ -1,4 +1,4 @@
-"""Prepare a drawing: nodes with labels, edges with what is known of them, and their places.
+"""Drawings: nodes with labels, edges with their properties, and their places.
 
 With a graph to compare with, each edge has a *status*:
 
@@ -32,12 +32,12 @@ STATUS_NAMES = {
 }
 """Names of each status in legends."""
 LONGEST_LABEL = 26
-"""Characters of a name that a picture shows; wide ones (Chinese, Japanese, Korean) count double."""
+"""Largest number of characters of a name in a picture; wide ones (Chinese, Japanese, Korean) count double."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge as it is drawn, with its strength and its status, if there are any."""
+    """Drawn edge, with its strength and status, if any."""
 
     a: str
     b: str
@@ -80,7 +80,7 @@ def graph_of(what: Any) -> PDAG:
 def drawing(
     graph: PDAG, truth: PDAG | None = None, keep: Iterable[str] | None = None, dot: str | None = None
 ) -> Drawing:
-    """Lay out a graph, or the nodes of it that are in `keep`; with the path of Graphviz's `dot`, by that.
+    """Lay out a graph, or only its nodes in `keep`; with the path of Graphviz's `dot`, use it.
 
     Examples
     --------

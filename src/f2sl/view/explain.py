@@ -63,9 +63,9 @@ from f2sl.view.explanation import (
 from f2sl.view.selection import Selection
 
 MOST_TESTS = 50_000
-"""Subsets of the neighbours that are looked through for the weakest test of one edge."""
+"""Largest number of subsets of the neighbours to search for the weakest test of one edge."""
 MOST_EXPLAINED, LEAST_EXPLAINED, MOST_ROWS = 1_000, 200, 100_000_000
-"""Pairs that a page explains at most: so many that their rows together are not too many, within bounds."""
+"""Largest number of pairs that a page explains, within bounds by the total number of rows."""
 MANY = 20
 """Pairs from which on a search of all pairs is quicker than one for each of them."""
 EQUIVALENT = ("bdeu", "bic", "aic", "bge", "bic-g")
@@ -109,10 +109,10 @@ def explain_all(
 def explained_pairs(
     model: Any, table: Table | None, truth: PDAG | None = None
 ) -> dict[tuple[str, str], Explanation]:
-    """Explain pairs for the page: all, or if they are too many, those that a reader is likely to ask about.
+    """Explain pairs for the page: all, or if there are too many, the most interesting ones.
 
     These are the edges, then the edges of the truth that are missing, then pairs with a common neighbour.
-    Without a table, the facts that the learner has kept are told.
+    Without a table, only the facts stored in the learner are reported.
     """
     graph = model.graph_
     rows = 1 if table is None else table.n_rows
@@ -142,7 +142,7 @@ def is_learned_from(model: Any, table: Table) -> bool:
 
 
 def check_pair(names: Sequence[str], a: str, b: str) -> None:
-    """Refuse names that there are not, each with the nearest that there is."""
+    """Raise an error for unknown names, each with the nearest known one."""
     wrong = [unknown_name("variable", name, names) for name in dict.fromkeys((a, b)) if name not in names]
     if wrong:
         raise DataError("; ".join(wrong))
@@ -347,7 +347,7 @@ class Explainer:
         return set(pattern.directed_edges), rules
 
     def _evidence(self, a: str, c: str, d: str) -> str:
-        """Give the two tests that show a v-structure, where they are known."""
+        """Return the two tests that show a v-structure, if known."""
         given = (getattr(self.model, "separating_sets_", None) or {}).get((min(a, d), max(a, d)))
         if given is None or c in given or self.engine is None:
             return ""
@@ -518,7 +518,7 @@ class Explainer:
 
     @property
     def _per_edge(self) -> float:
-        """Return what each edge adds to the log score."""
+        """Contribution of each edge to the log score."""
         if hasattr(self.model, "edge_cost_"):
             return -float(self.model.edge_cost_)
         return float(self._score.edge_log_prior) if self.local is not None else 0.0

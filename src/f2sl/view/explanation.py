@@ -21,7 +21,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why `a` and `b` are linked (`edge` is then "a -> b", "b -> a" or "a - b"), or not (None)."""
+    """Explanation why `a` and `b` are linked (`edge` is "a -> b", "b -> a" or "a - b"), or not (None)."""
 
     a: str
     b: str
@@ -45,7 +45,7 @@ class Explanation:
 
 
 def listed(names: Sequence[str]) -> str:
-    """List names, "nothing" if there is none."""
+    """Return names as a list in words, "nothing" if there are none."""
     return ", ".join(names) or "nothing"
 
 

@@ -70,7 +70,7 @@ def by_dot(
 
 
 def _read(plain: str, height: float) -> Placed:
-    """Understand ``dot``'s plain format: a line for the graph, each node and each edge, in inches."""
+    """Parse ``dot``'s plain format: a line for the graph, each node and each edge, in inches."""
     placed = Placed({}, {}, 0.0)
     for kind, *words in (line.split() for line in plain.splitlines()):
         if kind == "graph":

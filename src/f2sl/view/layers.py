@@ -126,7 +126,7 @@ def _layer_gap(parts: Sequence[_Part]) -> float:
 
 
 def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]:
-    """Put boxes, the first leftmost, into rows of about the width that gives the picture its shape."""
+    """Arrange boxes in rows, the first leftmost, of about the width that gives the picture its shape."""
     area = sum((w + 2 * GAP) * (h + LAYER) for w, h in boxes)
     wide = max([w for w, _ in boxes] + [(ASPECT * area) ** 0.5], default=0.0)
     places: list[Point] = []
@@ -141,7 +141,7 @@ def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]
 
 
 def _add_rows_of(alone: Sequence[str], widths: Mapping[str, float], layout: Layout, gap: float) -> None:
-    """Put nodes without edges into rows below all else."""
+    """Arrange nodes without edges in rows below all others."""
     total = sum(widths[name] + GAP for name in alone)
     wide = max(layout.width, (ASPECT * 2 * GAP * total) ** 0.5)
     x, y = 0.0, layout.height + gap if layout.places else 0.0
@@ -154,7 +154,7 @@ def _add_rows_of(alone: Sequence[str], widths: Mapping[str, float], layout: Layo
 
 
 class _Part:
-    """A connected part of a graph: its layers, their order, and x of all nodes and bends.
+    """Connected part of a graph: its layers, their order, and x of all nodes and bends.
 
     Items are numbers: those of the nodes, and beyond them one for each bend. `up` and `down` have the items
     that each is joined to in the layer above and below.
@@ -187,7 +187,7 @@ class _Part:
             self.x, self.curves, self.width = placed
 
     def _chain(self, layer: dict[int, int], arcs: Sequence[tuple[int, int]]) -> None:
-        """Give long edges their bends, and order the layers."""
+        """Add bends to long edges, and order the layers."""
         widths = self._widths
         self.up: dict[int, list[int]] = {node: [] for node in layer}
         self.down: dict[int, list[int]] = {node: [] for node in layer}
@@ -206,7 +206,7 @@ class _Part:
         self.rows = self._ordered()
 
     def _narrowed(self, wide: float) -> dict[int, int]:
-        """Split layers that are far too wide, neighbours by turns; return new layers, or none if none is.
+        """Split layers that are far too wide, alternating neighbours; return new layers, if any.
 
         No edge joins nodes of one layer, so that edges point down whatever goes where.
         """
@@ -229,7 +229,7 @@ class _Part:
     # -- the order within layers ------------------------------------------------------
 
     def _ordered(self) -> Rows:
-        """Order each layer so that few edges cross: the best of some sweeps by the neighbours' mean place."""
+        """Order each layer so that few edges cross: the best of some sweeps by neighbours' mean place."""
         rows: Rows = [[] for _ in range(1 + max(self.layer.values()))]
         seen: set[int] = set()
         for start in sorted(self.layer, key=lambda item: (self.layer[item], item)):
@@ -337,7 +337,7 @@ class _Part:
         return sum([x[other] for other in near]) / len(near), weight
 
     def _spread(self, row: list[int], pulls: Sequence[tuple[float, float]], x: dict[int, float]) -> None:
-        """Put a row's items as near to where they are drawn as their widths allow, in their order.
+        """Place a row's items as near to their targets as their widths allow, in their order.
 
         Items that would overlap form a block, which goes to the weighted mean of where its members are drawn
         (pooling of adjacent violators). `offset` is the least distance of an item from the row's first.
@@ -360,7 +360,7 @@ class _Part:
             place += count
 
     def _straighten(self, x: dict[int, float]) -> None:
-        """Put the bends of each long edge below each other, in as few runs as there is room for."""
+        """Align the bends of each long edge vertically, in as few runs as possible."""
         beside: dict[int, tuple[int | None, int | None]] = {}
         for row in self.rows:
             for left, item, right in zip([None, *row[:-1]], row, [*row[1:], None], strict=True):
@@ -392,7 +392,7 @@ class _Part:
 
 
 def _layers(nodes: Sequence[int], arcs: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Give each node a layer below its parents, such that edges are short."""
+    """Assign each node a layer below its parents, with short edges."""
     parents: dict[int, list[int]] = {node: [] for node in nodes}
     children: dict[int, list[int]] = {node: [] for node in nodes}
     for a, b in arcs:

@@ -73,7 +73,7 @@ def title_of(what: Any) -> str:
 
 
 def facts_of(what: Any, graph: PDAG) -> Facts:
-    """List what there is to say of a graph, a fitted learner or a network."""
+    """Return the summary of a graph, a fitted learner or a network."""
     facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", directions_of(what, graph))]
     if hasattr(what, "graph_"):
         facts = [("Learner", Estimator.__repr__(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
@@ -82,7 +82,7 @@ def facts_of(what: Any, graph: PDAG) -> Facts:
             if value:
                 facts.append((words, f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"))
         if not what.complete_:
-            facts.append(("Incomplete", "the work was ended early"))
+            facts.append(("Incomplete", "the work was stopped early"))
     elif hasattr(what, "n_parameters"):
         facts.append(("Parameters", f"{what.n_parameters:,}"))
     if graph.knowledge:
@@ -113,7 +113,7 @@ def html_of(what: Any) -> str:
 
 
 def html_of_comparison(found: Comparison) -> str:
-    """Return what a notebook shows of a comparison: the edges by what became of them, and the figures."""
+    """Return the notebook view of a comparison: edges by status, and the metrics."""
     facts = [
         ("SHD", f"{found.shd:,}"),
         ("Correct", f"{found.correct:,} of {found.true_edges:,} true and {found.learned_edges:,} learned"),

@@ -80,11 +80,11 @@ def show(
     graph : graph, optional
         The graph to draw instead of what the learner shows, such as ``model.graph_.to_dag()``.
     truth : graph, fitted learner or network, optional
-        What to compare with: edges are then shown as agreed, reversed, missing or extra.
+        Graph to compare with: edges are shown as agreed, reversed, missing or extra.
     data : table, data frame, dict of columns or path, optional
         The data: the page then shows how each variable is distributed.
     confidence : Confidence, or mapping of pairs of names to float, optional
-        How sure each edge is, from 0 to 1, as :func:`f2sl.bootstrap` tells; by default that of `what`, if it
+        Confidence of each edge, from 0 to 1, from :func:`f2sl.bootstrap`; by default that of `what`, if it
         is a :class:`f2sl.Confidence`. The slider is about it then, and starts at 0.5; a slider about
         strength starts at the strongest 200 edges, or two for each variable if that is more.
     explanations : mapping of pairs of names to object, optional
@@ -124,14 +124,14 @@ def show(
 
 
 def check_page_file(path: str | PathLike[str]) -> None:
-    """Make sure, before long work, that a page can be written to `path`."""
+    """Check, before long work, that a page can be written to `path`."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise FileError(f"cannot write {path}: the page is HTML; give a name that ends in .html")
     check_can_write(path)
 
 
 def page(what: Any, **options: Any) -> str:
-    """Return the text of the page; the options are those of :func:`show`."""
+    """Return the text of the page; options are those of :func:`show`."""
     content = page_data(what, **options)
     parts = {
         "version": __version__,
@@ -181,7 +181,7 @@ def page_data(
     notes: Iterable[str] = (),
     title: str | None = None,
 ) -> dict[str, Any]:
-    """Return what the page's script reads; variables are numbers there, in the order of the graph's nodes."""
+    """Return the data of the page's script; variables are numbers, in the order of the graph's nodes."""
     graph = graph_of(what if graph is None else graph)
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
@@ -219,7 +219,7 @@ def page_data(
 
 
 def _reasons(text: object) -> str:
-    """Return an explanation, a line for each reason: the pair is told by the heading."""
+    """Return an explanation with a line for each reason; the heading names the pair."""
     return "\n".join(reason.text for reason in text.reasons) if isinstance(text, Explanation) else str(text)
 
 

@@ -68,19 +68,19 @@ def plot(
     Parameters
     ----------
     graph : graph, fitted learner or network
-        What to draw.
+        Graph, fitted learner or network to draw.
     path : str or Path, optional
         Where to save; the format goes by the suffix.
     truth : graph, fitted learner or network, optional
-        What to compare with: edges are agreed, reversed, directed in one, missing or extra.
+        Graph to compare with: edges are agreed, reversed, directed in one, missing or extra.
     around : str or list of str, optional
         Draw only these variables and those within `depth` edges of them.
     depth : int
-        How many edges from `around` to go.
+        Largest distance from `around`, in edges.
     highlight : names and pairs of names
         Variables and edges to set off.
     isolated : bool
-        Whether to draw variables without edges; if not, a line below the picture says how many there are.
+        If true, draw variables without edges; otherwise a line below the picture says how many there are.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def plot(
 
 
 def check_can_draw(path: str | PathLike[str] | None = None) -> None:
-    """Make sure, before long work, that pictures of this format can be drawn: all but SVG need Matplotlib."""
+    """Check, before long work, that pictures of this format can be drawn: all but SVG need Matplotlib."""
     suffix = "" if path is None else Path(path).suffix.lower()
     if path is not None and suffix not in SUFFIXES:
         raise FileError(f"no picture format for {path}. Known: {', '.join(SUFFIXES)}")
@@ -112,13 +112,13 @@ def check_can_draw(path: str | PathLike[str] | None = None) -> None:
 
 
 def need_matplotlib() -> None:
-    """Refuse to go on where there is no Matplotlib."""
+    """Raise an error without Matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
         raise F2SLError("PNG, PDF and figures need Matplotlib (pip install 'f2sl[plot]'); .svg does not")
 
 
 def _chosen(graph: Any, truth: Any, centre: Any, depth: int, isolated: bool) -> tuple[Drawing, int]:
-    """Lay out what is wanted; gives the number of variables left out as well."""
+    """Lay out the chosen part; return also the number of variables left out."""
     graph, truth = graph_of(graph), None if truth is None else graph_of(truth)
     if centre is not None:
         keep = around(graph, centre, depth)
@@ -142,7 +142,7 @@ def _highlighted(graph: PDAG, given: Iterable[str | tuple[str, str]]) -> tuple[s
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a graph, made by :func:`f2sl.plot`."""
+    """Picture of a graph, made by :func:`f2sl.plot`."""
 
     drawing: Drawing
     n_hidden: int

@@ -23,7 +23,7 @@ from f2sl.view.explanation import Reason, answer_in_words, numbers_in_words
 
 @dataclass(frozen=True)
 class Selected:
-    """FCBF of one target, made again: values of the candidates, strongest first, and who dropped whom."""
+    """FCBF of one target, repeated: values of the candidates, strongest first, and what dropped each."""
 
     values: dict[int, float]
     among: dict[tuple[int, int], float]
@@ -52,7 +52,7 @@ class Selection:
     names : sequence of str
         The variables.
     rules : Constraints
-        What it was under.
+        Constraints of the learner.
     near : mapping of str to list of str
         The sets that it found.
     weakest, facts : callable
@@ -79,7 +79,7 @@ class Selection:
 
     @cached_property
     def test(self) -> Any:
-        """Return the test that confirms."""
+        """Test that confirms redundancy."""
         return self.local.test(self.engine)
 
     def reasons(self, u: int, v: int, linked: bool) -> Iterator[Reason]:
@@ -96,7 +96,7 @@ class Selection:
             yield from self._redundancy(self.selected(target), target, other, value)
 
     def _redundancy(self, found: Selected, target: int, other: int, value: float) -> Iterator[Reason]:
-        """Return who dropped a candidate of a target, or who came nearest to that."""
+        """Return the variable that dropped a candidate of a target, or came nearest to it."""
         c, y, unit = self.names[target], self.names[other], self.local.strength_unit
 
         def three(x: int) -> tuple[str, dict[str, Any]]:
@@ -146,7 +146,7 @@ class Selection:
                 )
 
     def _selected(self, target: int) -> Selected:
-        """Make the steps of FCBF for one target once more (:mod:`f2sl.local.fcbf`)."""
+        """Repeat the steps of FCBF for one target (:mod:`f2sl.local.fcbf`)."""
         if self.many:
             near, among = self._all_pairs
         else:
@@ -182,7 +182,7 @@ class Selection:
 
     @cached_property
     def search(self) -> Any:
-        """Return the search for relevant pairs."""
+        """Search for relevant pairs."""
         how = {"measure": self.local.measure, "rules": self.rules}
         if isinstance(self.local, ConfirmedFCBF):
             return significant_pairs(self.engine, self.local.relevance, **how)
@@ -196,7 +196,7 @@ class Selection:
         return float(made.values(self.engine, np.array([min(u, v)]), np.array([max(u, v)]))[0])
 
     def _limit(self, u: int, v: int, relevant: bool) -> tuple[str, dict[str, Any]]:
-        """Give the threshold of relevance: delta, or the largest p-value that counts as significant."""
+        """Return the threshold of relevance: delta, or the largest significant p-value."""
         delta = getattr(self.local, "delta", "auto")
         if not isinstance(delta, str):
             return f", {'' if relevant else 'not '}above delta {delta:g}", {"threshold": float(delta)}

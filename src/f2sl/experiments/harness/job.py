@@ -54,7 +54,7 @@ class Work(Generic[Key]):
     safe with more."""
 
     def prepare(self) -> Generator[str, None, Any]:
-        """Prepare in the server what all jobs need; yield the stages, return what the keeper needs."""
+        """Prepare the data of all jobs in the server; yield the stages, return the keeper's data."""
         yield from ()
 
     def task(self, key: Key) -> Task:
@@ -63,13 +63,13 @@ class Work(Generic[Key]):
 
 
 class Keeper(Generic[Key]):
-    """Stores the results of a run."""
+    """Storage of the results of a run."""
 
     def begin(self, prepared: Any) -> None:
-        """Take what the work prepared; jobs start after that."""
+        """Receive the prepared data; jobs start after that."""
 
     def start(self, key: Key) -> None:
-        """Take note that a job starts."""
+        """Record that a job starts."""
 
     def keep(self, ended: Iterable[Ended[Key]]) -> None:
         """Store how jobs ended."""

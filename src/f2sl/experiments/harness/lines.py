@@ -39,7 +39,7 @@ WORDS = {OVER_TIME: "stopped", SKIPPED: "not run", OVER_MEMORY: "over memory", F
 
 
 class Lines(Keeper[Key]):
-    """Results by key, a named tuple of class `key_type`, in a file; `limits` are those of new jobs."""
+    """File of results by key, a named tuple of class `key_type`; `limits` are those of new jobs."""
 
     def __init__(self, path: Path, key_type: Any, limits: Limits = NONE) -> None:
         self.path = path
@@ -156,7 +156,7 @@ def claimed_results(path: Path) -> Iterator[None]:
         with claimed(path.with_suffix(".lock"), f"another process writes to {path}; choose another file"):
             yield
     except KeyboardInterrupt:
-        print(f"interrupted; what was finished is in {path}, and the same command goes on", file=sys.stderr)
+        print(f"interrupted; finished results are in {path}; the same command continues", file=sys.stderr)
         sys.exit(130)
     except F2SLError as error:
         sys.exit(str(error))

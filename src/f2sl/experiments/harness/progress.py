@@ -13,7 +13,7 @@ from f2sl.experiments.harness.job import Key
 
 @dataclass(frozen=True)
 class Standing:
-    """The jobs of a run so far; `seconds_left` is None until one has ended."""
+    """Progress of a run; `seconds_left` is None until a job has ended."""
 
     total: int
     ended: Counter[str]
@@ -52,12 +52,12 @@ class Pace(Generic[Key]):
         self._seconds: defaultdict[Hashable, list[float]] = defaultdict(list)
 
     def took(self, key: Key, seconds: float) -> None:
-        """Take note of how long a job took."""
+        """Record how long a job took."""
         for alike in (*self._likeness(key), None):
             self._seconds[alike].append(seconds)
 
     def seconds_left(self, keys: Iterable[Key]) -> float | None:
-        """Estimate how long these jobs will take together; None if no job has ended."""
+        """Estimate the total time of these jobs; None if no job has ended."""
         if not self._seconds:
             return None
         closest = Counter(

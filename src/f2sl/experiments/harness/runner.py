@@ -1,4 +1,4 @@
-"""Hand out jobs, and have each result stored as it comes."""
+"""Run jobs, and store each result as it arrives."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Runner(Generic[Key]):
                     self._keeper.keep(ended)
 
     def _prepared(self, server: Connection) -> Any:
-        """Wait until jobs can run; return what was prepared."""
+        """Wait until jobs can run; return the prepared data."""
         while isinstance(message := server.recv(), str):
             self._watch.preparing(message)
         if isinstance(message, Exception):
@@ -81,7 +81,7 @@ class Runner(Generic[Key]):
             self._begun[key] = time.monotonic()
 
     def _taken_up(self, ended: Ended[Key]) -> list[Ended[Key]]:
-        """Take note of how a job ended; return it with those skipped because of it."""
+        """Record how a job ended; return it with those skipped because of it."""
         self._pace.took(ended.key, time.monotonic() - self._begun.pop(ended.key))
         skipped = self._schedule.ended(ended.key, ended.state)
         self._ended.update([ended.state, *[SKIPPED] * len(skipped)])
@@ -126,8 +126,8 @@ def launched(fresh: bool) -> Iterator[Connection]:
         yield ours
     except (EOFError, ConnectionError):
         raise F2SLError(
-            f"the process that units run from {how_it_ended(process.wait())}; what was finished is kept, and "
-            "the same command goes on"
+            f"the process that units run from {how_it_ended(process.wait())}; finished results are kept; "
+            "the same command continues"
         ) from None
     finally:
         ours.close()

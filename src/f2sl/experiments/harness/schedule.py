@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Schedule(Generic[Key]):
-    """The jobs that are left to run, given earlier results.
+    """Jobs that are left to run, given earlier results.
 
     Finished jobs stay as they are, failed ones are tried again, and those that exceeded a limit only if it is
     higher now. Jobs that are no smaller than one that exceeded a limit are skipped. While a job runs, no
@@ -93,7 +93,7 @@ class Schedule(Generic[Key]):
         return next((over for over in self._over[place.group] if self._place(over).leads_to(place)), None)
 
     def next(self) -> Key | None:
-        """Take the next job that may start; None if there is none until another one has ended."""
+        """Return the next job that may start; None if all must wait for another job to end."""
         running = [self._place(key) for key in self._running]
         for index, key in enumerate(self.waiting):
             place = self._place(key)
@@ -103,7 +103,7 @@ class Schedule(Generic[Key]):
         return None
 
     def ended(self, key: Key, state: str) -> list[Key]:
-        """Take note of how a job ended; return the jobs that are skipped because of it."""
+        """Record how a job ended; return the jobs that are skipped because of it."""
         self._running.remove(key)
         place = self._place(key)
         if state == DONE:

@@ -28,15 +28,15 @@ from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, E
 from f2sl.experiments.harness.machine import peak_bytes
 
 STARTING_SECONDS = 300.0
-"""Time for a job to import what it needs and to get its data ready; its own time starts after that."""
+"""Seconds for a job to import its modules and load its data; its own time starts afterwards."""
 NO_MEMORY = ("can't allocate memory", "not enough memory", "can't start new thread")
-"""What errors other than MemoryError say when a process is at its limit: PyTorch's, and a new thread's."""
+"""Messages of errors other than MemoryError at the memory limit: PyTorch's, and a new thread's."""
 FRESH = "--fresh"
 
 
 @dataclass
 class Child:
-    """The process of a job; at `deadline` it is stopped, with `late` as its result."""
+    """Process of a job; at `deadline` it is stopped, with `late` as its result."""
 
     pid: int
     late: Ended[Any]
@@ -109,7 +109,7 @@ class Server:
                 ours.send((key, task, self._limits.bytes))
 
     def _receive(self, pipe: Connection) -> None:
-        """Take a message of a job; a job that ends without one was stopped or has crashed."""
+        """Handle a message of a job; a job that ends without a message was stopped or has crashed."""
         child = self._children[pipe]
         try:
             ended: Ended[Any] | None = pipe.recv()
@@ -148,7 +148,7 @@ def command(pipe: Connection) -> list[str]:
 
 
 def how_it_ended(code: int) -> str:
-    """Describe how a process ended; a code below 0 is that of a signal.
+    """Describe how a process ended; a negative code is that of a signal.
 
     Examples
     --------

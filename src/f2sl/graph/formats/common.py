@@ -16,7 +16,7 @@ NO_WEIGHT = float("nan")
 
 
 class FormatError(Exception):
-    """A file does not follow its format; `line` is counted from 1, 0 if not known."""
+    """Violation of a file format; `line` counts from 1, and is 0 if unknown."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ def parsed_weight(text: str, line: int = 0) -> float:
 
 
 def weighted(edges: Iterable[tuple[str, str]], weights: FloatArray | None) -> Iterator[tuple[str, str, str]]:
-    """Yield the edges with their weights as text, empty where there is none."""
+    """Yield edges with their weights as text, empty for edges without one."""
     if weights is None:
         for a, b in edges:
             yield a, b, ""
@@ -78,7 +78,7 @@ def lines(graph: PDAG) -> Iterator[tuple[str, str, str]]:
 
 @dataclass
 class Draft:
-    """A graph while it is read: nodes are numbered as they are first met."""
+    """Graph while it is read; nodes are numbered by first occurrence."""
 
     graph_class: str = ""
     number: dict[str, int] = field(default_factory=dict)

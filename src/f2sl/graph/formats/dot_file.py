@@ -1,4 +1,4 @@
-"""DOT, the language of Graphviz: writing, and what the statements read mean.
+"""DOT, the language of Graphviz: writing, and the meaning of parsed statements.
 
 An undirected edge is ``"a" -> "b" [dir=none]``. A weight is the attribute ``strength``,
 because Graphviz takes its own ``weight`` for the layout and wants no negative ones; on

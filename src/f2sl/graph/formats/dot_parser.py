@@ -34,7 +34,7 @@ _ARROWS = ("->", "--", "<-", "<->")
 
 
 class Token(NamedTuple):
-    """A piece of the text; `tag` is op, word, id, or end."""
+    """Token of the text; `tag` is op, word, id, or end."""
 
     tag: str
     text: str
@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
 
 class EdgeStatement(NamedTuple):
-    """An edge between two names; `directed` tells ``->`` from ``--``."""
+    """Edge between two names; `directed` is true for ``->`` and false for ``--``."""
 
     source: str
     target: str
@@ -119,7 +119,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 class _Parser:
-    """Reads one graph by recursive descent."""
+    """Recursive-descent parser of one graph."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class _Parser:
             raise self.fail(repr(operator))
 
     def keyword(self, *words: str) -> str:
-        """Take the token if it is one of the keywords, which have no case."""
+        """Take the token if it is one of the keywords, in any case."""
         if self.token.tag == "word" and self.token.text.lower() in words:
             return self.take().text.lower()
         return ""

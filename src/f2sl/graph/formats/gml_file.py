@@ -57,7 +57,7 @@ def write(graph: PDAG) -> Iterator[str]:
 
 
 def _with_point(weight: str) -> str:
-    """A real number of GML has a point, even before an exponent."""
+    """Return a real number of GML, which has a point even before an exponent."""
     return weight if "." in weight else weight.replace("e", ".0e")
 
 
@@ -142,7 +142,7 @@ def _parsed(text: str) -> list[Pair]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield tag, text and line of each token; strings are given as what they stand for."""
+    """Yield tag, text and line of each token; strings are unescaped."""
     at, line = 0, 1
     for match in _TOKEN.finditer(text):
         tag = match.lastgroup or ""

@@ -61,7 +61,7 @@ def write(graph: PDAG) -> Iterator[str]:
 
 
 def as_id(name: str) -> str:
-    """Return a name as XML can hold it: as it is, or as a string of JSON."""
+    """Return a name in a form that XML can hold: unchanged, or as a JSON string."""
     if not name.startswith('"') and not _NOT_XML.search(name):
         return name
     return _NOT_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(name, ensure_ascii=False))

@@ -32,7 +32,7 @@ FORMAT, NETWORK, CONFIDENCE, VERSION = "f2sl-graph", "f2sl-network", "f2sl-confi
 
 
 def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None) -> Iterator[str]:
-    """Yield the text of `graph` in JSON, one line in all; `more` is what another `form` has beside it.
+    """Yield `graph` as JSON, on one line in all; `more` has the further fields of another `form`.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def families_of(network: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def knowledge_of(file: Mapping[str, Any]) -> Knowledge | None:
-    """Read what was known about the edges, if the file says so."""
+    """Return the knowledge about edges stored in the file, if any."""
     given = file.get("knowledge")
     if given is None:
         return None
@@ -151,7 +151,7 @@ def knowledge_of(file: Mapping[str, Any]) -> Knowledge | None:
 
 
 def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | None:
-    """Read what the columns were read as, if the file says so."""
+    """Return the kinds and intervals of the columns stored in the file, if any."""
     given = file.get("read_as")
     if given is None:
         return None

@@ -60,7 +60,7 @@ def read_bif(text: str) -> BayesianNetwork:
 
 
 class Parser(Draft):
-    """Reads the blocks of a file: `name`, `variables` and `blocks` by name."""
+    """Parser of the blocks of a file: `name`, `variables` and `blocks` by name."""
 
     def __init__(self, text: str) -> None:
         self.tokens = Tokens(text)
@@ -99,7 +99,7 @@ class Parser(Draft):
         return unquoted(token)
 
     def _take_list(self, closing: str, what: str) -> list[tuple[str, int]]:
-        """Take names up to a closing sign; give each with its place."""
+        """Take names up to a closing sign; return each with its place."""
         found = []
         while not self._accept(closing):
             place = self._at
@@ -107,9 +107,9 @@ class Parser(Draft):
         return found
 
     def _skip_property(self) -> None:
-        """Take all up to the next semicolon; one that is missing must not cost the block after it.
+        """Skip to the semicolon at the end of a property.
 
-        Then braces do not match, since the block that the property stands in ends first, or the next begins.
+        If it is missing, braces do not match: the property's block ends first, or the next block begins.
         """
         depth = 0
         for place in range(self._at, len(self._texts)):

@@ -37,7 +37,7 @@ _ESCAPED = re.compile(r'\\(["\\])')
 
 
 class Tokens:
-    r"""The tokens of a text, in order, the last one empty; it marks the end, or what cannot be read.
+    r"""Tokens of a text, in order; the last one is empty and marks the end, or unreadable text.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Tokens:
         return self._text.count("\n", 0, self._place(number)) + 1
 
     def description(self, number: int) -> str:
-        """Say what a token is, for a message."""
+        """Return the description of a token for a message."""
         token = self.texts[number]
         if token:
             return shown(token)
@@ -82,7 +82,7 @@ _SKIPPED = re.compile(r"(?:[\s,|]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 
 
 def unquoted(token: str) -> str:
-    r"""Return the name that a word or a string stands for.
+    r"""Return the name that a word or a string denotes.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def unquoted(token: str) -> str:
 
 
 def quoted(name: str) -> str:
-    r"""Write a name: as it is where it is a word, since not every tool reads strings; else as a string.
+    r"""Return a name as BIF writes it: unquoted if it is a word, because some tools read no strings.
 
     Examples
     --------

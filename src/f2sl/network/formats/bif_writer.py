@@ -19,7 +19,7 @@ def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[
     Parameters
     ----------
     network
-        What to write.
+        Network to write.
     header
         Lines of a comment at the top of the file.
 

@@ -1,7 +1,7 @@
-"""A network while it is read: variables and blocks of numbers, as they stand in a file, each with its place.
+"""Draft of a network while it is read: variables and blocks of numbers, each with its place in the file.
 
 Formats that list variables, and for each its parents and numbers, fill a :class:`Draft`; here the blocks
-become a network, and what does not fit is told with its line.
+become a network, and errors name the line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from f2sl.network.gaussian import GaussianNetwork
 
 @dataclass
 class Variable:
-    """A variable: where it is declared, and its states with their positions; a number has none."""
+    """Variable with the place of its declaration, and its states with their positions; a number has none."""
 
     place: int
     states: dict[str, int]
@@ -42,7 +42,7 @@ class Entry:
 
 
 class Normal(NamedTuple):
-    """The distribution of a number for one configuration of the parents that have states."""
+    """Distribution of a number for one configuration of the parents that have states."""
 
     intercept: float
     coefficients: dict[str, float]
@@ -51,7 +51,7 @@ class Normal(NamedTuple):
 
 @dataclass
 class Block:
-    """The probabilities of a variable, as they stand in the file: `names` are the child's and its parents'.
+    """Probabilities of a variable as in the file; `names` are those of the child and its parents.
 
     In a `table` the child's state changes slowest, or with `child_last` fastest; `normals` are of a number.
     """
@@ -66,7 +66,7 @@ class Block:
 
 
 class Draft:
-    """What is known of a network so far; places are lines, unless :meth:`line` says otherwise.
+    """Network read so far; places are lines, unless :meth:`line` says otherwise.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class Draft:
         return place
 
     def fail(self, problem: str, place: int) -> NoReturn:
-        """Refuse the file."""
+        """Raise an error at a place of the file."""
         raise FormatError(problem, self.line(place))
 
     def check_new(self, name: str, place: int) -> None:
-        """Refuse the name of a variable that is empty or there already."""
+        """Raise an error for the name of a variable that is empty or already declared."""
         if not name:
             self.fail("a variable has an empty name", place)
         if name in self.variables:
@@ -160,7 +160,7 @@ class Draft:
         return network if states else GaussianNetwork._of(network)
 
     def _equation(self, child: str, block: Block) -> Equation:
-        """Make the equation of a number: an axis for each parent that has states."""
+        """Return the equation of a number: an axis for each parent that has states."""
         parents = [name for name, _ in block.names[1:]]
         shape = [len(self.variables[name].states) for name in parents if self.variables[name].states]
         of_numbers = [name for name in parents if not self.variables[name].states]
@@ -207,7 +207,7 @@ class Draft:
         return DAG(names, [(names[a], names[b]) for a, b in edges])
 
     def _table(self, child: str, block: Block) -> FloatArray:
-        """Make the table of a variable: one axis for each parent, then the child's."""
+        """Return the table of a variable: one axis for each parent, then the child's."""
         states = [self.variables[name].states for name, _ in block.names[1:]]
         shape = [len(of_parent) for of_parent in states]
         size = len(self.variables[child].states)
@@ -220,7 +220,7 @@ class Draft:
         return table
 
     def _fill(self, child: str, block: Block, states: list[dict[str, int]], table: FloatArray) -> None:
-        """Put the rows and the default of a block into a table of one configuration a row."""
+        """Return a block's rows and default as a table, one configuration a row."""
         rows, size = table.shape
         if block.default is not None:
             self._check_row(child, block.default, size)
@@ -295,7 +295,7 @@ class Draft:
             )
 
     def _check_sums(self, child: str, table: FloatArray, block: Block) -> None:
-        """Refuse numbers that are no distributions; find the entry only if there are any."""
+        """Raise an error for numbers that are not distributions; the entry is located only then."""
         sums = table.sum(axis=1)
         with np.errstate(invalid="ignore"):
             wrong = ~((table.min(axis=1) >= 0) & (np.abs(sums - 1) <= TOLERANCE))
@@ -314,7 +314,7 @@ class Draft:
 def identifiers(names: Iterable[str], prefix: str, reserved: Iterable[str] = ()) -> list[str]:
     """Return for each name one made of letters, digits and underscores that begins with a letter.
 
-    A name that is so already stays as it is; the others are told apart by numbers.
+    Valid names stay as they are; the others are made distinct by numbers.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def _text(value: Any) -> str:
 
 
 def read(content: bytes) -> BayesianNetwork:
-    """Return the network of a file, a :class:`GaussianNetwork` if none of its variables has states.
+    """Return the network of a file; a :class:`GaussianNetwork` if no variable has states.
 
     Raises
     ------

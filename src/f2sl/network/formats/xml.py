@@ -1,4 +1,4 @@
-"""Parse XML for network formats: elements that know their lines, from files that cannot do harm.
+"""Safe XML parsing for network formats, with line numbers of elements.
 
 Entities are refused, since they are a known way of making small files huge and of reading other files, and so
 is deep nesting. A document type declaration is skipped; nothing outside of the file is ever read.
@@ -22,7 +22,7 @@ DEEPEST = 100
 
 @dataclass
 class Element:
-    """An element: its tag in small letters, its attributes, the text right in it, and its elements."""
+    """Element with its lower-case tag, its attributes, its own text, and its child elements."""
 
     tag: str
     line: int
@@ -32,7 +32,7 @@ class Element:
 
     @property
     def text(self) -> str:
-        """The text right in the element, without white space around it."""
+        """Own text of the element, without surrounding white space."""
         return "".join(self.texts).strip()
 
     def all(self, *tags: str) -> Iterator[Element]:
@@ -108,7 +108,7 @@ def parse(content: bytes, root: str) -> Element:
 
 
 def as_text(name: str) -> str:
-    """Write a name as the text of an element; one that XML or a reader would change, as a string of JSON.
+    """Return a name as text of an element; as a JSON string if XML or a reader would change it.
 
     Examples
     --------

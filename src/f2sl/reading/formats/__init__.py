@@ -72,7 +72,7 @@ FORMATS: list[TableFormat] = [
     SAS(),
     SASTransport(),
 ]
-"""All formats; text is what is neither known by its first bytes nor by its suffix."""
+"""All formats; a file with neither known first bytes nor a known suffix is text."""
 
 UNSUPPORTED = {
     "an R data file": ("in R, write.csv(x, file) makes a CSV of it", (".rds", ".rdata", ".rda"), b"RDX"),
@@ -82,8 +82,8 @@ UNSUPPORTED = {
         b"\x80\x04\x95",
     ),
     "an HDF5 file": ("save the table as .parquet or .csv", (".h5", ".hdf5", ".hdf", ".mat"), b"\x89HDF"),
-    "a Feather file of version 1": ("save it anew: version 2 can be read", (), b"FEA1"),
-    "a NumPy file": ("open it with numpy.load and hand over the array", (".npy", ".npz"), b"\x93NUMPY"),
+    "a Feather file of version 1": ("save it again as version 2", (), b"FEA1"),
+    "a NumPy file": ("open it with numpy.load and pass the array", (".npy", ".npz"), b"\x93NUMPY"),
     "an ORC file": ("save the table as .parquet or .csv", (".orc",), b"ORC"),
     "an Avro file": ("save the table as .parquet or .csv", (".avro",), b"Obj\x01"),
     "an SQLite database": ("save the table as .parquet or .csv", (".sqlite", ".db"), b"SQLite format 3"),
@@ -96,7 +96,7 @@ UNSUPPORTED = {
     ),
     "one JSON value": ("save JSON lines (.jsonl): an object for each row", (".json",), b""),
 }
-"""What is known and cannot be read, by what it is: what to do, the suffixes, and the first bytes."""
+"""Formats that cannot be read: advice, suffixes and first bytes by name."""
 
 
 def add(table_format: TableFormat) -> None:
@@ -119,7 +119,7 @@ def add(table_format: TableFormat) -> None:
 
 
 def look_at(place: Path, how: TextOptions) -> DataFile:
-    """Find out what a file holds: by its first bytes, and by its suffix where those leave it open."""
+    """Return the format of a file by its first bytes, or else by its suffix."""
     if not place.is_file() and place.exists():
         raise FileError(f"{place}: not a regular file; a pipe can be read as the standard input: -")
     packing = packing_of(place)
@@ -148,7 +148,7 @@ def look_at(place: Path, how: TextOptions) -> DataFile:
 
 
 def _known(suffix: str) -> str:
-    """Return a suffix, with the formats of installed packages at hand if none has it so far."""
+    """Return a suffix, after loading formats of installed packages if it is unknown."""
     if suffix and not any(suffix in one.suffixes for one in FORMATS):
         load_extensions()
     return suffix

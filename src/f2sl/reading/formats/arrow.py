@@ -1,4 +1,4 @@
-"""Arrow's own files (Feather): with an index of their blocks of rows, or a stream of them."""
+"""Arrow files (Feather): with an index of their blocks of rows, or as a stream."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Arrow(TableFormat):
             return _opened(source).schema
 
     def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
-        """Go through some columns, at most `rows` rows at a time."""
+        """Yield some columns, at most `rows` rows at a time."""
         with valid(file), file.content() as source:
             for block in _blocks(_opened(source)):
                 chosen = block.select(names)
@@ -39,7 +39,7 @@ class Arrow(TableFormat):
                     yield chosen.slice(first, rows)
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
-        """Count the rows by the first column: blocks may be compressed, and do not tell their size."""
+        """Count the rows from the first column: compressed blocks do not store their size."""
         with valid(file), file.content() as source:
             types = _opened(source).schema.types
             source.seek(0)
@@ -61,7 +61,7 @@ def _opened(source: Any, options: Any = None) -> Any:
 
 
 def _blocks(opened: Any) -> Iterable[pa.RecordBatch]:
-    """Go through the blocks of rows of an opened file."""
+    """Yield the blocks of rows of an open file."""
     if hasattr(opened, "get_batch"):
         return map(opened.get_batch, range(opened.num_record_batches))
     blocks: Iterable[pa.RecordBatch] = opened
@@ -69,7 +69,7 @@ def _blocks(opened: Any) -> Iterable[pa.RecordBatch]:
 
 
 def _bytes_of_cell(dtype: pa.DataType) -> float:
-    """Say what a cell of a type takes; of text, which has no fixed size, as elsewhere."""
+    """Return the bytes of a cell of a type; text has the usual estimate."""
     try:
         return float(getattr(dtype, "index_type", dtype).bit_width / 8)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a table format is, and what a file of one is, packed or not: gzip, bzip2, zstd, lz4, xz or zip."""
+"""Base classes of table formats and their files, compressed (gzip, bzip2, zstd, lz4, xz, zip) or not."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from f2sl.errors import F2SLError, FileError
 from f2sl.reading.values import TextOptions
 
 SAMPLE_BYTES = 1 << 16
-"""How much of a file is looked at to find out what it holds."""
+"""Number of bytes of a file that are read to detect its format."""
 
 BYTES_OF_CELL = 8
-"""What a cell takes in memory, in most types; its code, the planes and copies in between are far less."""
+"""Bytes of a cell in memory, for most types; codes, planes and temporary copies take far less."""
 
 REMARKS = b"f2sl remarks"
 """Under this key of a schema's metadata a format keeps what a user should know about how it was read: a JSON
@@ -46,7 +46,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that holds a table, or rows of one.
+    """File with a table, or with rows of one.
 
     `packing` is how it is packed, if it is, and `layout` what its format has found out from the first bytes.
     """
@@ -65,7 +65,7 @@ class DataFile:
         return pa.input_stream(str(self.place), compression=self.packing)
 
     def content(self) -> Any:
-        """Return a source that PyArrow can read from any place; what is packed goes to a temporary file."""
+        """Return a seekable source for PyArrow; a compressed file is unpacked to a temporary file."""
         if self.packing is None:
             return pa.memory_map(str(self.place))
         with tempfile.NamedTemporaryFile(prefix="f2sl-") as unpacked:
@@ -87,7 +87,7 @@ class DataFile:
 
     @property
     def suffix(self) -> str:
-        """The suffix that tells the format, in small letters: that before one of packing."""
+        """Lower-case suffix that names the format, without that of the compression."""
         return suffix_of(Path(zip_member(self.place)) if self.packing == "zip" else self.place)
 
 
@@ -97,9 +97,9 @@ class TableFormat:
     Attributes
     ----------
     name : str
-        What messages call the format.
+        Name of the format in messages.
     suffixes : tuple of str
-        How the names of its files end, in small letters. The first is that of files that are written.
+        Lower-case suffixes of its files. The first is used for writing.
     first_bytes : tuple of bytes
         How its files begin; a file that begins so is of this format whatever its name. Without them, files
         are known by their suffix.
@@ -114,7 +114,7 @@ class TableFormat:
         raise NotImplementedError
 
     def look_at(self, place: Path, start: bytes, how: TextOptions) -> Any:
-        """Find out from the first bytes what reading will need to know of a file: its `layout`."""
+        """Detect the `layout` of a file from its first bytes."""
         return None
 
     def schema(self, file: DataFile) -> pa.Schema:
@@ -122,7 +122,7 @@ class TableFormat:
         return self.read(file).schema
 
     def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
-        """Go through some columns, in this order, at most `rows` rows at a time, or about so many."""
+        """Yield some columns, in this order, at most (or about) `rows` rows at a time."""
         for batch in self.read(file).select(list(names)).to_batches(rows):
             if len(batch):
                 yield batch
@@ -130,14 +130,14 @@ class TableFormat:
     def scan(
         self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Let `look` see all rows; return the file, with what is known of it now, and what was found.
+        """Pass all rows to `look`; return the file with its updated layout, and the result.
 
         `look` may have to begin again, where the types of columns show in the last rows only.
         """
         return file, look(self.batches(file, names, rows))
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
-        """Guess how much memory the file's table would take; beyond `most` nothing more needs to be known."""
+        """Estimate the memory of the file's table; the estimate may stop beyond `most`."""
         return file.size(most)
 
     def write(self, table: pa.Table, stream: Any) -> None:
@@ -146,12 +146,12 @@ class TableFormat:
 
     @property
     def can_write(self) -> bool:
-        """Whether there is a method to write tables."""
+        """True if the format can write tables."""
         return type(self).write is not TableFormat.write
 
 
 def packing_of(place: Path) -> str | None:
-    """Tell how a file is packed, going by its first bytes; None if it is not."""
+    """Return the compression of a file by its first bytes; None if it is not compressed."""
     with place.open("rb") as file:
         start = file.read(6)
     if start.startswith(ZIP):
@@ -161,7 +161,7 @@ def packing_of(place: Path) -> str | None:
 
 
 def is_office(place: Path) -> bool:
-    """Tell whether a zip file is a workbook or another document of an office program."""
+    """Return whether a zip file is a workbook or another office document."""
     try:
         with zipfile.ZipFile(place) as packed:
             return bool({"[Content_Types].xml", "mimetype"} & set(packed.namelist()))
@@ -174,9 +174,7 @@ def zip_member(place: Path) -> str:
     with zipfile.ZipFile(place) as packed:
         names = [name for name in packed.namelist() if not name.endswith("/") and "__MACOSX" not in name]
     if len(names) != 1:
-        raise FileError(
-            f"{place}: {len(names)} files in the zip file, where one table is expected; unpack it"
-        )
+        raise FileError(f"{place}: {len(names)} files in the zip file, but one table is expected; unpack it")
     return names[0]
 
 
@@ -195,7 +193,7 @@ def suffix_of(place: Path) -> str:
 
 
 def packed(content: bytes, place: Path) -> bytes:
-    """Pack what is to be written, if the name asks for gzip; the same content gives the same bytes."""
+    """Compress content if the name ends in .gz; equal content gives equal bytes."""
     return gzip.compress(content, mtime=0) if place.suffix.lower() == ".gz" else content
 
 
@@ -212,7 +210,7 @@ def valid(file: DataFile) -> Iterator[None]:
 
 @contextmanager
 def naming(place: Path) -> Iterator[None]:
-    """Turn what the system has to say about a file into an error that names it."""
+    """Convert a system error about a file to an error that names the file."""
     try:
         yield
     except F2SLError:
@@ -226,6 +224,6 @@ def naming(place: Path) -> Iterator[None]:
 
 
 def first_line(error: BaseException | None) -> str:
-    """Return what a library has to say, in one line of moderate length."""
+    """Return the message of a library in one line of moderate length."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200].rstrip(" .")

@@ -29,13 +29,13 @@ class Parquet(TableFormat):
             return opened.schema_arrow
 
     def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
-        """Go through some columns, at most `rows` rows at a time."""
+        """Yield some columns, at most `rows` rows at a time."""
         with valid(file), _opened(file, buffer_size=1 << 16, pre_buffer=False) as opened:
             for batch in opened.iter_batches(rows, columns=list(names), use_threads=True):
                 yield batch.select(names)
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
-        """Go by the numbers of rows and columns."""
+        """Estimate the memory from the numbers of rows and columns."""
         with valid(file), _opened(file) as opened:
             described = opened.metadata
         return int(described.num_rows * described.num_columns * BYTES_OF_CELL)

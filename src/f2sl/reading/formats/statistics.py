@@ -1,4 +1,4 @@
-"""Files of statistics programs: Stata, SPSS and SAS, by pyreadstat; values with labels become these."""
+"""Files of Stata, SPSS and SAS, read by pyreadstat; labels replace values."""
 
 from __future__ import annotations
 

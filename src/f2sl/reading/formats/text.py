@@ -57,7 +57,7 @@ MISSING_NUMBERS = ("None", "-", ".")
 LABELS = "read as labels; na= makes them missing values"
 COMMAS = "read with decimal commas"
 Seen = defaultdict[str, set[str]]
-"""What was seen in the cells, by what is to be said of it."""
+"""Findings in the cells, by the note about them."""
 
 CANDIDATES = (",", ";", "\t", "|")
 WHITESPACE = " "
@@ -82,7 +82,7 @@ _THOUSANDS = r"^\s*[+-]?\d{1,3}(,\d{3})+\s*$"
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the cells of a column stand for.
+    """Meaning of the cells of a column.
 
     `plain` says that PyArrow converts them as they are, but for empty ones; `gaps` that the spellings in
     `MISSING_NUMBERS` are missing values, and `comma` that numbers have decimal commas.
@@ -96,7 +96,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text is read; `sample` are the whole lines that it begins with.
+    """Layout of a text; `sample` has its first complete lines.
 
     `names` are those in the header, if the sample has all of it; where several are empty, they are made up,
     and the first `skip` lines are passed over. `meanings` are those of the columns, once
@@ -170,14 +170,14 @@ class Text(TableFormat):
         return pa.table(columns, names=names).replace_schema_metadata({REMARKS: json.dumps(remarks)})
 
     def schema(self, file: DataFile) -> pa.Schema:
-        """Return the names and types of the columns; before rows are looked at, types say nothing."""
+        """Return the names and types of the columns; types are placeholders before rows are read."""
         layout = file.layout
         names = _called(file, _own_names(file))
         types = [meaning.type for meaning in layout.meanings] or [pa.null()] * len(names)
         return pa.schema(zip(names, types, strict=True), {REMARKS: json.dumps(layout.remarks or {})})
 
     def batches(self, file: DataFile, names: Sequence[str], rows: int, seen: Seen | None = None) -> Batches:
-        """Go through some columns, in stretches of text, however many rows these hold."""
+        """Yield some columns, in pieces of text with any number of rows."""
         own = _own_names(file)
         place = {name: i for i, name in enumerate(_called(file, own))}
         wanted = [own[place[name]] for name in names]
@@ -201,7 +201,7 @@ class Text(TableFormat):
     def scan(
         self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Let `look` see all rows, with the types of the first rows, or of all if those do not fit."""
+        """Pass all rows to `look`, with the types of the first rows, or of all rows if those do not fit."""
         failure: Exception | None = None
         for line_breaks in (False, True):
             for meanings_of in (_meanings_of_first, _meanings_of_all):
@@ -218,7 +218,7 @@ class Text(TableFormat):
         raise _no_csv(file, failure)
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
-        """Go by the number of cells, and by the length of the first lines."""
+        """Estimate the memory from the number of cells and the length of the first lines."""
         sample, lines = file.layout.sample, file.layout.sample.splitlines()
         cells_of_line = lines[0].count(file.layout.delimiter.encode()) + 1
         bytes_of_text = len(lines) * cells_of_line * BYTES_OF_CELL / len(sample)
@@ -240,7 +240,7 @@ def _with(file: DataFile, **layout: Any) -> DataFile:
 
 
 def _naming(layout: Layout) -> dict[str, Any]:
-    """Say to PyArrow where the names are."""
+    """Return PyArrow's options on the names."""
     if layout.skip:
         return {"column_names": list(layout.names), "skip_rows": layout.skip}
     return {"autogenerate_column_names": not layout.how.header}
@@ -252,7 +252,7 @@ def _called(file: DataFile, own: Sequence[str]) -> list[str]:
 
 
 def _own_names(file: DataFile) -> list[str]:
-    """Return what PyArrow calls the columns."""
+    """Return PyArrow's names of the columns."""
     if file.layout.names:
         return list(file.layout.names)
     try:
@@ -264,7 +264,7 @@ def _own_names(file: DataFile) -> list[str]:
 
 
 def _converting(file: DataFile, **options: Any) -> Any:
-    """Say to PyArrow which cells are missing whatever stands beside them."""
+    """Return PyArrow's options on cells that are always missing."""
     return arrow_csv.ConvertOptions(null_values=[""], strings_can_be_null=True, **options)
 
 
@@ -290,7 +290,7 @@ def _parser(file: DataFile, rows: int, **options: Any) -> Any:
 
 
 def _meanings_of_first(file: DataFile, rows: int) -> tuple[Meaning, ...]:
-    """Return what the columns of the first rows mean."""
+    """Return the meaning of each column in the first rows."""
     with _parser(file, rows) as reader:
         _check_encoding(file, reader.schema)
         batch = next(iter(reader), None)
@@ -307,7 +307,7 @@ def _meaning_of(layout: Layout, values: Any) -> Meaning:
 
 
 def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
-    """Read all as text, and return what the distinct values mean together."""
+    """Read all cells as text, and return the meaning of the distinct values together."""
     own = _own_names(file)
     columns = [_TypeOfText(file.layout) for _ in own]
     with _parser(file, rows, column_types=dict.fromkeys(own, pa.binary())) as reader:
@@ -322,7 +322,7 @@ def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
 
 
 class _TypeOfText:
-    """Finds what a column of text means.
+    """Detector of the meaning of a column of text.
 
     It depends on nothing but which values there are. Of a column with very many, two values stand for those
     before.
@@ -334,7 +334,7 @@ class _TypeOfText:
         self._has_gaps = self._may_have_gaps = False
 
     def add(self, values: Any) -> None:
-        """Take account of some more values."""
+        """Add more values."""
         more = pc.unique(values.drop_null())
         trimmed = pc.utf8_trim_whitespace(more)
         gaps, maybe = _is_gap(trimmed, self._layout.how, False), _is_in(trimmed, MISSING_NUMBERS)
@@ -346,7 +346,7 @@ class _TypeOfText:
             self._distinct = _STAND_INS.get(self._inferred(), _ANY_TEXT)
 
     def meaning(self) -> Meaning:
-        """Return what all values mean together."""
+        """Return the meaning of all values together."""
         dtype, comma = self._inferred()
         if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_gaps):
             return Meaning(pa.string())
@@ -365,7 +365,7 @@ class _TypeOfText:
         return (pa.float64(), True) if pt.is_string(dtype) and self._has_commas() else (dtype, False)
 
     def _has_commas(self) -> bool:
-        """Tell whether all values are numbers with decimal commas, and not with commas between thousands."""
+        """Return whether all values are numbers with decimal commas, not thousands separators."""
         if not pc.all(pc.match_substring_regex(self._distinct, _WITH_COMMA)).as_py():
             return False
         thousands = pc.match_substring_regex(self._distinct, _THOUSANDS)
@@ -400,7 +400,7 @@ def _is_gap(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
 
 
 def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
-    """Convert cells to what they mean; add to `seen` what was read as missing values."""
+    """Convert cells to their meaning; add texts read as missing values to `seen`."""
     if meaning.plain:
         if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
             seen[GAPS].add("nan")
@@ -421,7 +421,7 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
 
 
 def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
-    """Make the numbers missing that users say are, however these are written."""
+    """Set the numbers that the user declares as missing, in any notation."""
     is_integer = pt.is_integer(values.type)
     for text in how.na if is_integer or pt.is_floating(values.type) else ():
         number = number_of(text)
@@ -435,14 +435,14 @@ def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
 
 
 def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
-    """Return what was read as missing values and what was not, and which columns have decimal commas."""
+    """Return texts read as missing values, texts not read so, and columns with decimal commas."""
     commas = [name for name, meaning in zip(names, meanings, strict=True) if meaning.comma]
     found = {**{remark: sorted(items - {""}) for remark, items in seen.items()}, COMMAS: commas}
     return {remark: items for remark, items in found.items() if items}
 
 
 def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
-    """Make the error for a text that is no CSV; it names the first line with a wrong number of columns."""
+    """Return the error for a text that is not CSV; it names the first line with a wrong number of columns."""
     delimiter = file.layout.delimiter
     with _open_text(file) as stream, io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as text:
         rows = split_rows(text, delimiter)
@@ -451,7 +451,7 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
             for line, fields in rows:
                 if len(fields) != expected:
                     return DataError(
-                        f"{file.place}: line {line} has {len(fields)} columns where {expected} are expected "
+                        f"{file.place}: line {line} has {len(fields)} columns, but {expected} are expected "
                         f"(delimiter {delimiter!r})"
                     )
         except csv.Error as error:
@@ -460,7 +460,7 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
 
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
-    """Refuse text that is not UTF-8; PyArrow hands it over as bytes without a word."""
+    """Raise an error for text that is not UTF-8, which PyArrow silently returns as bytes."""
     advice = 'try encoding="latin-1", or save the file as UTF-8'
     try:
         names = schema.names
@@ -530,7 +530,7 @@ def _changed(stream: Any, how: TextOptions, delimiter: str | None) -> Any:
 
 
 class ChangedText(io.RawIOBase):
-    r"""A stream of text in UTF-8, changed a stretch of lines at a time.
+    r"""UTF-8 text stream that is changed some lines at a time.
 
     Examples
     --------
@@ -548,11 +548,11 @@ class ChangedText(io.RawIOBase):
         self._rest = b""
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as there is text at hand."""
+        """Fill a buffer with the available text."""
         while not self._ready:
             more = self._stream.read(1 << 20)
             at_end = not more

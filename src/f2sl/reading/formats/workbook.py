@@ -23,7 +23,7 @@ from f2sl.reading.values import TextOptions
 
 @dataclass(frozen=True)
 class AsText(DataFile):
-    """A sheet of a workbook, as the text that stands for it."""
+    """Sheet of a workbook, as text."""
 
     text: bytes = b""
 
@@ -33,7 +33,7 @@ class AsText(DataFile):
 
 
 class Workbook(TableFormat):
-    """The first sheet of a workbook; `text` is the format that reads what is written in it."""
+    """First sheet of a workbook; `text` is the format that reads its cells."""
 
     name = "workbook"
     suffixes = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
@@ -57,13 +57,13 @@ class Workbook(TableFormat):
         return self._text.schema(file.layout)
 
     def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
-        """Go through some columns."""
+        """Yield some columns."""
         return self._text.batches(file.layout, names, rows)
 
     def scan(
         self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Let `look` see all rows."""
+        """Pass all rows to `look`."""
         layout, found = self._text.scan(file.layout, names, rows, look)
         return DataFile(file.place, self, None, layout), found
 

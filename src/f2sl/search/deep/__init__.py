@@ -1,1 +1,1 @@
-"""Learning by neural networks: needs PyTorch (the extra ``deep``), and is imported only when asked for."""
+"""Neural networks: need PyTorch (the extra ``deep``); imported only on use."""

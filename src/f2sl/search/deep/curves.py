@@ -22,7 +22,7 @@ INNER, BIAS, OUTER = range(3)
 
 
 class Curves:
-    """Some such networks of equal size, with their gradients.
+    """Several such networks of equal size, with their gradients.
 
     The order of calls is :meth:`prepare`, then :meth:`values` and :meth:`back` of each network, then
     :meth:`finish`. Gradients are written into memory of the caller, so that an optimiser sees all parameters
@@ -65,7 +65,7 @@ class Curves:
         self._seen: list[tuple[Tensor, Tensor, Tensor] | None] = [None] * n
 
     def prepare(self) -> None:
-        """Compute knots and pieces; to be called when the parameters have changed."""
+        """Compute knots and pieces; call it after the parameters have changed."""
         units = self.units
         self._rising = (units[:, INNER] > 0).unsqueeze(1)
         knots, order = torch.sort(-units[:, BIAS] / units[:, INNER])
@@ -89,7 +89,7 @@ class Curves:
         return torch.addcmul(level, slope, x)
 
     def back(self, curve: int, gradient: Tensor) -> Tensor:
-        """Take the gradient with respect to the last values; return that with respect to their `x`."""
+        """Return the gradient with respect to `x`, from the gradient with respect to the last values."""
         # index_add_ sums in the order of `x` with one thread, so that results can be repeated.
         seen = self._seen[curve]
         assert seen is not None, "values() comes first"

@@ -50,7 +50,7 @@ LEAST_LOG_PENALTY = 0.3
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of the training; those of :class:`f2sl.DAGGNN` of the same names."""
+    """Training options, named as in :class:`f2sl.DAGGNN`."""
 
     hidden: int
     epochs: int
@@ -75,7 +75,7 @@ class Trained:
 
 
 class Autoencoder:
-    """The model: parameters and gradient, each in one vector of which all parts are views.
+    """Model whose parameters and gradients are views of one vector each.
 
     So the optimiser updates everything by a few operations on one vector. The parts are a, (m, m); the
     offset, (1,); the hidden units of f and g, (2, 3, hidden); and their levels, (2,).
@@ -233,8 +233,8 @@ class Training:
             self.loss = total.item() / n_rows
             if not math.isfinite(self.loss):
                 raise OptionError(
-                    f"learning_rate is too large at {settings.learning_rate:g} for these data: the training "
-                    "came to numbers that cannot be computed with; take a smaller one, or standardize=True"
+                    f"the training diverged: learning_rate {settings.learning_rate:g} is too large for these "
+                    "data; use a smaller one, or standardize=True"
                 )
 
 
@@ -278,7 +278,7 @@ def train(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Make PyTorch use one thread within a ``with`` block."""
+    """Limit PyTorch to one thread within a ``with`` block."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -53,7 +53,7 @@ class Found(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """The same with its score, what this loses without each arrow, and the number of families scored."""
+    """Result with its score, the loss of score without each arrow, and the number of families scored."""
 
     arrows: Integers
     complete: bool
@@ -109,11 +109,11 @@ def search_growing(
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
     edge_cost : float
-        What each edge takes from the score.
+        Penalty on the score for each edge.
     effort : {"fast", "normal", "thorough"}
-        How often to disturb the order.
+        Number of perturbations of the order.
     seed : int
-        What the random moves are drawn by.
+        Random seed of the moves.
     max_parents : int, optional
         Most parents of a variable.
     constraints : Constraints, optional

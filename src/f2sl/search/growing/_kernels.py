@@ -30,9 +30,9 @@ from f2sl._jit import Array, int64, kernel
 from f2sl.search.orders._kernels import draw
 
 NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
-"""Copies of a family: as it is now, before the move that is tried, and before the disturbance."""
+"""Copies of a family: current, before the move being tried, and before the perturbation."""
 FORBIDDEN, REQUIRED = 0, 2
-"""Entries of `Problem.rule`; 1 stands for an arc that is allowed."""
+"""Entries of `Problem.rule`; 1 marks an allowed arc."""
 BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
 ROUNDS, MOST_MOVES = 4, 1000
@@ -64,9 +64,9 @@ class Problem(NamedTuple):
         What is left of a variable is at least this share of its diagonal entry in a score; a variable of
         which no more is left is never added.
     rule : (n, n) int8
-        Whether u may be (1), must not be (0) or must be (2) a parent of v, in row u.
+        Row u: 1 if u may be, 0 if it must not be, 2 if it must be a parent of v.
     gain : float
-        The smallest gain that is not taken for rounding.
+        Smallest gain that exceeds rounding.
     """
 
     matrix: Array
@@ -81,7 +81,7 @@ class Problem(NamedTuple):
 
 
 class Families(NamedTuple):
-    """The families of all variables, three times (NOW, BEFORE, KEPT); with room for m parents each.
+    """Families of all variables in three copies (NOW, BEFORE, KEPT), with space for m parents each.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Families(NamedTuple):
     slopes : (3, n, m) float64
         Regression coefficients.
     figures : (3, n, 4) float64
-        What is left of u (LEFT), the logarithm of the determinant (LOG_DETERMINANT), the score (SCORE), and
+        Residual of u (LEFT), the logarithm of the determinant (LOG_DETERMINANT), the score (SCORE), and
         the least c^2 / variance with which another parent can gain (NEED).
     """
 
@@ -117,7 +117,7 @@ class Room(NamedTuple):
     order, place : (3, n) int64
         NOW, and the copies of it.
     marked : (3, n) bool
-        Which families have a copy.
+        Families that have a copy.
     listed : (3, n) int64
         The same as a list.
     n_listed : (3,) int64
@@ -129,7 +129,7 @@ class Room(NamedTuple):
     queue : (n,) int64, ends : (2,) int64, waiting : (n,) bool
         Variables to be tried, a ring: entry i is ``queue[i % n]``; each is there at most once.
     full : (1,) bool
-        Whether a family would have had more parents than there is room for.
+        True if a family would have had more parents than the arrays hold.
     """
 
     order: Array
@@ -170,7 +170,7 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
 
 @kernel
 def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
-    """Make w the parent of u with number i, and compute what it explains of all variables.
+    """Make w the parent of u with number i, and update the covariances that it explains.
 
     ``rows[i]`` gets the covariances of all variables with what is left of w, in units of its standard
     deviation: their column w is w's row of the factor. `rest` and `covariances` are what is left of each
@@ -202,7 +202,7 @@ def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: 
 def _worst(
     u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
 ) -> int:
-    """Compute the slopes of u's k parents; return the number of the one whose loss gains most, or NOBODY."""
+    """Compute the slopes of u's k parents; return the one whose removal gains most, or NOBODY."""
     for i in range(k - 1, -1, -1):
         slope = room.rows[i, u]
         for j in range(i + 1, k):
@@ -306,7 +306,7 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
 
 @kernel
 def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room: Room) -> bool:
-    """Return whether w gains as another parent of u; `c` is its covariance with what is left of u."""
+    """Return whether w gains as a further parent of u; `c` is its covariance with the residual of u."""
     k, parents, factor, row = (
         families.n_parents[NOW, u],
         families.parents[NOW, u],
@@ -371,7 +371,7 @@ def _keep_order(source: int, target: int, room: Room) -> None:
 
 @kernel
 def _return_to(copy: int, families: Families, room: Room) -> None:
-    """Make all families and the order what they were when the copies were made."""
+    """Restore all families and the order from the copies."""
     for i in range(room.n_listed[copy]):
         _copy(copy, NOW, room.listed[copy, i], families)
     _keep_order(copy, NOW, room)
@@ -382,7 +382,7 @@ def _return_to(copy: int, families: Families, room: Room) -> None:
 def _walk(
     v: int, back: bool, most: int, families: Families, problem: Problem, room: Room
 ) -> tuple[float, float, int]:
-    """Let v pass the variables before it (`back`) or behind it, one by one, as many as it may and `most`.
+    """Move v past the variables before it (`back`) or behind it, one by one, at most `most`.
 
     Returns the gain in score, the best gain on the way, and after how many steps that was.
     """
@@ -422,7 +422,7 @@ def _walk(
 
 @kernel
 def _enqueue(v: int, room: Room) -> None:
-    """Put v into the queue unless it is there already."""
+    """Enqueue v unless it is in the queue."""
     if not room.waiting[v]:
         room.waiting[v] = True
         room.queue[room.ends[END] % len(room.queue)] = v
@@ -431,7 +431,7 @@ def _enqueue(v: int, room: Room) -> None:
 
 @kernel
 def _accept(families: Families, room: Room) -> None:
-    """Make the move final: enqueue what it changed with its parents, and keep how these were before."""
+    """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
     for i in range(room.n_listed[BEFORE]):
         u = room.listed[BEFORE, i]
         _keep(BEFORE, KEPT, u, families, room)

@@ -1,4 +1,4 @@
-"""Search over orders by any score of families, asked in batches and remembered.
+"""Search over orders with any score of families, requested in batches and cached.
 
 The moves are those of `_kernels.py`, and so are the draws: with a Gaussian score both find the same graph.
 """
@@ -28,7 +28,7 @@ Parents = tuple[int, ...]
 
 
 class State(NamedTuple):
-    """An order, the place of each variable in it, and the parents of each as they came."""
+    """Order, with the place of each variable and the parents of each in the order of their addition."""
 
     order: list[int]
     place: list[int]
@@ -70,7 +70,7 @@ def search_families(
 
 
 class _Search:
-    """What the search is about, and the scores that it has asked for."""
+    """Problem of the search, with a cache of scores."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class _Search:
         self.least = LEAST_GAIN + RELATIVE_TOLERANCE * float(np.abs(empty).max(initial=0.0))
 
     def value(self, u: int, parents: Parents) -> float:
-        """Return the score of a family, what its edges cost taken off."""
+        """Return the score of a family less the penalty of its edges."""
         key = u, frozenset(parents)
         if key not in self._values:
             found = self._score.score_all(np.array([u]), np.sort([parents]))
@@ -157,7 +157,7 @@ class _Search:
             parents = shrunk
 
     def _walk(self, v: int, back: bool, most: int, state: State) -> tuple[float, float, int, list[int]]:
-        """Let v pass others, as the kernel does; returns the changed variables as well."""
+        """Move v past others, as the kernel does; return the changed variables as well."""
         order, place, parents = state
         total, best, best_steps = 0.0, 0.0, 0
         changed: list[int] = []
@@ -183,7 +183,7 @@ class _Search:
         return total, best, best_steps, changed
 
     def _change(self, u: int, parents: Parents, state: State, changed: list[int]) -> float:
-        """Give u other parents and settle; return the gain."""
+        """Change the parents of u and improve them; return the gain."""
         before = self.value(u, state.parents[u])
         state.parents[u] = self._settled(u, parents, state)
         if u not in changed:

@@ -17,7 +17,7 @@ from f2sl.stats.scores.gaussian import GaussianScore
 from f2sl.storage.moments import Moments
 
 FIRST_ROOM = 16
-"""Parents of a variable that there is room for at first; doubled as often as that is not enough."""
+"""Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
 """Disturbances times variables in one call of the kernel; then progress is shown and Ctrl-C noticed."""
 
@@ -45,11 +45,11 @@ def search_numbers(
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
     edge_cost : float
-        What each edge takes from the score.
+        Penalty on the score for each edge.
     kicks : sequence of int
-        How often to disturb the order, in stages: each ends with a climb over all variables.
+        Number of perturbations of the order, in stages that each end with a climb over all variables.
     seed : int
-        What the random moves are drawn by.
+        Random seed of the moves.
     max_parents : int, optional
         Most parents of a variable.
     constraints : Constraints, optional
@@ -79,7 +79,7 @@ Top = tuple[float, Integers, Integers]
 
 
 class _Search:
-    """The state of the search, and what it is about."""
+    """State and problem of the search."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class _Search:
         self._allocate(FIRST_ROOM)
 
     def _allocate(self, room: int) -> None:
-        """Make room for so many parents of a variable."""
+        """Enlarge the arrays to this many parents of a variable."""
         n, m = self.n, max(1, min(room, self._most))
         self._families = self._kernels.Families(
             np.zeros((3, n), np.int64),

@@ -61,7 +61,7 @@ def search_orders(
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
     kicks : int
-        How often the best local optimum is disturbed.
+        Number of perturbations of the best local optimum.
     constraints : Constraints, optional
         Whose required arcs the orders have to follow; `sets` has to be made with the same.
     """
@@ -87,7 +87,7 @@ def search_orders(
     )
 
     def at(order: Integers) -> tuple[_kernels.State, float]:
-        """Return the state of an order, and the smallest gain that is not taken for rounding there."""
+        """Return the state of an order, and the smallest gain that exceeds rounding there."""
         ring = np.concatenate([[n], order, [n]])
         state = _kernels.State(*np.empty((2, n + 1), np.int64), *np.empty((2, n), np.int64))
         state.after[ring[:-1]], state.before[ring[1:]] = ring[1:], ring[:-1]
@@ -100,7 +100,7 @@ def search_orders(
         return float(sets.scores[state.chosen].sum())
 
     def climb(state: _kernels.State, least: float) -> _kernels.State:
-        """Repeat best-insertion moves until none improves the score; changes `state` and returns it.
+        """Repeat best-insertion moves until none improves the score; update `state` and return it.
 
         After a move the kernel requeues only the variables most likely to gain. So when its queue is empty
         all variables are tried once more, until a whole pass gains nothing: only that makes a local optimum.

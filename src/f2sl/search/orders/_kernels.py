@@ -33,13 +33,13 @@ NOBODY = int64(-1)
 IN_FRONT = int64(-1)
 """A place before everything, in half steps."""
 NONE = int64(0)
-"""Number of entries of an empty journal; or a place that is not asked for."""
+"""Number of entries of an empty journal; or a place that is not requested."""
 BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
 REMEMBERS = cast(bool, np.bool_(False))
 """Argument `forgets` of a climb that is to be undone."""
 BEHIND_ALL = int64(1 << 61)
-"""No place is as large; twice as much still fits into 63 bits."""
+"""Upper bound of all places; twice as much fits into 63 bits."""
 MOVED, CHOSEN = 0, 1
 """Kinds of entries of the journal: a variable was moved, or chose another set of parents."""
 
@@ -83,7 +83,7 @@ class Sets(NamedTuple):
 
 
 class State(NamedTuple):
-    """An order and the sets chosen in it; see the invariants above.
+    """Order and the sets chosen in it; see the invariants above.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Room(NamedTuple):
     ends : (2,) int64
         First entry of the queue, and the one behind its last. Within a call they only grow.
     waiting : (n,) bool
-        Whether each variable is in the queue.
+        True for variables in the queue.
     near : (len(candidates),) int64
         The entries of `Sets.candidates`, those of each variable in the order of their places when they were
         last needed.
@@ -212,10 +212,9 @@ def _before(v: int, near: Array, place: Array, candidates: Array) -> int:
 
 @kernel
 def hope_of_others(v: int, state: State, sets: Sets) -> float:
-    """Return the most that v's candidates can gain if v moves to the left: an upper bound, 0 if nothing.
+    """Return an upper bound of the gain of v's candidates if v moves to the left; 0 for none.
 
-    A candidate behind which v stands gains at most the difference between its best set with v as a member and
-    the one that it has.
+    A candidate before v gains at most the difference between its best set with v and its present set.
     """
     place, chosen, scores = state.place, state.chosen, sets.scores
     hope = 0.0
@@ -228,7 +227,7 @@ def hope_of_others(v: int, state: State, sets: Sets) -> float:
 
 @kernel
 def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least: float) -> int:
-    """Return behind how many of its candidates v scores best; `NOBODY` if no place gains more than `least`.
+    """Return the number of candidates before v at its best place; `NOBODY` if none gains more than `least`.
 
     `near` has the entries of v's candidates in the order of their places, and `hope` is `hope_of_others`.
     Nothing is moved.
@@ -368,7 +367,7 @@ def _put(
 
 @kernel
 def _enqueue(v: int, room: Room) -> None:
-    """Put v into the queue unless it is there already."""
+    """Enqueue v unless it is in the queue."""
     if not room.waiting[v]:
         room.waiting[v] = True
         room.queue[room.ends[END] % len(room.queue)] = v

@@ -105,7 +105,7 @@ class _Level:
         Score of the set or of its best scored subset, whichever is higher. Carrying it from size to size
         means that a set need only be compared with its subsets of one member less.
     useful : (m,) bool
-        Whether the set itself is better than all of its scored subsets.
+        True if the set itself is better than all of its scored subsets.
     """
 
     owners: Integers
@@ -121,7 +121,7 @@ class _Level:
 
 
 def _keys(owners: Integers, places: Integers) -> Integers:
-    """Make one number of each set: the bits of its variable, then six for each member's place.
+    """Return one number of each set: the bits of its variable, then six for each member's place.
 
     Numbers can be sorted and bisected as whole arrays, where rows would need a lexicographic sort. Of sets
     of the same size, the order of the keys is that of (owner, places).
@@ -182,7 +182,7 @@ def parent_sets(
 
 
 class _WithRequired:
-    """Scores families with their required parents beside those that are asked about."""
+    """Scores of families with their required parents added."""
 
     def __init__(
         self, families: FamiliesAtOnce, required: list[Integers], prior: float, max_parents: int | None
@@ -194,7 +194,7 @@ class _WithRequired:
         self.max_parents = max_parents
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families; those with too many parents are not scored, and those too large score `LOWEST`."""
+        """Score families; those with too many parents, or that are too large, score `LOWEST`."""
         scores = np.full(len(children), LOWEST)
         sizes = self.sizes[children]
         for size in np.unique(sizes).tolist():
@@ -209,7 +209,7 @@ class _WithRequired:
 
 
 def _with_required(found: ParentSets, required: list[Integers]) -> ParentSets:
-    """Put the required parents into all sets, and the empty set behind those of a variable that has any."""
+    """Add the required parents to all sets, and append the empty set for variables that have any."""
     n, n_sets = len(required), len(found.scores)
     owners = np.repeat(np.arange(n), np.diff(found.first))
     having = np.flatnonzero([len(parents) for parents in required])
@@ -286,7 +286,7 @@ def _best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
 
 
 def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) -> _Level:
-    """Make a level: compare scored sets with their subsets of one member less, where these were scored.
+    """Return a level: compare scored sets with their scored subsets of one member less.
 
     A subset that was not scored was not in the beam, and does not count.
     """

@@ -171,14 +171,14 @@ def keep_pairs(
     rows, columns : (height,) and (width,) int64
         Variables of the tile.
     terms : tuple
-        What the values are made of, the same for all tiles:
+        Inputs of the values, the same for all tiles:
 
         n_log_n : (n_rows + 1,) int64
             Terms of all counts; the last one is N log N.
         entropies : (n_variables,) int64
             N H of each variable, in fixed point.
         as_su, unit
-            Whether the values are SU, or else the factor from N I in fixed point to the measure wanted.
+            True if the values are SU; otherwise the factor from N I in fixed point to the measure wanted.
         least : float
             Minimum of all thresholds. Most pairs are below it, and need no lookup of their own thresholds.
         thresholds : (n_classes, n_classes, steps) float64
@@ -186,7 +186,7 @@ def keep_pairs(
         classes : (n_variables,) int64
             Class of each variable.
         per_sample : bool
-            Whether `unit` is a share of all samples, and larger where a pair has fewer.
+            True if `unit` is a share of all samples, and larger where a pair has fewer.
     tally : (steps,) int64
         Number of pairs above each threshold, updated in place.
     found : int

@@ -35,7 +35,7 @@ class Measure(Configured):
 
     requires = "values"
     unit: str = "strength"
-    """What to call the values, in a word or two."""
+    """Unit of the values."""
 
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:
         """Return the value of each pair ``first[i]``, ``second[i]`` of variables, by number.
@@ -46,7 +46,7 @@ class Measure(Configured):
         raise NotImplementedError
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         return WalkOverPairs(self, engine, threshold)
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
@@ -70,7 +70,7 @@ class WalkOverPairs:
         target: int | None = None,
         advance: Callable[[float], None] | None = None,
     ) -> FoundPairs:
-        """Find the pairs among `variables` (default: all), or of `target` with each of them, in order."""
+        """Find the pairs among `variables` (default: all), or of `target` with each variable, in order."""
         chosen = np.arange(self.engine.n_variables) if variables is None else np.sort(variables)
         if target is not None:
             others = chosen[chosen != target]

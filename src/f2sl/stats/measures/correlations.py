@@ -47,7 +47,7 @@ class OfCorrelations(Measure):
         return self.of(data.moments.correlations[first, second])
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         return partial(engine.moments.search_pairs, CorrelationsOver(self, threshold))
 
 
@@ -109,7 +109,7 @@ class CorrelationsOver:
 
     @property
     def weakest(self) -> float:
-        """No pair is kept whose correlation does not exceed it, by absolute value."""
+        """Lower bound of the absolute correlation of kept pairs."""
         return self.measure.correlation(self.threshold)
 
     def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:

@@ -35,13 +35,13 @@ from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTi
 from f2sl.table.column import MIXED, NUMBER, STATES
 
 MOST_ENTRIES = 1 << 20
-"""Terms n log n are looked up for smaller n, and computed for larger ones, of which there are few."""
+"""Size of the table of n log n; terms of larger n, which are few, are computed."""
 
 PAIRS_AT_ONCE = 1 << 16
-"""Room for so many pairs, or for the largest tile, is given to a kernel at a time."""
+"""Number of pairs for which a kernel gets space at a time; more if the largest tile needs it."""
 
 LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1))
-"""Logarithms from which those of larger numbers are computed, with additions and multiplications alone: these
+"""Logarithms from which those of larger numbers are computed with additions and multiplications only, which
 give the same bits in every loop, compiled or not."""
 
 
@@ -77,7 +77,7 @@ class LogTable:
 
     @cached_property
     def all_entries(self) -> Integers:
-        """The terms of all n."""
+        """Terms n log n of all n."""
         if self.n_rows < len(self.entries):
             return self.entries
         return self.terms(np.arange(self.n_rows + 1))
@@ -123,7 +123,7 @@ class SU(Measure):
     unit = "SU"
 
     def _unit(self, information: Information) -> float | None:
-        """Return what a unit of information in fixed point is worth; None for SU, which has none."""
+        """Return the value of a fixed-point unit of information; None for SU, which has none."""
         return None
 
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:
@@ -132,7 +132,7 @@ class SU(Measure):
         return information.values(np.column_stack([first, second]), self._unit(information))
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         information = Information(engine.counts)
         formula = information.pairs_above(threshold, self._unit(information))
         return partial(engine.counts.search_pairs, formula)
@@ -165,7 +165,7 @@ class MI(Measure):
         return self._on(data).values(data, first, second)
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         return self._on(engine).search(engine, threshold)
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
@@ -206,12 +206,12 @@ class Information:
 
     @property
     def unit(self) -> float:
-        """Return the value of a unit of N I, in fixed point, as mutual information in nats."""
+        """Value of a fixed-point unit of N I, as mutual information in nats."""
         return self.table.unit / self.table.n_rows
 
     @property
     def g2_unit(self) -> float:
-        """Return the value of a unit of N I, in fixed point, as G2 = 2 N I."""
+        """Value of a fixed-point unit of N I, as G2 = 2 N I."""
         return 2.0 * self.table.unit
 
     def values(self, pairs: Integers, unit: float | None) -> Floats:
@@ -248,7 +248,7 @@ class SumsAndTotals:
 
 @dataclass(frozen=True)
 class PairValues:
-    """Formula for the values of pairs: SU where `unit` is None, else information in that unit."""
+    """Formula for the values of pairs: SU if `unit` is None, otherwise information in that unit."""
 
     table: LogTable
     scaled_entropies: Integers
@@ -263,11 +263,11 @@ class PairValues:
 
     @property
     def _per_sample(self) -> bool:
-        """Return whether the unit is a share of the number of samples."""
+        """True if the unit is a share of the number of samples."""
         return self.unit is not None and self.unit < self.table.unit
 
     def __call__(self, tables: Tables) -> Floats:
-        """Return one value for each table of two variables; of each three tables, where there are gaps."""
+        """Return one value for each table of two variables; for each three tables if values are missing."""
         if tables.gaps:
             cells, rows, columns = sums_of_tables(tables, self.table)[0].reshape(-1, 3).T
             return self.of_whole(cells, rows, columns, tables.totals[::3])
@@ -322,7 +322,7 @@ class PairsAbove(PairValues):
 
     @property
     def _terms(self) -> tuple[Any, ...]:
-        """Return what the kernels need beside the tiles; see `keep_pairs` there."""
+        """Arguments of the kernels beside the tiles; see `keep_pairs` there."""
         how = self.unit is None, self.unit or 0.0, float(self.thresholds.min())
         at_last = self.thresholds, self.classes, self._per_sample
         return self.table.all_entries, self.scaled_entropies, *how, *at_last

@@ -46,7 +46,7 @@ class MixedMI(Measure):
         return result
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         information = Information(engine.counts)
         formula = MixedFormula(
             information.pairs_above(threshold, information.unit),
@@ -73,7 +73,7 @@ def of_ratios(ratios: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class RatiosOver:
-    """Keeps the pairs whose mutual information exceeds a threshold."""
+    """Formula that keeps the pairs whose mutual information exceeds a threshold."""
 
     threshold: float
 
@@ -97,7 +97,7 @@ class Explained(Measure):
         return _explained(MI().values(data, first, second))
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Make the search for the pairs whose value exceeds a threshold."""
+        """Return the search for the pairs whose value exceeds a threshold."""
         least = math.inf if threshold >= 1.0 else -0.5 * math.log1p(-threshold)
         search = MI().search(engine, least)
 

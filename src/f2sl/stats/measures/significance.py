@@ -32,8 +32,8 @@ from f2sl.constraints import Constraints
 from f2sl.storage.protocol import FoundPairs
 
 KEPT_PER_VARIABLE = 50
-"""Rank up to which the first walk keeps pairs, for each variable: so many may be found in one walk, and
-chance adds no more than `level` times as many."""
+"""Rank, for each variable, up to which the first pass keeps pairs: this many can be found in one pass, and
+chance adds at most `level` times as many."""
 
 FACTOR = 4
 """Ratio of a rank with a tally to the one before."""
@@ -43,7 +43,7 @@ MARGIN = 1e-6
 
 
 class PairTest(Protocol):
-    """A test of independence for all pairs of a table."""
+    """Test of independence for all pairs of a table."""
 
     def formula(self, levels: Floats) -> Any:
         """Return a formula for `search_pairs` that keeps all pairs with a p-value up to the last level.
@@ -133,7 +133,7 @@ class SignificantPairs:
     def _walk(
         self, ranks: list[int], n_pairs: int, advance: Callable[[float], None] | None
     ) -> tuple[FoundPairs, Floats]:
-        """Find the pairs up to the level of the last rank, with their p-values; tally those of all ranks."""
+        """Find the pairs up to the level of the last rank, with p-values; tally those of all ranks."""
         # The formula keeps a few pairs too many (`MARGIN`); the p-values decide.
         levels = self._level * np.array(ranks) / n_pairs
         found = self._engine.search_pairs(self._test.formula(levels), advance=advance)

@@ -41,7 +41,7 @@ def dirichlet_scores(
     priors : (n_priors,) float64
         Distinct prior counts, of cells and of groups.
     cell_prior, group_prior : (n_tables,) int64
-        Which of them is that of each table's cells, and of its groups.
+        Index of the entry for each table's cells, and for its groups.
     memory : (n_priors, counts kept) int64
         Terms of small counts for each prior, all `UNKNOWN` at first: see `_term`.
     scores : (n_tables,) float64
@@ -104,7 +104,7 @@ def set_sums(
     memory : (n_priors, counts kept) int64
         Terms of small counts for each distinct prior, all `UNKNOWN` at first: see `_term`.
     memory_of : (n_tables,) int64
-        Which prior is that of each table.
+        Index of each table's prior.
     sums : (n_tables, 2) float64
         Output: the sum in units, a whole number below 2^53, and the number of cells that are not empty.
     """

@@ -46,7 +46,7 @@ Half the range of an int64, so that the sum of two values that are not below it 
 """
 
 TINIEST_SHARE = 1e-18
-"""Of the samples, smaller than any but none."""
+"""Share of the samples that is smaller than any other except 0."""
 
 MOST_MEMBERS = 40
 """Largest number of variables of a set, for the choice of the unit: more than any exact search can do."""
@@ -59,7 +59,7 @@ class Score(Configured):
 
     @property
     def edge_log_prior(self) -> float:
-        """Return what each edge adds to the log score, where learners use a prior of structures."""
+        """Contribution of each edge to the log score, for learners with a prior on structures."""
         return 0.0
 
     def families(self, data: Any, children: Integers, parents: Integers) -> Floats:
@@ -77,11 +77,11 @@ class Score(Configured):
         raise NotImplementedError
 
     def bind(self, engine: Any) -> FamilyScores:
-        """Make the score ready to score families on an engine's data."""
+        """Prepare the score to score families on an engine's data."""
         return FamilyScores(partial(self._by_size, engine), self.edge_log_prior)
 
     def _by_size(self, engine: Any, queries: Queries) -> Floats:
-        """Score families of any sizes, those of one size at once."""
+        """Score families of any sizes; families of one size are scored together."""
         scores = np.empty(len(queries))
         sizes = np.diff(queries.start)
         for size in np.unique(sizes):
@@ -93,14 +93,14 @@ class Score(Configured):
 
 
 class FamilyScores:
-    """Scores of families on an engine's data: some at a time, each remembered, or very many at once.
+    """Scores of families on an engine's data: some at a time, cached, or very many at once.
 
     Parameters
     ----------
     evaluate : callable
         Scores queries, each a family with the parents first and the child last.
     edge_log_prior : float
-        What each edge adds to the log score of a structure.
+        Contribution of each edge to the log score of a structure.
     """
 
     def __init__(self, evaluate: Callable[[Queries], Floats], edge_log_prior: float = 0.0) -> None:
@@ -115,7 +115,7 @@ class FamilyScores:
         return len(self._known) + self._n_at_once
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
-        """Score families (child, parents in ascending order); what was scored before is remembered."""
+        """Score families (child, parents in ascending order); earlier scores are cached."""
         new = list(dict.fromkeys(family for family in families if family not in self._known))
         if new:
             values = self._evaluate(Queries.of([(*parents, child) for child, parents in new]))
@@ -129,7 +129,7 @@ class FamilyScores:
 
 
 class Compared(NamedTuple):
-    """Scores of families and of what is left of them without one parent, on the same samples, (m,) each.
+    """Scores of families, with and without one parent, on the same samples, (m,) each.
 
     `share` is that of the samples, of all.
     """
@@ -165,7 +165,7 @@ class AvailableFamilies:
     compare : callable
         From queries and the place of a parent in each (-1 for none) to :class:`Compared`.
     gaps : ndarray of bool
-        Which variables samples miss.
+        True for variables with missing values.
     """
 
     def __init__(self, compare: Callable[[Queries, Integers], Compared], gaps: Mask) -> None:
@@ -174,7 +174,7 @@ class AvailableFamilies:
         self._known: dict[Family, float] = {}
 
     def __call__(self, queries: Queries) -> Floats:
-        """Score families, the parents first; what was scored before is remembered."""
+        """Score families, the parents first; earlier scores are cached."""
         variables, known = queries.variables.tolist(), self._known
         families = [tuple(variables[a:b]) for a, b in pairwise(queries.start.tolist())]
         waiting = [family for family in families if family not in known]
@@ -200,7 +200,7 @@ class AvailableFamilies:
         return np.array([known[family] for family in families])
 
     def _score_level(self, level: dict[Family, dict[int, Family]]) -> None:
-        """Score families whose smaller families are known."""
+        """Score families whose smaller families have been scored."""
         left_out, before = np.full(len(level), -1), np.zeros(len(level))
         for t, smaller in enumerate(level.values()):
             if smaller:
@@ -214,7 +214,7 @@ class AvailableFamilies:
 
 
 def words_of(masks: Sequence[int], n_members: int) -> Integers:
-    """Return masks of any size as rows of 64-bit words, the first of which has the bits of members 0 to 63.
+    """Return masks of any size as rows of 64-bit words; the first word has the bits of members 0 to 63.
 
     Python's integers have no largest one; the kernels' do.
 
@@ -229,5 +229,5 @@ def words_of(masks: Sequence[int], n_members: int) -> Integers:
 
 
 def words_for(n_members: int) -> int:
-    """Return how many words of 64 bits the masks of so many members take."""
+    """Return the number of 64-bit words in a mask of this many members."""
     return max(1, -(-n_members // 64))

@@ -44,7 +44,7 @@ class BDeu(TableScore):
 
     @property
     def edge_log_prior(self) -> float:
-        """The F2SL paper's prior of structures: - log(ess + 1) for each edge."""
+        """Prior of the F2SL paper on structures: - log(ess + 1) for each edge."""
         return -math.log(self.equivalent_sample_size + 1.0)
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
@@ -54,7 +54,7 @@ class BDeu(TableScore):
         return dirichlet_scores(tables, ess / (q * r), ess / q)
 
     def set_formula(self, engine: Any) -> BDeuOfSets:
-        """Make the formula for G(S), of which the score is a difference."""
+        """Return the formula for G(S), of which the score is a difference."""
         n, ess = engine.n_rows, self.equivalent_sample_size
         # The term of a cell with n samples lies between log(ess / Q) and n log(n + ess).
         log_q = float(np.log(np.sort(engine.counts.cardinalities)[-MOST_MEMBERS:]).sum())
@@ -127,6 +127,6 @@ class BDeuOfSets(SetFormula):
         return sums
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Return upper bounds of the scores of all families over variables with so many states."""
+        """Return upper bounds of all family scores over variables with these numbers of states."""
         slack = slack_for(n_rows, n_rows + self.equivalent_sample_size, self.unit)
         return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(states)), slack)

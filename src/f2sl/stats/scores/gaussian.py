@@ -38,13 +38,13 @@ from f2sl.table.column import NUMBER
 
 ALPHA_MU = 1.0
 ALPHA_W_ABOVE_N = ALPHA_MU + 1.0
-"""How much alpha_w exceeds the number of variables."""
+"""Excess of alpha_w over the number of variables."""
 PRIOR_VARIANCE = ALPHA_MU * (ALPHA_W_ABOVE_N - 1.0) / (ALPHA_MU + 1.0)
 """t of the papers."""
 
 
 FAMILIES_AT_ONCE = 1 << 14
-"""Families whose moments are in memory at a time, where numbers are missing."""
+"""Number of families whose moments are in memory at a time, if numbers are missing."""
 
 
 class LinearForm(NamedTuple):
@@ -62,16 +62,16 @@ class GaussianScore(Score):
     requires = "of_families"
 
     tolerance = 0.0
-    """A variable of which no greater share of its diagonal entry is left, given others, is passed over."""
+    """Residual share of a variable's diagonal entry, given others, below which the variable is skipped."""
 
     def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
-        """Return what parents are eliminated from, of variables of variance 1: a matrix, or one a family."""
+        """Return the matrix, or one for each family, from which the parents of a family are eliminated."""
         raise NotImplementedError
 
     def of_families(
         self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
     ) -> Floats:
-        """Score families of variables of variance 1, by what eliminating so many parents gives and leaves.
+        """Score families of standardised variables from log determinant and residual variance.
 
         The score has to be linear in the logarithms of both (:meth:`linear_form`).
         """
@@ -97,7 +97,7 @@ class GaussianScore(Score):
         return self.bind(data).score_all(children, parents)
 
     def bind(self, engine: Any) -> FamilyScores:
-        """Make the score ready to score families on an engine's correlations."""
+        """Prepare the score to score families on an engine's correlations."""
         moments: Moments = engine.moments
         if isinstance(moments, AvailableMoments):
             available = AvailableFamilies(partial(self._compared, moments), moments.gaps)
@@ -113,7 +113,7 @@ class GaussianScore(Score):
         return FamilyScores(evaluate, self.edge_log_prior)
 
     def _compared(self, moments: AvailableMoments, queries: Queries, left_out: Integers) -> Compared:
-        """Score families, and what is left of them without one parent, on the same samples."""
+        """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
         sizes = np.diff(queries.start)
         for size in np.unique(sizes):
@@ -156,7 +156,7 @@ class GaussianBIC(GaussianScore):
     def of_families(
         self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
     ) -> Floats:
-        """Score families of variables of variance 1, by what eliminating so many parents leaves."""
+        """Score families of standardised variables from the residual variance."""
         log_likelihood = -0.5 * n_rows * (np.log(2.0 * math.pi * np.maximum(left, COLLINEAR)) + 1.0)
         scores = log_likelihood - 0.5 * _log(n_rows) * (sizes + 2.0)
         return np.where(sizes < n_rows - 1, scores, -np.inf)
@@ -167,13 +167,13 @@ class BGe(GaussianScore):
     """Marginal likelihood under a normal-Wishart prior."""
 
     def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
-        """Return R of the papers, of variables of variance 1; the means of prior and sample are the same."""
+        """Return R of the papers for standardised variables; prior and sample have the same means."""
         return np.asarray(n_rows * correlations + PRIOR_VARIANCE * np.eye(correlations.shape[-1]))
 
     def of_families(
         self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
     ) -> Floats:
-        """Score families of variables of variance 1, by what eliminating so many parents gives and leaves."""
+        """Score families of standardised variables from log determinant and residual variance."""
         # The score of a set of l variables is a product over l; of a family, its last factor is left over.
         degrees = ALPHA_W_ABOVE_N + sizes + 1.0
         return np.asarray(
@@ -188,5 +188,5 @@ class BGe(GaussianScore):
 
 
 def _log(number: float | Floats) -> float | Floats:
-    """Return the logarithm; of single numbers that of the math library, the same on all machines."""
+    """Return the logarithm; for single numbers from the math library, equal on all machines."""
     return np.log(number) if isinstance(number, np.ndarray) else math.log(number)

@@ -47,7 +47,7 @@ class BIC(LogLikelihood):
         return np.asarray(fit - 0.5 * math.log(tables.n_rows) * q * (r - 1))
 
     def set_formula(self, engine: Any) -> BICOfSets:
-        """Make the formula for G(S), of which the score is a difference.
+        """Return the formula for G(S), of which the score is a difference.
 
         A set may have so many configurations before BIC punishes it more than it can explain: for any v of a
         set with Q configurations, score(v | the others) <= - penalty (Q - Q / r), which is at most
@@ -95,7 +95,7 @@ class BICOfSets(SetFormula):
         return np.column_stack([fit - np.rint(self.penalty * sizes / self.unit), np.zeros(len(sizes))])
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Return upper bounds of the scores of all families over variables with so many states."""
+        """Return upper bounds of all family scores over variables with these numbers of states."""
         # Sizes are numbers of configurations, known beforehand: each variable doubles the list of masks.
         sizes = np.ones(1)
         for k in states:

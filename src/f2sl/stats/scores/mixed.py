@@ -73,7 +73,7 @@ class MixedScore(Score):
         return self.of_complete(data, children, parents)
 
     def bind(self, engine: MixedEngine) -> FamilyScores:
-        """Make the score ready to score families on an engine's data."""
+        """Prepare the score to score families on an engine's data."""
         if not engine.any_gaps:
             return super().bind(engine)
         available = AvailableFamilies(partial(self._compared, engine), engine.gaps)
@@ -86,14 +86,14 @@ class MixedScore(Score):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`, (m, any).
+        """Score families on the samples without missing values in them and in `also`, (m, any).
 
         Returns the log scores and the numbers of samples, 0 where nothing can be said: numbers do not vary.
         """
         raise NotImplementedError
 
     def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
-        """Score families, and what is left of them without one parent, on the same samples."""
+        """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
         sizes = np.diff(queries.start)
         without_gaps = ~np.maximum.reduceat(data.gaps[queries.variables], queries.start[:-1])
@@ -127,7 +127,7 @@ class ConditionalGaussianBIC(MixedScore):
     Parameters
     ----------
     weight : float
-        How many samples with the common covariances each configuration of states is given.
+        Number of samples with the common covariances that are added to each configuration.
     """
 
     weight: float = 5.0
@@ -171,7 +171,7 @@ class ConditionalGaussianBIC(MixedScore):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`."""
+        """Score families on the samples without missing values in them and in `also`."""
         columns = _Columns.of(data, children, parents, also)
         scores = self.of_numbers(data, np.column_stack([parents, children]), also)
         scores -= self.of_numbers(data, parents, np.column_stack([also, children]))
@@ -206,7 +206,7 @@ class BDGe(MixedScore):
 
     @property
     def edge_log_prior(self) -> float:
-        """The F2SL paper's prior of structures: - log(ess + 1) for each edge."""
+        """Prior of the F2SL paper on structures: - log(ess + 1) for each edge."""
         return BDeu(self.equivalent_sample_size).edge_log_prior
 
     def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
@@ -225,7 +225,7 @@ class BDGe(MixedScore):
         return scores
 
     def _by_bayes(self, data: MixedEngine, children: Integers, parents: Integers, also: Integers) -> Floats:
-        """Return the score of states by Bayes' rule; NaN where there are too many configurations."""
+        """Return the score of states by Bayes' rule; NaN if there are too many configurations."""
         presence = data.binned.presence.numbers
         # Given the states among the parents, on the samples that have all of them.
         members = np.where(data.is_number[parents], presence[parents], parents)
@@ -259,7 +259,7 @@ class BDGe(MixedScore):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`."""
+        """Score families on the samples without missing values in them and in `also`."""
         counts = data.binned
         limits = counts.presence.numbers[also]
         formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
@@ -302,11 +302,11 @@ class BDGe(MixedScore):
 
 @dataclass(frozen=True)
 class _Columns:
-    """Of families with samples of their own: log determinants of their columns, and what belongs to these.
+    """For families on their own samples: log determinants of their columns, with the terms to score them.
 
-    `of_all` and `of_parents` are the numbers of columns, `squares` the child's sums of squares about the mean
-    as whole numbers, `log_units` what the unit of the child adds to a score. There are no `rows` where a
-    number does not vary in them.
+    `of_all` and `of_parents` are the numbers of columns, `squares` the child's centred sums of squares as
+    whole numbers, `log_units` the contribution of the child's unit to a score. `rows` is 0 where a number
+    does not vary.
     """
 
     log_all: Floats
@@ -370,7 +370,7 @@ def counts_of_child(tables: Tables) -> Floats:
 
 @dataclass(frozen=True)
 class _Binned:
-    """An engine that counts all variables of a table, numbers by intervals."""
+    """Engine that counts all variables of a table, numbers by intervals."""
 
     counts: CountingEngine
 
@@ -420,7 +420,7 @@ def log_densities(data: MixedEngine) -> Floats:
 
 @dataclass(frozen=True)
 class DegenerateGaussianBIC(MixedScore):
-    """Log likelihood of numbers and states' indicators, taken for normal, less log(N) / 2 a parameter."""
+    """Log likelihood of numbers and states' indicators, treated as normal, less log(N) / 2 a parameter."""
 
     def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
         """Return the log score of each family, where no values are missing."""
@@ -440,7 +440,7 @@ class DegenerateGaussianBIC(MixedScore):
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples that have all of them, and the variables of `also`."""
+        """Score families on the samples without missing values in them and in `also`."""
         columns = _Columns.of(data, children, parents, also)
         of_child, rows = columns.of_all - columns.of_parents, columns.rows
         left = columns.log_all - columns.log_parents

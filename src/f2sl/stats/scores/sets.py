@@ -80,19 +80,19 @@ class SetFormula:
         raise NotImplementedError
 
     def ceilings(self, states: Floats, n_rows: int) -> Ceilings:
-        """Return upper bounds of the scores of all families over variables with so many states."""
+        """Return upper bounds of all family scores over variables with these numbers of states."""
         raise NotImplementedError
 
 
 class SetDecomposable(Protocol):
-    """A score that is a difference of numbers of sets."""
+    """Score that is a difference of numbers of sets."""
 
     def set_formula(self, engine: Any) -> SetFormula:
-        """Make the formula for G(S) on an engine's counts."""
+        """Return the formula for G(S) on an engine's counts."""
 
 
 class SetScores:
-    """Computes the numbers G(S) from an engine's counts, each set once.
+    """Values G(S) from an engine's counts, each set computed once.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class SetScores:
         )
 
     def _count(self, nodes: Integers) -> None:
-        """Count those sets among `nodes` whose values are not known; `nodes` are numbers of the tree."""
+        """Count the sets among `nodes`, numbers of the tree, that have no value yet."""
         if len(self._values) < self._tree.room:
             more = self._tree.room - len(self._values)
             self._values = np.concatenate([self._values, np.full(more, UNKNOWN)])
@@ -228,7 +228,7 @@ def _everything(engine: CountingEngine) -> Tables:
 
 
 class _SetTree:
-    """Gives sets of variables numbers, in the order in which they are first asked for.
+    """Numbers of sets of variables, in the order of first use.
 
     A tree with a hash table, in arrays that the kernels work on (`scores/_kernels.py`, "A tree of sets",
     describes them). A Python dictionary would need a tuple or an integer of its own for each of millions of
@@ -273,7 +273,7 @@ class _SetTree:
         return self._keys, self._nodes, self._parents, self._smallest, self._used
 
     def _grow(self, least: int) -> None:
-        """Make the tree at least twice as large, with room for `least` more sets."""
+        """At least double the size of the tree, with space for `least` more sets."""
         # Nodes keep their numbers. Slots of the hash table depend on its size, so all keys are entered again.
         room = self.room
         while room < self._used + least or room == self.room:

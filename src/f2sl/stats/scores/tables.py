@@ -33,7 +33,7 @@ class TableScore(Score):
         return self.bind(data).score_all(children, parents)
 
     def bind(self, engine: Any) -> FamilyScores:
-        """Make the score ready to score families on an engine's counts."""
+        """Prepare the score to score families on an engine's counts."""
         counts, formula = engine.counts, FamilyFormula(self, LogTable(engine.n_rows))
         if counts.presence.any:
             compare = partial(_compared, counts, formula)
@@ -72,7 +72,7 @@ class ScoresAndTotals:
 def _compared(
     counts: CountingEngine, formula: FamilyFormula, queries: Queries, left_out: Integers
 ) -> Compared:
-    """Score families, and what is left of them without one parent, on the same samples."""
+    """Score families with and without one parent, on the same samples."""
     score, n = counts.evaluate(queries, ScoresAndTotals(formula), 2).T
     without = np.zeros(len(queries))
     some = left_out >= 0

@@ -44,7 +44,7 @@ from f2sl.stats.special import special
 from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
 
 STRENGTH_DIGITS = 9
-"""Strengths are rounded to this many decimal places: what is equal in algebra is equal here, too."""
+"""Decimal places to which strengths are rounded, so that algebraically equal ones are equal."""
 
 TINIEST_P = 5e-324
 """The smallest float; a p-value of 0 counts as this, so that strengths are finite."""
@@ -84,16 +84,16 @@ class CITest(Configured):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> IndependenceTest:
-        """Make the test ready to answer questions about an engine's data at the level `alpha`.
+        """Prepare the test to answer questions about an engine's data at the level `alpha`.
 
-        `without_freedom` says what tables without degrees of freedom answer, "independent" or "unreliable",
-        and `samples_per_cell` how many samples tables need; tests that do not count cells pass over both.
+        `without_freedom` is the answer of tables without degrees of freedom, "independent" or "unreliable",
+        and `samples_per_cell` the number of samples that tables need. Tests without cells ignore both.
         """
         return ByPValues(self, engine, alpha)
 
 
 class BindingTest(CITest):
-    """Base of the tests that have a `bind` of their own: it gives their p-values, too."""
+    """Base class of tests with their own `bind`, which also gives the p-values."""
 
     requires = "bind"
 
@@ -145,7 +145,7 @@ class ByPValues(BoundTest):
         self.test = test
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
-        """Answer each question, with p-value and strength; the statistic is not known."""
+        """Answer each question, with p-value and strength; the statistic is unknown (NaN)."""
         p_values = np.empty(0)
         if len(x):
             asked = np.minimum(x, y), np.maximum(x, y), np.sort(given, axis=1)
@@ -161,7 +161,7 @@ class ByPValues(BoundTest):
 
 
 class ByCells(BoundTest):
-    """Base of the tests that need some samples for each configuration of the states; numbers have none."""
+    """Base class of tests that need some samples for each configuration of states; numbers have none."""
 
     def __init__(self, engine: Any, alpha: float, samples_per_cell: float | None = None) -> None:
         super().__init__(engine, alpha)
@@ -195,10 +195,10 @@ class TableTest(ByCells):
     formula : TableFormula
         From tables to statistics and degrees of freedom.
     without_freedom : {"independent", "unreliable"}
-        What a test without degrees of freedom answers: within each stratum one of the two variables does
+        Answer of a test without degrees of freedom: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
     samples_per_cell : float, optional
-        How many samples there must be for each cell of the full table; at least 1, by default 5.
+        Number of samples needed for each cell of the full table; at least 1, by default 5.
     """
 
     engine: CountingEngine
@@ -289,10 +289,10 @@ class OnTables(BindingTest):
 
     requires = "formula"
     bound: type[TableTest] = TableTest
-    """What the test becomes on an engine's counts."""
+    """Class of the test on an engine's counts."""
 
     def formula(self, engine: CountingEngine) -> TableFormula:
-        """Make the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
+        """Return the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
         raise NotImplementedError
 
     def bind(
@@ -303,7 +303,7 @@ class OnTables(BindingTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> TableTest:
-        """Make the test ready to answer questions about an engine's counts."""
+        """Prepare the test to answer questions about an engine's counts."""
         counts = engine.counts
         return self.bound(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
 
@@ -311,7 +311,7 @@ class OnTables(BindingTest):
 def states_of_pairs(tables: Tables) -> tuple[Integers, Integers]:
     """Return the numbers of states of X and Y, the last two variables of each table; tables must be full."""
     if not tables.full.all():
-        raise ValueError("a test's table has more cells than there are samples: nothing can be said")
+        raise ValueError("a test's table has more cells than samples")
     width = tables.queries.start[1]
     k_x = tables.cardinalities[tables.queries.variables[width - 2 :: width]]
     return k_x, tables.cardinalities[tables.queries.variables[width - 1 :: width]]

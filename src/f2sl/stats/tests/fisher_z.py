@@ -60,11 +60,11 @@ class FisherZ(BindingTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> CorrelationTest:
-        """Make the test ready to answer questions about an engine's correlations."""
+        """Prepare the test to answer questions about an engine's correlations."""
         return CorrelationTest(engine.moments, alpha)
 
     def of_pairs(self, engine: Any) -> ZOfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
+        """Return the test of all pairs, whose p-values are corrected for their number."""
         return ZOfPairs(engine.moments)
 
 
@@ -100,7 +100,7 @@ class CorrelationTest(BoundTest):
 
 
 def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answers:
-    """Answer by partial correlations with so many degrees of freedom; NaN is unreliable."""
+    """Answer from partial correlations and degrees of freedom; NaN is inconclusive."""
     answers = np.full(len(correlations), UNRELIABLE, np.int8)
     numbers = np.full((3, len(correlations)), np.nan)
     reliable = ~np.isnan(correlations)
@@ -114,7 +114,7 @@ def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answ
 
 
 def z_tail(correlations: Floats, freedom: int | Floats) -> tuple[Floats, Floats]:
-    """Return Fisher's z of partial correlations with so many degrees of freedom, and the p-values.
+    """Return Fisher's z of partial correlations with these degrees of freedom, and the p-values.
 
     Examples
     --------
@@ -128,13 +128,13 @@ def z_tail(correlations: Floats, freedom: int | Floats) -> tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class CorrelationsAbove:
-    """Keeps the pairs whose correlation exceeds the last of some rising thresholds, by absolute value."""
+    """Formula that keeps pairs whose absolute correlation exceeds the last of some rising thresholds."""
 
     thresholds: Floats
 
     @property
     def weakest(self) -> float:
-        """No pair is tallied whose correlation does not exceed it, by absolute value."""
+        """Lower bound of the absolute correlation of tallied pairs."""
         return float(self.thresholds[0])
 
     def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
@@ -163,7 +163,7 @@ class ZOfPairs:
         return CorrelationsAbove(critical * (1.0 - MARGIN))
 
     def p_values(self, found: FoundPairs) -> Floats:
-        """Return the p-values of what the formula kept; its values are correlations."""
+        """Return p-values of the pairs that the formula kept, from their correlations."""
         if isinstance(self._engine, AvailableMoments):
             freedom = self._engine.pair_rows[found.first, found.second] - 3
             return np.where(freedom >= LEAST_FREEDOM, z_tail(found.values, freedom)[1], 1.0)

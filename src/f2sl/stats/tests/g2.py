@@ -36,7 +36,7 @@ from f2sl.storage.blocks import table_sizes
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PlaneTables, Queries, TableFormula, Tables
 
 ROUNDING_UNITS = 1000
-"""Sums of n log n are not told from zero below so many of their units."""
+"""Sums of n log n below this many units are treated as zero."""
 
 EXCESS = 1e-6
 """Share by which a statistic must exceed its critical value, so that rounding does not decide."""
@@ -209,16 +209,16 @@ class G2(OnTables):
     bound = G2Test
 
     def formula(self, engine: CountingEngine) -> G2Statistic:
-        """Make the formula for statistic and degrees of freedom."""
+        """Return the formula for statistic and degrees of freedom."""
         return G2Statistic(LogTable(engine.n_rows))
 
     def of_pairs(self, engine: Any) -> G2OfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
+        """Return the test of all pairs, whose p-values are corrected for their number."""
         return G2OfPairs(engine.counts)
 
 
 class G2OfPairs:
-    """The G2 test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
+    """G2 test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
     Parameters
     ----------
@@ -254,6 +254,6 @@ class G2OfPairs:
         return PairsAbove(of.table, of.scaled_entropies, of.g2_unit, thresholds, self._classes)
 
     def p_values(self, found: FoundPairs) -> Floats:
-        """Return the p-values of what the formula kept; its values are G2."""
+        """Return p-values of the pairs that the formula kept, from their G2."""
         states = self._states[self._classes]
         return chi_squared_tail(found.values, (states[found.first] - 1) * (states[found.second] - 1))

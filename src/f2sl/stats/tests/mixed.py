@@ -63,7 +63,7 @@ class MixedTest(BindingTest):
     def statistics(
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
     ) -> tuple[Floats, Floats]:
-        """Return statistic and degrees of freedom of questions about both kinds; NaN where there are none."""
+        """Return statistic and degrees of freedom of questions about both kinds; NaN if inconclusive."""
         raise NotImplementedError
 
     def bind(
@@ -74,11 +74,11 @@ class MixedTest(BindingTest):
         without_freedom: str = "independent",
         samples_per_cell: float | None = None,
     ) -> BoundMixedTest:
-        """Make the test ready to answer questions about an engine's data."""
+        """Prepare the test to answer questions about an engine's data."""
         return BoundMixedTest(self, engine, alpha, without_freedom, samples_per_cell)
 
     def of_pairs(self, engine: Any) -> OfPairs:
-        """Make the test of all pairs, whose p-values are corrected for their number."""
+        """Return the test of all pairs, whose p-values are corrected for their number."""
         return OfPairs(engine)
 
 
@@ -224,7 +224,7 @@ class ConditionalGaussian(MixedTest):
     Parameters
     ----------
     weight : float
-        How many samples with the common covariances each configuration is given.
+        Number of samples with the common covariances that are added to each configuration.
     """
 
     weight: float = 5.0
@@ -232,7 +232,7 @@ class ConditionalGaussian(MixedTest):
     def statistics(
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
     ) -> tuple[Floats, Floats]:
-        """Return statistic and degrees of freedom; NaN where there are too many configurations."""
+        """Return statistic and degrees of freedom; NaN if there are too many configurations."""
         formula = LikelihoodByGroup.on(engine, self.weight)
         parts = GaussianParts(engine, formula)
         statistic, freedom = np.zeros(len(x)), np.zeros(len(x))
@@ -264,7 +264,7 @@ class ConditionalGaussian(MixedTest):
 
 
 def _g2_on_own_rows(engine: MixedEngine, x: Integers, y: Integers, given: Integers) -> Floats:
-    """Return G2 and degrees of freedom of X and Y given the states of Z, where there are Z's numbers, too."""
+    """Return G2 and degrees of freedom of X and Y given the states of Z, on samples with Z's numbers."""
     counts = engine.binned
     members = np.where(engine.is_number[given], counts.presence.numbers[given], given)
     queries = Queries.of_some(np.column_stack([members, x, y]))
@@ -283,7 +283,7 @@ def bartlett(
 
 
 class OfPairs:
-    """The tests of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
+    """Tests of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
     The values of pairs that are kept are G2 of states, correlations of numbers, and squared correlation
     ratios of both.
@@ -313,7 +313,7 @@ class OfPairs:
 
 @dataclass(frozen=True)
 class RatiosAbove:
-    """Keeps the pairs whose analysis of variance has a p-value up to the last of some falling levels."""
+    """Formula that keeps pairs whose analysis of variance has a p-value up to the last of some levels."""
 
     levels: Floats
 
@@ -328,7 +328,7 @@ class RatiosAbove:
 
 
 def ratio_tail(n_rows: Integers, states: Integers, ratios: Floats) -> Floats:
-    """Return the p-values of squared correlation ratios with variables of so many states; 1 for constants."""
+    """Return the p-values of squared correlation ratios, by the numbers of states; 1 for constants."""
     freedom = np.maximum(states - 1, 0)
     weight = np.maximum(bartlett(n_rows, 0, 1, freedom), 0.0)
     return chi_squared_tail(-weight * np.log1p(-np.minimum(ratios, LARGEST)), freedom)

@@ -17,7 +17,7 @@ class X2(OnTables):
     """Pearson's chi-squared test of states."""
 
     def formula(self, engine: CountingEngine) -> X2Statistic:
-        """Make the formula for statistic and degrees of freedom."""
+        """Return the formula for statistic and degrees of freedom."""
         return X2Statistic()
 
 

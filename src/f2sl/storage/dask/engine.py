@@ -40,22 +40,22 @@ from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
 from f2sl.table.table import Block
 
 ROWS_PER_VARIABLE = 1000
-"""Data with more rows for each variable are tall."""
+"""Number of rows for each variable above which data are tall."""
 
 SHARE_OF_WORKER = 0.25
-"""Of a worker's memory, what a whole table may take there; a larger one is split by rows."""
+"""Share of a worker's memory for a whole table; a larger table is split by rows."""
 
 CELLS_AT_ONCE = 1 << 22
-"""Cells of the tables that are counted in one pass over the blocks."""
+"""Number of cells of the tables that one pass over the blocks counts."""
 
 ROWS_AT_ONCE = 1 << 18
-"""Rows of a block that are counted at a time."""
+"""Number of rows of a block that are counted at a time."""
 
 LEAST_CELLS = 1 << 15
-"""Cells below which a part of a batch is not worth a call."""
+"""Smallest number of cells for which a call pays."""
 
 LEAST_WORK, MOST_WORK = 2e7, 2e9
-"""Nanoseconds of counting pairs that are worth a call, and after which progress is told."""
+"""Shortest and longest piece of work in nanoseconds: shorter ones do not pay, longer ones delay progress."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class TableFacts:
 
 
 class ClusterEngine(CountsOnly):
-    """Base of both ways of counting a :class:`~f2sl.storage.dask.table.DaskTable`."""
+    """Base class of both engines for a :class:`~f2sl.storage.dask.table.DaskTable`."""
 
     def __init__(self, table: DaskTable) -> None:
         self._table = table
@@ -82,7 +82,7 @@ class ClusterEngine(CountsOnly):
         return self._cluster.put(TableFacts(self._table.places, self.presence, self.n_rows))
 
     def close(self) -> None:
-        """Let the cluster forget what was sent beside the table, which stays."""
+        """Release the data sent beside the table; the table stays on the cluster."""
         self._facts.release()
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
@@ -94,11 +94,11 @@ class ClusterEngine(CountsOnly):
         return np.concatenate([result.reshape(-1, width) for result in results])
 
     def _parts(self, queries: Queries) -> Iterator[Queries]:
-        """Cut a batch into what goes out together."""
+        """Split a batch into parts that are submitted together."""
         raise NotImplementedError
 
     def _begin_batch(self, formula: Held[Any], queries: Queries) -> Any:
-        """Hand over some queries; gives the future of what the formula makes of their tables."""
+        """Submit some queries; return the future of the formula's results."""
         raise NotImplementedError
 
     def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
@@ -120,12 +120,12 @@ class ClusterEngine(CountsOnly):
         raise NotImplementedError
 
     def _begin_pairs(self, shared: Held[Any], piece: Piece) -> Any:
-        """Hand over some tiles; gives the future of the pairs that are kept."""
+        """Submit some tiles; return the future of the kept pairs."""
         raise NotImplementedError
 
 
 class RowSplitEngine(ClusterEngine):
-    """Counts blocks of rows where they are, and adds up the counts."""
+    """Engine that counts blocks of rows on their workers and adds up the counts."""
 
     def __init__(self, table: DaskTable) -> None:
         super().__init__(table)
@@ -133,7 +133,7 @@ class RowSplitEngine(ClusterEngine):
         self._margins_there = Held(self._cluster, lambda: self._cluster.put(margins))
 
     def close(self) -> None:
-        """Let the cluster forget what was sent beside the table, which stays."""
+        """Release the data sent beside the table; the table stays on the cluster."""
         self._margins_there.release()
         super().close()
 
@@ -171,7 +171,7 @@ class RowSplitEngine(ClusterEngine):
 
 
 class TileSplitEngine(ClusterEngine):
-    """Gives each worker the whole table, and each call its own tiles or queries."""
+    """Engine that gives each worker the whole table, and each call its own tiles or queries."""
 
     def __init__(self, table: DaskTable) -> None:
         super().__init__(table)
@@ -179,14 +179,14 @@ class TileSplitEngine(ClusterEngine):
         self._turn = count()
 
     def _copy(self) -> list[Any]:
-        """Let each worker put the whole table together; where one is lost, another does it again."""
+        """Make each worker assemble the whole table; if a worker is lost, another does it again."""
         facts, blocks = self._facts.get(), self._table.blocks.get()
         pinned = [{"workers": [worker], "allow_other_workers": True} for worker in self._cluster.workers]
         # Without any worker, for the moment, one copy waits for the next that comes.
         return [self._cluster.submit(_join, facts, *blocks, **where) for where in pinned or [{}]]
 
     def close(self) -> None:
-        """Let the cluster forget the copies, and what was sent beside the table."""
+        """Release the copies and the data sent beside the table."""
         self._copies.release()
         super().close()
 
@@ -227,7 +227,7 @@ def open_cluster_engine(table: DaskTable) -> ClusterEngine:
 
 
 class WholeTable:
-    """A table in a worker's memory, with an engine for all calls there."""
+    """Table in a worker's memory, with an engine for all calls there."""
 
     def __init__(self, codes: NDArray[Any], cardinalities: Integers) -> None:
         self.codes = codes
@@ -237,7 +237,7 @@ class WholeTable:
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return int(self.codes.shape[1])
 
     @property

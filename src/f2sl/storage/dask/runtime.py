@@ -1,9 +1,8 @@
-"""A Dask cluster: how it is reached, how work is handed to it, and what happens when parts of it go away.
+"""Connection to a Dask cluster: submitting work, and recovering from lost workers and connections.
 
-Work is cut into pieces that do not depend on each other. A worker that is lost takes with it what it was
-doing and what it held. Dask does again what it knows how to do; what was sent from here is sent once more
-(:class:`Held`), and the pieces that had not come back are handed over again. So the answer is complete, or
-there is one error.
+Work is split into independent pieces. A lost worker loses its current work and its data. Dask repeats its own
+work; f2sl sends its data again (:class:`Held`) and submits all unfinished pieces again. So the result is
+complete, or there is one error.
 """
 
 from __future__ import annotations
@@ -30,29 +29,29 @@ from f2sl._version import __version__
 from f2sl.errors import ClusterError, OptionError
 
 CONNECT_SECONDS = 10.0
-"""How long a scheduler has to answer, and its first worker to appear."""
+"""Seconds for a scheduler to answer, and for its first worker to appear."""
 
 PATIENCE_SECONDS = 30.0
-"""How long a lost connection may take to come back, or a cluster be without workers."""
+"""Seconds to wait for a lost connection to return, or for workers to appear."""
 
 LOOK_SECONDS = 2.0
-"""How often to look whether there are workers, while nothing comes back."""
+"""Seconds between two checks for workers while waiting for results."""
 
 SHORTEST_SLEEP, LONGEST_SLEEP = 0.0005, 0.02
-"""Seconds between two looks at whether a result is there."""
+"""Shortest and longest time between two checks for a result, in seconds."""
 
 MOST_LOSSES = 5
-"""How often in a row something may be lost, without any piece coming back, before it is given up."""
+"""Largest number of losses in a row, without any result, before giving up."""
 
 AHEAD = 4
-"""Pieces for each thread of the cluster that are handed over before the first results are taken."""
+"""Number of pieces for each thread of the cluster to submit before taking the first results."""
 
 Value = TypeVar("Value")
 Piece = TypeVar("Piece")
 
 
 class Cluster:
-    """A connection to a scheduler; `own` closes what was started for it.
+    """Connection to a scheduler; `own` closes everything that was started for it.
 
     Make one with :meth:`connect`.
     """
@@ -61,19 +60,19 @@ class Cluster:
         self.client = client
         self.address = address
         self.generation = 0
-        """How often things were lost: what was sent before is to be sent again."""
+        """Number of losses so far; data sent before a loss must be sent again."""
         self._close = weakref.finalize(self, own.close)
 
     @classmethod
     def connect(cls, scheduler: Any, n_workers: int, memory: int) -> Cluster:
-        """Reach a scheduler by its address or through a client; None starts workers on this machine.
+        """Connect to a scheduler by its address or through a client; None starts workers on this machine.
 
         `n_workers` and `memory` are for those: how many processes, and the bytes that they may take together.
 
         Raises
         ------
         ClusterError
-            If nobody answers, there are no workers, or these run other versions.
+            If there is no answer, there are no workers, or workers run other versions.
         """
         try:
             import distributed
@@ -107,7 +106,7 @@ class Cluster:
 
     @classmethod
     def _local(cls, distributed: Any, n_workers: int, memory: int) -> Cluster:
-        """Start workers on this machine, which nobody reaches without the keys made for them.
+        """Start workers on this machine, which cannot be reached without their keys.
 
         Workers run whatever they are sent, and their ports are open to every user of the machine.
         """
@@ -143,17 +142,17 @@ class Cluster:
             return cls(client, address, opened.pop_all())
 
     def close(self) -> None:
-        """End the connection, and what was started for it; a client that was handed over stays."""
+        """Close the connection and everything that was started for it; a client of the caller stays open."""
         self._close()
 
     @property
     def closed(self) -> bool:
-        """Return whether the connection was ended."""
+        """True if the connection was closed."""
         return not self._close.alive
 
     @property
     def workers(self) -> dict[str, Any]:
-        """Return what is known of each worker, by its address; a lost connection is waited for."""
+        """Information on each worker, by its address; waits for a lost connection."""
         for losses in count(1):
             with suppress(_Lost):
                 return self._workers_now()
@@ -169,12 +168,12 @@ class Cluster:
 
     @property
     def n_threads(self) -> int:
-        """Return how many pieces of work can be under way at a time."""
+        """Number of pieces of work that can run at the same time."""
         return max(1, sum(int(worker["nthreads"]) for worker in self.workers.values()))
 
     @property
     def memory_of_worker(self) -> int | None:
-        """The bytes that the smallest worker may use; None if none has a limit."""
+        """Memory limit of the smallest worker in bytes; None if no worker has a limit."""
         limits = (worker["memory_limit"] for worker in self.workers.values())
         return min((int(limit) for limit in limits if limit), default=None)
 
@@ -188,7 +187,7 @@ class Cluster:
 
     @staticmethod
     def current_client() -> Any:
-        """Return the client that Dask itself would use in this process, if there is one."""
+        """Return Dask's default client of this process, or None."""
         try:
             from distributed import default_client
 
@@ -197,7 +196,7 @@ class Cluster:
             return None
 
     def _check_versions(self) -> None:
-        """Refuse workers with which the answer may differ, or none come."""
+        """Raise an error for workers with other versions, whose results may differ or fail."""
         # Functions are sent by name, and arrays in NumPy's form: f2sl must be the same, the others nearly so.
         try:
             all_found = self.client.get_versions(check=False)
@@ -205,42 +204,42 @@ class Cluster:
             for address, found in all_found["workers"].items():
                 for what, there in _main_versions(found).items():
                     if there != here[what]:
-                        told = f"the worker runs {what} {there}, and this is {here[what]}"
-                        raise ClusterError(f"{address}: {told}; install the same")
+                        told = f"the worker runs {what} {there}, but this process runs {here[what]}"
+                        raise ClusterError(f"{address}: {told}; install the same version")
             for address, version in self.client.run(_version_maker()).items():
                 _check_version(version, address)
         except ClusterError:
             raise
         except OSError as error:
-            raise ClusterError(f"{self.address}: a worker went away ({error}); start again") from None
+            raise ClusterError(f"{self.address}: a worker was lost ({error}); run again") from None
 
     # Work
 
     def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Hand over one call of a function of f2sl's; gives what Dask calls its future."""
+        """Submit one call of a function of f2sl; return its Dask future."""
         return self.client.submit(_run, __version__, function, *arguments, pure=False, **options)
 
     def compute(self, function: Callable[..., Any], delayed: Any, *arguments: Any) -> Any:
-        """Hand over one call of a function on what Dask has yet to compute; gives a future."""
+        """Submit one call of a function on a delayed Dask value; return its future."""
         from dask import delayed as later
 
         return self.client.compute(later(_run, pure=False)(__version__, function, delayed, *arguments))
 
     def put(self, value: Any) -> Any:
-        """Send a value that several calls need; it must be small, for the scheduler keeps it as well."""
+        """Send a value that several calls need; it must be small, because the scheduler keeps it, too."""
         return self.submit(_itself, value)
 
     def scatter(self, values: list[Any]) -> list[Any]:
-        """Send values that only workers keep, so that they may be lost; gives their futures."""
+        """Send values that only workers keep, and that may be lost; return their futures."""
         try:
             return list(self.client.scatter(values, hash=False))
         except (TimeoutError, KeyError, OSError) as error:  # workers that go away meanwhile show in many ways
             raise _Lost("no worker was there to send data to") from error
 
     def map(self, begin: Callable[[Piece], Any], pieces: Iterable[Piece]) -> Iterator[Any]:
-        """Yield what becomes of each piece, in order; `begin` hands a piece over and gives a future.
+        """Yield the result of each piece, in order; `begin` submits a piece and returns a future.
 
-        When something is lost, all that has not come back is begun again.
+        After a loss, all unfinished pieces are submitted again.
         """
         left = iter(pieces)
         window: deque[list[Any]] = deque()
@@ -273,7 +272,7 @@ class Cluster:
                     self.client.cancel(begun)
 
     def _result(self, future: Any) -> Any:
-        """Wait for a result as long as there are workers that it may come from."""
+        """Wait for a result as long as there are workers."""
         from distributed import KilledWorker
 
         self._wait_for(future)
@@ -285,14 +284,14 @@ class Cluster:
             raise _Lost("a result did not come back from its worker") from error
         except KilledWorker as error:
             raise ClusterError(
-                f"{self.address}: several workers died over the same work ({error}); start again, with "
-                "more memory for each if that is what they lack"
+                f"{self.address}: several workers died on the same work ({error}); run again, with more "
+                "memory for each worker if memory was short"
             ) from None
 
     def _wait_for(self, future: Any) -> None:
         """Wait until a future is done.
 
-        It is looked at again and again: the time limit of Dask's own waiting may hit what has just come.
+        It is polled: the time limit of Dask's own wait may cancel a result that has just arrived.
         """
         begun = looked = time.monotonic()
         deserted: float | None = None
@@ -302,19 +301,18 @@ class Cluster:
                 looked = now
                 deserted = None if self._workers_now() else deserted or now
                 if deserted is not None and now - deserted > PATIENCE_SECONDS:
-                    raise ClusterError(f"{self.address}: all workers are gone; start some, and start again")
+                    raise ClusterError(f"{self.address}: all workers are gone; start workers and run again")
             time.sleep(min(max((now - begun) / 10, SHORTEST_SLEEP), LONGEST_SLEEP))
 
     def _recover(self, error: str, losses: int) -> None:
-        """Wait until there are a connection and a worker again, and let everything be sent once more."""
+        """Wait for a connection and a worker, and mark all data as to be sent again."""
         if losses > MOST_LOSSES:
-            raise ClusterError(f"{self.address}: the work was lost {losses} times ({error}); start again")
+            raise ClusterError(f"{self.address}: the work was lost {losses} times ({error}); run again")
         end = time.monotonic() + PATIENCE_SECONDS
         while self.client.status != "running":
             if self.client.status in ("closed", "closing") or time.monotonic() > end:
                 raise ClusterError(
-                    f"{self.address}: the connection to the scheduler was lost and did not come back; start "
-                    "again"
+                    f"{self.address}: the connection to the scheduler was lost and did not return; run again"
                 ) from None
             time.sleep(0.1)
         self._wait_for_workers(PATIENCE_SECONDS)
@@ -322,11 +320,11 @@ class Cluster:
 
 
 class _Lost(Exception):
-    """Something is not there any more, or could not be sent."""
+    """Signal that data were lost or could not be sent."""
 
 
 class Held(Generic[Value]):
-    """Something that the cluster holds, made when it is first needed and again after it may be lost."""
+    """Value held by the cluster, created on first use and again after a loss."""
 
     def __init__(self, cluster: Cluster, make: Callable[[], Value]) -> None:
         self._cluster = cluster
@@ -341,7 +339,7 @@ class Held(Generic[Value]):
         return self._made[1]
 
     def release(self) -> None:
-        """Let the cluster forget it."""
+        """Release the value."""
         self._made = None
 
 
@@ -361,7 +359,7 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
 
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
-    """Let an interrupt wait until a block is over; other threads than the first never hear of one."""
+    """Delay interrupts until the end of a block; only the main thread receives them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -380,7 +378,7 @@ def _not_interrupted() -> Iterator[None]:
 
 
 def _folder_of_workers() -> tempfile.TemporaryDirectory[str]:
-    """Make a folder for workers of this machine; remove those whose process was killed before it could."""
+    """Create a folder for workers of this machine; remove folders of killed processes."""
     import psutil  # type: ignore[import-untyped]
 
     prefix = f"f2sl-{socket.gethostname()}-"
@@ -393,10 +391,10 @@ def _folder_of_workers() -> tempfile.TemporaryDirectory[str]:
 
 @contextmanager
 def _script_unknown() -> Iterator[None]:
-    """Let processes begin without the script that runs here.
+    """Start processes without importing the script that runs here.
 
-    They would run it again, and those that it starts, too, unless its work is kept from that by a test of
-    ``__name__``. What is sent to workers is known to them by modules, or sent with its code.
+    They would run the script again unless it tests ``__name__``. Functions are sent to workers by module
+    name, or with their code.
     """
     script = vars(sys.modules["__main__"])
     known: dict[str, Any] = {name: script[name] for name in ("__spec__", "__file__") if name in script}
@@ -435,7 +433,7 @@ def _close(local: Any) -> None:
 
 
 def _greet(address: str) -> None:
-    """Wait until a scheduler says something; for one that is silent Dask itself would wait for ever."""
+    """Wait until a scheduler answers; Dask itself would wait for ever for a silent one."""
     import asyncio
 
     from distributed.comm import connect
@@ -466,7 +464,7 @@ def _main_versions(found: dict[str, Any]) -> dict[str, str]:
 
 
 def _version_maker() -> Callable[[], str | None]:
-    """Make a function that is sent as a whole, for where f2sl may be missing."""
+    """Return a function that is sent with its code, for workers that may lack f2sl."""
 
     def version() -> str | None:
         try:
@@ -482,16 +480,19 @@ def _version_maker() -> Callable[[], str | None]:
 def _check_version(version: str | None, address: str) -> None:
     if version != __version__:
         there = "has no f2sl" if version is None else f"runs f2sl {version}"
-        raise ClusterError(f"{address}: the worker {there}, and this is f2sl {__version__}; install the same")
+        raise ClusterError(
+            f"{address}: the worker {there}, but this process runs f2sl {__version__}; "
+            "install the same version"
+        )
 
 
 def _run(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function, on a worker; workers that came later are looked at, too."""
+    """Call a function on a worker; checks the version of workers that joined later."""
     if version != __version__:
         from distributed import get_worker
 
-        told = f"the worker runs f2sl {__version__}, and was asked by f2sl {version}"
-        raise ClusterError(f"{get_worker().address}: {told}; install the same")
+        told = f"the worker runs f2sl {__version__}, but the caller runs f2sl {version}"
+        raise ClusterError(f"{get_worker().address}: {told}; install the same version")
     return function(*arguments)
 
 

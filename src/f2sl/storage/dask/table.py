@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from f2sl.storage.dask.engine import ClusterEngine
 
 FAN_IN = 8
-"""So many blocks' sums are added up by one call."""
+"""Number of blocks whose sums one call adds up."""
 
 BYTES_OF_BLOCK = 1 << 25
-"""How large the blocks are that are sent from here; each worker has some, if there are enough rows."""
+"""Size of the blocks sent from here; each worker gets some, if there are enough rows."""
 
 ROWS_AT_ONCE = 1 << 18
 """Rows of a block that are turned into floats at a time."""
@@ -35,22 +35,22 @@ ROWS_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DaskTable(Table):
-    """A table that the workers of a cluster hold, which it closes when it is closed.
+    """Table held by the workers of a cluster, whose connection it closes.
 
     Parameters
     ----------
     columns, places, ends, memory, notes, keeps_aliases
         As in :class:`f2sl.Table`.
     cluster : Cluster
-        Who holds the rows.
+        Cluster that holds the rows.
     blocks : Held
         Dask's futures of the blocks.
     total_rows : int
         The number of samples.
     coded : bool
-        Whether the numbers are codes of states.
+        True if the numbers are codes of states.
     counted : dict
-        How often each state occurs, by the column's place; selections of one table share it.
+        Count of each state, by the column's place; selections of one table share it.
     """
 
     held: ClassVar[str] = "on a cluster"
@@ -86,12 +86,12 @@ class DaskTable(Table):
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return self.total_rows
 
     @property
     def margins(self) -> tuple[Integers, ...]:
-        """For each column how often each of its states occurs; empty for numbers."""
+        """Count of each state of each column; empty for numbers."""
         new = [i for i in self.of_kind(STATES) if self.places[i] not in self.counted]
         if new:
             cardinalities, places = self.cardinalities[new], self.places[new]
@@ -179,13 +179,13 @@ class DaskTable(Table):
         return self.cluster
 
     def close(self) -> None:
-        """Let the cluster forget the table; the connection is closed, if it was opened for it."""
+        """Release the table; close the connection if it was opened for the table."""
         self.blocks.release()
         self.cluster.close()
 
 
 def reduced(parts: list[Any], add: Callable[[list[Any]], Any], last: Callable[[list[Any]], Any]) -> Any:
-    """Add up futures in a tree, groups by `add`; `last` is given what is left in the end."""
+    """Add up futures in a tree, groups by `add`; apply `last` to the final sum."""
     while len(parts) > FAN_IN:
         parts = [add(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
     return last(parts)

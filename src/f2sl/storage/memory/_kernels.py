@@ -29,7 +29,7 @@ cardinalities : (n_variables,) int64
     Number of states of each variable. A sample whose code is that number misses the variable: it has no bit
     in any plane, and tables of the variable leave it out.
 gaps : (n_variables,) bool
-    Whether some sample misses the variable. Loops over variables without gaps do not look for any.
+    True for variables with missing values. Loops over other variables do not check for any.
 """
 
 from __future__ import annotations
@@ -538,7 +538,7 @@ def _refine(
     column : (n_rows,) uint8 or uint16
         Codes of the variable, which has `k` states.
     incomplete : bool
-        Whether samples may miss this variable, or be in no group (-1) because they miss another.
+        True if samples may miss this variable, or be in no group (-1) because they miss another.
     coarse, fine : (n_rows,) int32
         Group of each sample before (input) and after (output). Groups are numbered from 0 in the order
         in which they first occur, so the numbers have no gaps and stay below n_rows.
@@ -591,7 +591,7 @@ def _count_groups(
     counts: Array,
     slots: Array,
 ) -> None:
-    """Count the states of the last variable within groups of samples; cells come group by group.
+    """Count the states of the last variable within groups of samples; cells are ordered by group.
 
     column, k, incomplete, numbers : as in `_refine`; groups : (n_rows,) int32, group of each sample;
     scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`;

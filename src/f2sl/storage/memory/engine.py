@@ -52,9 +52,9 @@ CODE_CELL = 0.5
 
 CELLS_PER_PIECE = 1 << 20
 LEAST_WORK = 2e6
-"""Nanoseconds of a piece of the triangle: handing a piece to a thread costs time, too."""
+"""Shortest piece of the triangle in nanoseconds: submitting a piece to a thread takes time."""
 MOST_WORK = 2e8
-"""After a piece progress is told, and an interrupt heard."""
+"""Longest piece in nanoseconds: progress and interrupts are handled between pieces."""
 LARGEST_SCRATCH = 1 << 22
 """Cells of the largest table that a pair is counted into without sorting."""
 LARGEST_REFINING = 1 << 24
@@ -173,7 +173,7 @@ class MemoryEngine(CountsOnly):
         )
 
     def _choose(self, queries: Queries) -> tuple[NDArray[np.int64], Floats]:
-        """For each query, the cheapest way to count it, and the cells of its full table."""
+        """Return the cheapest way to count each query, and the number of cells of its full table."""
         cardinalities = self.presence.cardinalities[queries.variables]
         first = queries.start[:-1]
         cells = np.multiply.reduceat(cardinalities.astype(np.float64), first)
@@ -262,7 +262,7 @@ class MemoryEngine(CountsOnly):
         return merge_pairs(formula.of_tables(self.count(asked(pairs))) for pairs in batches)
 
     def count_tile(self, order: Integers, tile: Integers, whole: bool) -> Integers:
-        """Count the pairs of one tile by bit planes, as `_kernels.count_pairs` does; `whole`: all cells."""
+        """Count the pairs of one tile by bit planes, like `_kernels.count_pairs`; `whole`: all cells."""
         top, bottom, left, right = tile.tolist()
         rows, columns = order[top:bottom], order[left:right]
         inner_rows, inner_columns = self.cardinalities[[rows[0], columns[0]]] - (not whole)

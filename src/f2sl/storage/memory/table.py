@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryTable(Table):
-    """A table in the memory of this process.
+    """Table in the memory of this process.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class MemoryTable(Table):
         codes: npt.ArrayLike,
         notes: tuple[str, ...] = (),
     ) -> MemoryTable:
-        """Make a table of states from codes, one row for each column."""
+        """Return a table of states from codes, one row for each column."""
         found = np.asarray(codes)
         if found.ndim != 2 or len(names) != found.shape[0] or len(states) != found.shape[0]:
             raise DataError(
@@ -79,7 +79,7 @@ class MemoryTable(Table):
     def of_numbers(
         cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[str, ...] = ()
     ) -> MemoryTable:
-        """Make a table of numbers, one row for each column.
+        """Return a table of numbers, one row for each column.
 
         Examples
         --------
@@ -103,7 +103,7 @@ class MemoryTable(Table):
             raise DataError("the names of a table's variables must differ from each other")
         # The kernels index by these codes without looking: a code that is out of range must not get in.
         if codes.dtype.kind not in "iu":
-            raise DataError(f"codes are integers, got {codes.dtype}")
+            raise DataError(f"codes must be integers, not {codes.dtype}")
         of_states = [self.columns[i] for i in self.of_kind(STATES)]
         cardinalities = np.array([len(column.states) for column in of_states], np.int64)
         if codes.size:
@@ -127,17 +127,17 @@ class MemoryTable(Table):
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return int(self.codes.shape[1])
 
     @cached_property
     def places(self) -> Integers:  # type: ignore[override]
-        """The row of each column in the matrix of its kind."""
+        """Row of each column in the matrix of its kind."""
         return places_of(self.kinds)
 
     @cached_property
     def ends(self) -> Ends:  # type: ignore[override]
-        """The least and the greatest number, or code that occurs, of each column."""
+        """Smallest and largest number, or code that occurs, of each column."""
         low, high = np.empty(self.n_variables), np.empty(self.n_variables)
         for kind, matrix in ((STATES, self.codes), (NUMBER, self.numbers)):
             own = self.of_kind(kind)

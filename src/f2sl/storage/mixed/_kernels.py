@@ -149,7 +149,7 @@ def sums_of_columns(
     """Sum up a block for each query as if it had one group, and a number for each state of its states.
 
     These numbers are 1 where a sample has the state and 0 elsewhere, fine halves alone. Columns are in the
-    order of a query's members, and the sums are laid out as those of a group of so many numbers.
+    order of a query's members, and the sums are laid out as those of a group with that many numbers.
 
     A sample has one state of each member, so that of all indicators only one for each member is not 0. The
     loop over samples adds these alone: m (m + 1) / 2 products, however many states there are.
@@ -216,7 +216,7 @@ def sums_of_parts(
     first: Array,
     sums: Array,
 ) -> None:
-    """Sum up the groups of larger sets to those of queries that are parts of them, on the same samples.
+    """Sum the groups of larger sets to those of smaller queries, on the same samples.
 
     The host of query t has the sums ``host_sums[at[t]:]``, laid out as by `sums_by_group`, of
     ``n_numbers[t]`` numbers in the configurations of states with

@@ -19,15 +19,15 @@ from f2sl.storage.protocol import Queries
 from f2sl.table.table import Block
 
 ROWS_AT_ONCE = 1 << 13
-"""Rows that are made into indicator columns at a time."""
+"""Number of rows made into indicator columns at a time."""
 CELL_BITS, CELLS = 8, 1 << 12
-"""Numbers are cut between cells of a fine histogram: 2^8 cells in a scale, which is two to four standard
-deviations, and what is beyond so many cells in all is in the outermost."""
+"""Numbers are cut between cells of a fine histogram: 2^8 cells for two to four standard deviations; values
+beyond the last cell are counted in it."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A batch of queries by the places of columns: members that are states, numbers, and both in order.
+    """Batch of queries by the places of columns: members that are states, numbers, and both in order.
 
     `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query, `numeric`
     says which of the members are numbers.
@@ -71,7 +71,7 @@ def recoded(
 
 
 def as_integers(scaling: Scaling, numbers: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return both halves of numbers as whole numbers, with `GAP` where there is none."""
+    """Return both halves of numbers as whole numbers, with `GAP` for missing ones."""
     # Squares of both halves add up to at most 2^52, so that none has more than 26 bits.
     coarse, fine = scaling.halves(numbers)
     coarse[np.isnan(numbers)] = _kernels.GAP
@@ -152,7 +152,7 @@ def sums_of_block(
 
 
 def _indicators(cardinalities: Integers, codes: NDArray[Any]) -> Floats:
-    """Make a column of zeros and ones for each state of each variable, (all states, rows)."""
+    """Return a column of zeros and ones for each state of each variable, (all states, rows)."""
     n = int(cardinalities.sum())
     found = np.zeros((n + 1, codes.shape[1]))
     first = np.concatenate([[0], np.cumsum(cardinalities)])[:-1]

@@ -47,17 +47,17 @@ BINS = 5
 
 
 class RatioFormula(Protocol):
-    """From the squared correlation ratios of numbers with state variables to the pairs worth keeping."""
+    """Formula that keeps pairs by the squared correlation ratio of a number with a state variable."""
 
     def of_ratios(
         self, first: Integers, second: Integers, states: Integers, rows: Integers, ratios: Floats
     ) -> FoundPairs:
-        """Keep some of the pairs, with their values; so many states occur in so many samples."""
+        """Keep some of the pairs, with their values, given the numbers of occurring states and of samples."""
 
 
 @dataclass(frozen=True)
 class MixedFormula:
-    """What to apply to pairs of states, of numbers, and of a number with a state variable."""
+    """Formulas for pairs of states, pairs of numbers, and pairs of a number with a state variable."""
 
     of_states: PairFormula
     of_numbers: CorrelationFormula
@@ -68,7 +68,7 @@ class MixedFormula:
 class Groups:
     """Sums of a batch of queries for each group, laid out as `_kernels.py` describes.
 
-    `numbers` has the members of each query that are numbers, `n_groups` how many groups it has.
+    `numbers` has the numeric members of each query, `n_groups` the number of its groups.
     """
 
     sums: Integers
@@ -88,7 +88,7 @@ class _Ratios:
 
 @dataclass(frozen=True)
 class OneKind:
-    """Some of the pairs of a search, numbered by their places, and which of all pairs they are."""
+    """Pairs of one kind in a search, by their places, with their indices among all pairs."""
 
     which: Integers
     pairs: FoundPairs
@@ -117,14 +117,14 @@ class MixedEngine:
     def __init__(self, table: Table, n_jobs: int | None = None) -> None:
         self._table = table
         self.gaps: Mask = table.gaps > 0
-        """Which columns samples miss."""
+        """True for columns with missing values."""
         self.any_gaps = bool(self.gaps.any())
         self.states: Integers = np.array(table.of_kind(STATES))
-        """The columns of states, in the order in which `counts` has them."""
+        """Columns of states, in the order of `counts`."""
         self.numbers: Integers = np.array(table.of_kind(NUMBER))
-        """The columns of numbers, in the order in which `moments` has them."""
+        """Columns of numbers, in the order of `moments`."""
         self.place: Integers = places_of(table.kinds)
-        """Which of the columns of its kind each column is."""
+        """Index of each column among the columns of its kind."""
         self.cardinalities: Integers = table.cardinalities
         self.is_number: NDArray[np.bool_] = self.cardinalities == 0
         self.n_rows = table.n_rows
@@ -145,7 +145,7 @@ class MixedEngine:
         return self._table.column(variable)
 
     def close(self) -> None:
-        """Give back what both engines have taken."""
+        """Release the resources of both engines."""
         for one in self._opened[::-1]:
             one.__exit__()
 
@@ -203,7 +203,7 @@ class MixedEngine:
 
     @cached_property
     def occurring(self) -> Integers:
-        """How many states of each state variable occur."""
+        """Number of states of each state variable that occur."""
         return np.add.reduceat((self.counts.margins > 0).astype(np.int64), self.counts.margin_start[:-1])
 
     @cached_property
@@ -215,17 +215,17 @@ class MixedEngine:
 
     @property
     def ratios(self) -> Floats:
-        """The squared correlation ratio of each number (row) and state variable (column)."""
+        """Squared correlation ratio of each number (row) and state variable (column)."""
         return self._ratios.ratios
 
     @property
     def rows_of_pairs(self) -> Integers:
-        """How many samples have both a number (row) and a state variable (column)."""
+        """Number of samples that have both a number (row) and a state variable (column)."""
         return self._ratios.rows
 
     @property
     def states_of_pairs(self) -> Integers:
-        """How many states of a state variable (column) occur where there is a number (row), too."""
+        """Number of states of a state variable (column) that occur in samples with a number (row)."""
         return self._ratios.states
 
     @cached_property
@@ -260,7 +260,7 @@ class MixedEngine:
 
     @cached_property
     def embedded(self) -> Embedded:
-        """The correlations of all numbers, and of indicators of all states but the last that occurs."""
+        """Correlations of all numbers, and of indicators of all states but the last that occurs."""
         assert not self.any_gaps  # there are no samples that all of them come from
         counts, n_rows = self.counts, self.n_rows
         occurs = counts.margins > 0
@@ -298,13 +298,13 @@ class MixedEngine:
 
     @cached_property
     def histograms(self) -> Integers:
-        """How many samples are in each cell of a fine histogram of each number, (n_numbers, CELLS)."""
+        """Number of samples in each cell of a fine histogram of each number, (n_numbers, CELLS)."""
         [counts] = self._table.add_up(partial(block_sums.cells_counted, self._scaling))
         return np.asarray(counts)
 
     @cached_property
     def cuts(self) -> tuple[Integers, ...]:
-        """The cells with which the intervals of each number but the first begin."""
+        """First cell of each interval of each number, except the first interval."""
         cuts = []
         for counts in self.histograms:
             # A cut is behind the cell that holds the quantile, so that both sides have samples.
@@ -315,7 +315,7 @@ class MixedEngine:
 
     @cached_property
     def binned(self) -> CountingEngine:
-        """What counts all variables, by their own numbers, with numbers cut into intervals."""
+        """Engine that counts all variables, by their own numbers, with numbers cut into intervals."""
         sizes = self.cardinalities.copy()
         sizes[self.numbers] = [len(cuts) + 1 for cuts in self.cuts]
         columns = tuple(
@@ -374,19 +374,19 @@ class MixedEngine:
 
     @cached_property
     def any_complete(self) -> bool:
-        """Whether columns of both kinds have no gaps, so that there is a `complete` engine."""
+        """True if columns of both kinds have no missing values, so that there is a `complete` engine."""
         return len(np.unique(self.is_number[~self.gaps])) == 2
 
     @cached_property
     def complete(self) -> MixedEngine:
-        """The engine of the columns without gaps, of which there must be both kinds; `complete_place`s."""
+        """Engine of the columns without missing values, which must be of both kinds; see `complete_place`."""
         engine = MixedEngine(self._table.select(np.flatnonzero(~self.gaps).tolist()), self.threads.n_threads)
         self._opened.append(engine)
         return engine
 
     @cached_property
     def complete_place(self) -> Integers:
-        """Which of the columns without gaps each of them is."""
+        """Index of each column without missing values among those columns."""
         return np.cumsum(~self.gaps) - 1
 
     def _in_pieces(self, queries: Queries, loads: Floats, answer: Callable[[Queries], Floats]) -> Floats:
@@ -425,7 +425,7 @@ class MixedEngine:
         own: Queries,
         first: Integers,
     ) -> Integers:
-        """Sum up all samples of each query or, with missing values, those of its host; see `SharedSums`."""
+        """Sum all samples of each query or, with missing values, those of its host; see `SharedSums`."""
         if not self.any_gaps:
             return self._summed(summed, queries, first)
         hosts, have = self._shared.hosts(queries)
@@ -497,12 +497,12 @@ class MixedEngine:
 
     @cached_property
     def _halves(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The numbers of a table in memory as whole numbers, both halves, (n_numbers, n_rows)."""
+        """Numbers of a table in memory as whole numbers, both halves, (n_numbers, n_rows)."""
         return block_sums.as_integers(self._scaling, self._table.add_up(lambda block: (block.numbers,))[0])
 
 
 class _ReleasedBlocks:
-    """Gives back the rows of a table that was made here, and leaves a cluster open that others use."""
+    """Owner of a table made here: releases its rows, and leaves open a cluster that others use."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -543,5 +543,5 @@ def _check_memory(n_columns: int, n_states: int) -> None:
     if available is not None and needed > available:
         raise DataError(
             f"{n_columns:,} columns of numbers and of states' indicators need {needed / 2**30:,.1f} GiB of "
-            f"memory for their correlations, and {available / 2**30:,.1f} GiB are free; leave columns out"
+            f"memory for their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
         )

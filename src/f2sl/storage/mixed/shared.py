@@ -1,10 +1,9 @@
-"""Sums of sets of variables, remembered, and those of smaller sets on the same samples made of them.
+"""Cache of sums of sets of variables, from which sums of subsets on the same samples are made.
 
-Where values are missing, the samples of a question are those that have all of its variables and of the
-variables whose presence limits it. Scores and tests ask many questions of the same samples: about a family,
-about its parents, about both without one of the parents. All are parts of one set of variables, the *host*.
-The numbers of a host are summed up once in each configuration of its states; what a part needs are sums of
-these over configurations, of the numbers that are in it.
+With missing values, a question uses the samples that have all its variables and the variables whose presence
+limits it. Scores and tests ask many questions of the same samples: about a family, about its parents, about
+both without one of the parents. All are subsets of one set of variables, the *host*. The numbers of a host
+are summed once in each configuration of its states; a subset needs sums of these over configurations.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from f2sl._arrays import Integers, Mask
 from f2sl.storage.protocol import Queries
 
 MOST_BYTES = 1 << 26
-"""What the sums remembered may take."""
+"""Largest size of the cache in bytes."""
 MOST_GROUPS, ROWS_PER_GROUP = 1 << 12, 8
-"""Hosts have at most so many configurations, and as many samples for each: otherwise less is done without."""
+"""Largest number of configurations of a host, and samples needed for each; otherwise hosts do not pay."""
 
 
 class SharedSums:
@@ -33,7 +32,7 @@ class SharedSums:
     cardinalities : ndarray of int64
         The number of states of each variable, 0 for numbers.
     gaps : ndarray of bool
-        Which variables samples miss.
+        True for variables with missing values.
     n_rows : int
         The number of samples.
 

@@ -31,10 +31,10 @@ from f2sl.storage.stream.table import StreamTable
 from f2sl.storage.tiles import BY_PLANES, Piece, Triangle, pairs_of
 
 SHARE_FOR_TABLES = 0.5
-"""Of the memory allowed, what tables may take; blocks of rows take less than the rest."""
+"""Share of the memory limit for tables; blocks of rows take less than the rest."""
 
 COPIES_AT_LEAST = 4
-"""How often a table is in memory at a time, at least: counted, added up, and worked on by a formula."""
+"""Smallest number of copies of a table in memory: counted, added up, and used by a formula."""
 
 
 class StreamEngine(CountsOnly):
@@ -97,13 +97,13 @@ class StreamEngine(CountsOnly):
     def count(self, queries: Queries, advance: Advance = lambda share: None, share: float = 1.0) -> Tables:
         """Count the tables of a batch in one pass over the blocks; they must fit into memory.
 
-        `advance` is told of finished blocks, which make up `share` of the whole.
+        `advance` receives the share of finished blocks; all blocks make up `share` of the whole.
         """
         batch = Batch(queries, self.presence, self.n_rows, self._most_cells)
         return self._go_through(batch, self._threads_for(batch), advance, share)
 
     def _threads_for(self, batch: Batch) -> int:
-        """Return how many threads may hold tables of a batch at once: one if a table fills the room."""
+        """Return the number of threads that may hold tables of a batch: 1 if a table fills the memory."""
         cells = table_sizes(batch.queries, batch.cardinalities)[batch.full].sum()
         if cells <= self._most_cells:
             return self.threads.n_threads

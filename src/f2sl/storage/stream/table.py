@@ -1,4 +1,4 @@
-"""Tables that stay on disk and are gone through in blocks of rows.
+"""Tables that stay on disk and are read in blocks of rows.
 
 What is read from files is kept once more, compactly: codes of one or two bytes (or plain floats), block
 after block, in each block variable after variable. So whoever counts reads the variables asked for and
@@ -33,7 +33,7 @@ Block = npt.NDArray[Any]
 
 
 class BlockFile:
-    """A temporary file of blocks, each a matrix with a row for each variable.
+    """Temporary file of blocks, each a matrix with a row for each variable.
 
     All blocks have `rows_per_block` rows of the table, the last one what is left.
 
@@ -59,18 +59,18 @@ class BlockFile:
 
     @staticmethod
     def check_space(needed: int) -> None:
-        """Refuse to begin what the disk has no room for."""
+        """Raise an error if the disk has too little free space."""
         place = tempfile.gettempdir()
         free = shutil.disk_usage(place).free
         if needed > free:
             raise FileError(
-                f"{place}: {needed / 1e9:,.2f} GB are needed for temporary files and {free / 1e9:,.2f} GB "
-                "are free; make room, or let TMPDIR name a folder on another disk"
+                f"{place}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
+                "are free; free some space, or set TMPDIR to a folder on another disk"
             )
 
     @property
     def n_blocks(self) -> int:
-        """The number of blocks."""
+        """Number of blocks."""
         return -(-self.n_rows // self.rows_per_block)
 
     def append(self, rows: Block) -> None:
@@ -85,7 +85,7 @@ class BlockFile:
                 self._write()
 
     def finish(self) -> None:
-        """Write what is left; nothing can be added any more."""
+        """Write the remaining rows and close the table for writing."""
         if self._n_pending:
             self._write()
         self._pending = self._pending[:, :0]
@@ -98,7 +98,7 @@ class BlockFile:
         except OSError as error:
             raise FileError(
                 f"{tempfile.gettempdir()}: temporary files cannot be written ({error.strerror or error}); "
-                "make room, or let TMPDIR name a folder on another disk"
+                "free some space, or set TMPDIR to a folder on another disk"
             ) from None
         self.n_rows += self._n_pending
         self._n_pending = 0
@@ -118,12 +118,12 @@ class BlockFile:
                 while content:
                     n_read = self._file.readinto(content)
                     if not n_read:
-                        raise FileError(f"{tempfile.gettempdir()}: a temporary file has lost its end")
+                        raise FileError(f"{tempfile.gettempdir()}: a temporary file was truncated; run again")
                     content = content[n_read:]
         return found
 
     def check_open(self) -> None:
-        """Refuse to go on with a table that was closed."""
+        """Raise an error if the table was closed."""
         if self._file.closed:
             raise closed_table()
 
@@ -142,7 +142,7 @@ def _runs(variables: Sequence[int] | Integers) -> list[tuple[int, int, int]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamTable(Table):
-    """A table on disk that is gone through in blocks.
+    """Table on disk that is read in blocks.
 
     Parameters
     ----------
@@ -185,12 +185,12 @@ class StreamTable(Table):
 
     @property
     def n_rows(self) -> int:
-        """The number of samples."""
+        """Number of samples."""
         return self._files[0].n_rows
 
     @property
     def n_blocks(self) -> int:
-        """The number of blocks."""
+        """Number of blocks."""
         return self._files[0].n_blocks
 
     @property
@@ -198,7 +198,7 @@ class StreamTable(Table):
         return [file for file in (self.codes, self.numbers) if file is not None]
 
     def read(self, block: int, variables: Integers | None = None) -> Block:
-        """Read a block's rows of some columns, or of all, of a table of one kind: a row for each column."""
+        """Return a block's rows of some or all columns of a table of one kind, a row for each column."""
         [file] = self._files
         return file.read(block, self.places if variables is None else self.places[variables])
 
@@ -207,7 +207,7 @@ class StreamTable(Table):
         return np.concatenate(list(self.parts_of_column(i)))
 
     def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
-        """Give one column block by block."""
+        """Yield one column block by block."""
         file = self.codes if self.columns[i].kind == STATES else self.numbers
         assert file is not None
         return (file.read(block, self.places[[i]])[0] for block in range(file.n_blocks))
@@ -270,7 +270,7 @@ class StreamTable(Table):
 
 
 class BlockWriter:
-    """Writes codes and numbers side by side, and counts the states on the way."""
+    """Writer of codes and numbers side by side, which also counts the states."""
 
     def __init__(self, columns: tuple[Column, ...], rows_per_block: int) -> None:
         self._columns = columns
@@ -291,7 +291,7 @@ class BlockWriter:
                 file.append(rows)
 
     def finish(self, ends: Ends, memory: int, notes: tuple[str, ...]) -> StreamTable:
-        """Write what is left; `ends` are those of the numbers, and of codes follow from the counts."""
+        """Write the remaining rows; `ends` are those of numbers; those of codes follow from the counts."""
         for file in self._files:
             if file is not None:
                 file.finish()
