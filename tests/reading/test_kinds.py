@@ -115,13 +115,13 @@ class TestRefusals:
     def test_kinds_that_a_learner_does_not_take(self):
         states, numbers = open_table({"a": [0, 1], "b": [0, 1]}), open_table(NUMBERS)
         refused(
-            lambda: check_learnable(states, ("number",), "tc"), "'a', 'b' hold states, and tc learns from"
+            lambda: check_learnable(states, ("number",), "tc"), "'a', 'b' hold states, but tc learns only from"
         )
         refused(lambda: check_learnable(numbers, ("states",), "sll"), "'b', 'a' hold real numbers, and sll")
 
     def test_kinds_by_name_go_before_what_a_learner_takes(self):
         data = {"a": [0, 1, 1], "b": [0.5, 1.5, 0.1], "c": [0.2, 0.5, 3.5]}
-        refused(lambda: f2sl.learn(data, "tc", kinds={"a": "states"}), "column 'a' holds states, and TC")
+        refused(lambda: f2sl.learn(data, "tc", kinds={"a": "states"}), "column 'a' holds states, but TC")
 
     def test_a_table_made_by_hand(self):
         refused(lambda: MemoryTable.of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
@@ -259,7 +259,7 @@ class TestBothKinds:
         refused(learn, "'b' holds real numbers", "'a' holds states")
         refused(
             lambda: f2sl.learn(open_table(MIXED), "exact"),
-            "columns 'a', 'c' hold real numbers, and ExactSearch",
+            "columns 'a', 'c' hold real numbers, but ExactSearch",
         )
         refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' hold states, and TC")
 

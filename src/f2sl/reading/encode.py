@@ -434,7 +434,7 @@ class Encoder:
                 exact = abs(float(values[0])) <= LAST_EXACT
                 return f"the same number in every row{'' if exact else ', to the 16 digits that are kept'}"
         if i == 0 and is_nameless(name, 0) and column.missing is None and column.form != "reals":
-            values, _ = column.counted()
+            values, _ = column.counted
             dense = column.form == "integers" and values[0] in (0, 1)
             dense = dense and (column.only_ends or len(values) == int(values[-1]) - int(values[0]) + 1)
             if dense or len(values) == self.n_kept:
@@ -461,7 +461,7 @@ class Encoder:
         by_name = name in self._asked
         if column.form == "reals" and (asked == AUTO or (ALL in bins and not by_name)):
             return (STATES, bins[ALL], "real numbers") if ALL in bins else (NUMBER, None, "real numbers")
-        n = MAX_STATES + 1 if column.only_ends else len(column.counted()[0])
+        n = MAX_STATES + 1 if column.only_ends else len(column.counted[0])
         is_few = few(n, self.n_kept)
         many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
         if column.form == "reals" and not is_few:
@@ -543,7 +543,7 @@ class Encoder:
             remarks[f"no name{later}"].append(name)
         if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
             integers = "integers with many values, " * (column.form == "integers")
-            if integers and few(len(column.counted()[0]), self.n_kept) and not column.only_ends:
+            if integers and few(len(column.counted[0]), self.n_kept) and not column.only_ends:
                 integers = "integers with few values beside other numbers, "
             remarks[f"{integers}read as numbers"].append(name)
         if kind == STATES and column.missing is not None and self.reading.missing == "state":

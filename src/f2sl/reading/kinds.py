@@ -85,7 +85,7 @@ def name_rows(column: RawColumn, n_rows: int) -> bool:
     n_known = n_rows - column.n_missing
     if column.form != "labels" or column.declared or n_known <= FEWEST_ROWS:
         return False
-    return 2 * len(column.counted()[0]) > n_known and not are_dates(column.labels)
+    return 2 * len(column.counted[0]) > n_known and not are_dates(column.labels)
 
 
 _CODE = re.compile(r"-?(99+|88+|77+)|-[789]")
@@ -107,7 +107,7 @@ def missing_codes(column: RawColumn, low: float, high: float) -> list[str]:
     """
     if column.only_ends or not (_is_code(low) or _is_code(high)):
         return []
-    values, counts = column.counted()
+    values, counts = column.counted
     if len(values) > MAX_STATES:  # of which files read in blocks keep no account
         return []
     like = [n > 1 and _is_code(float(value)) for value, n in zip(values, counts, strict=True)]
@@ -172,7 +172,7 @@ def like_identifier(name: str, column: RawColumn, n_rows: int) -> str | None:
     >>> like_identifier("row", RawColumn("integers", np.arange(200)), 200)
     'it counts the rows'
     """
-    values, counts = column.counted()
+    values, counts = column.counted
     many = column.only_ends or len(values) > MAX_STATES
     if not many and few(len(values), n_rows):
         return None

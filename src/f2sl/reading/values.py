@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -78,14 +79,20 @@ class RawColumn:
         """Column without the rows that have no value."""
         return self if self.missing is None else self.rows(~self.missing)
 
+    @cached_property
     def counted(self) -> tuple[npt.NDArray[Any], Integers]:
-        """Return the distinct values, and how many rows have each."""
+        """The distinct values, and the number of rows that have each."""
         column = self.present
-        found, where, counts = np.unique(column.values, return_inverse=True, return_counts=True)
+        if column.form == "labels":  # positions need no sorting
+            values, where = np.arange(len(column.labels)), column.values
+        else:
+            values, where = np.unique(column.values, return_inverse=True)
+        counts = np.bincount(where.reshape(-1), minlength=len(values))
+        there = np.flatnonzero(counts)
         if column.weights is not None:
-            counts = np.zeros(len(found), np.int64)
+            counts = np.zeros(len(values), np.int64)
             np.add.at(counts, where.reshape(-1), column.weights)
-        return found, counts
+        return values[there], counts[there]
 
     def rows(self, keep: Mask | Integers) -> RawColumn:
         """Return the column with only the rows to `keep`: a mask, or their numbers."""
