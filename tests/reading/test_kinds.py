@@ -117,7 +117,7 @@ class TestRefusals:
         refused(
             lambda: check_learnable(states, ("number",), "tc"), "'a', 'b' hold states, but tc learns only from"
         )
-        refused(lambda: check_learnable(numbers, ("states",), "sll"), "'b', 'a' hold real numbers, and sll")
+        refused(lambda: check_learnable(numbers, ("states",), "sll"), "'b', 'a' hold real numbers, but sll")
 
     def test_kinds_by_name_go_before_what_a_learner_takes(self):
         data = {"a": [0, 1, 1], "b": [0.5, 1.5, 0.1], "c": [0.2, 0.5, 3.5]}
@@ -261,7 +261,7 @@ class TestBothKinds:
             lambda: f2sl.learn(open_table(MIXED), "exact"),
             "columns 'a', 'c' hold real numbers, but ExactSearch",
         )
-        refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' hold states, and TC")
+        refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' hold states, but TC")
 
     def test_notes_and_looks(self):
         table = open_table(MIXED)
