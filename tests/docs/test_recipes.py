@@ -285,7 +285,7 @@ class TestScore:
     def test_it_is_not_for_best_networks(self, extended):
         own = extended("hannan_quinn").HannanQuinn()
         with pytest.raises(
-            f2sl.OptionError, match=r"score=HannanQuinn\(\) is for real numbers, and the table"
+            f2sl.OptionError, match=r"score=HannanQuinn\(\) is for real numbers, but the table"
         ):
             f2sl.learn(small_table(), "exact", score=own)
 

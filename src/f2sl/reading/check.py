@@ -227,7 +227,7 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("states",), "sll")
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' holds real numbers, and sll learns only from states; cut them with bins=5, say, or leave out with drop=['a']
+    f2sl.errors.DataError: column 'a' holds real numbers, but sll learns only from states; cut them with bins=5, or leave out with drop=['a']
     """  # noqa: E501
     of_numbers = table.of_kind(NUMBER)
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)

@@ -405,7 +405,7 @@ class Encoder:
             self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
 
     def _may_leave_out(self, name: str) -> bool:
-        """Tell whether a column can be left out for its labels: no option and no graph asks for it."""
+        """Return whether a column may be left out for its labels: no option and no graph names it."""
         asked = self._asked.get(name, self._asked_of_all) != AUTO or name in self._bins
         return not asked and self.reading.only is None
 

@@ -186,7 +186,7 @@ class Table(ABC):
             both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
             raise DataError(
                 f"{both}; {learner} takes one kind at a time: cut all columns of real numbers into states "
-                "with bins=5, say, or leave out the columns of the one kind"
+                "with bins=5, or leave out the columns of one kind"
             )
 
     def told(self, columns: Sequence[int], limit: int = 3) -> str:

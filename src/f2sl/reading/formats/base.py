@@ -24,11 +24,11 @@ BYTES_OF_CELL = 8
 """Bytes of a cell in memory, for most types; codes, planes and temporary copies take far less."""
 
 REMARKS = b"f2sl remarks"
-"""Under this key of a schema's metadata a format keeps what a user should know about how it was read: a JSON
-object of lists, each by what is to be said of its items."""
+"""Key of a schema's metadata under which a format stores notes on how it was read: a JSON object of lists of
+items, by the text of the note."""
 
 GAPS = "read as missing values"
-"""The remark that names the cells of which this is true."""
+"""Note on cells that were read as missing values."""
 
 ZIP = b"PK\x03\x04"
 _PACKED = {
