@@ -530,8 +530,8 @@ class TestRandom:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"kind": "states", "share_numbers": 0.5}, "share_numbers is no option"),
-            ({"kind": "number", "varying": 0.5}, "varying is no option"),
+            ({"kind": "states", "share_numbers": 0.5}, "share_numbers is not an option"),
+            ({"kind": "number", "varying": 0.5}, "varying is not an option"),
             ({"kind": "mixed", "share_numbers": 1.5}, "share_numbers must be a number from 0 to 1"),
             ({"kind": "mixed", "varying": -1}, "varying must be a number from 0 to 1"),
             ({"kind": "mixed", "weights": 3}, "weights must be a pair"),
