@@ -155,7 +155,7 @@ def test_the_package_names_the_licences_of_all_that_it_holds():
     named = {path for pattern in project["license-files"] for path in ROOT.glob(pattern)}
     vendored = set((ROOT / "src").rglob("*.LICENSE"))
     assert len(vendored) == 1
-    assert named == {ROOT / "LICENSE", *notices, *vendored}
+    assert named == {ROOT / "LICENSE", ROOT / "NOTICE", *notices, *vendored}
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -177,7 +177,7 @@ def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"'a' \(more than .*too many states.*'b' \(.*cannot be states"):
         in_blocks(path, kinds="states")
     assert in_blocks(path).kinds == ("number", "number", "states")
-    with pytest.raises(DataError, match=r"column 'a' has more than .*takes 0 MB, where 0 MB are allowed"):
+    with pytest.raises(DataError, match=r"column 'a' has more than .*takes 0 MB, but 0 MB are allowed"):
         in_blocks(path, bins=3, memory=1000)
     table = in_blocks(path, kinds="number")
     assert [end.tolist() for end in table.ends] == [[0.0, 0.0, 0.0], [99.0, 99 / 8, 1.0]]

@@ -231,7 +231,7 @@ class TestWhatGoesWithWhat:
 
     @pytest.mark.parametrize("name", ["g2", "x2"])
     def test_tests_of_states_are_refused(self, name):
-        with pytest.raises(OptionError, match=f'ci_test="{name}" is for states.*say "auto" or "fisher-z"'):
+        with pytest.raises(OptionError, match=f'ci_test="{name}" is for states.*use "auto" or "fisher-z"'):
             make_test(self.engine, 0.01, name)
 
     def test_scores_of_states_are_refused(self):
