@@ -181,11 +181,11 @@ class TestRefused:
 
     def test_ragged_packed(self, tmp_path):
         path = written(tmp_path, "t.csv.gz", gzip.compress(b"a,b\n1,2\n3\n"))
-        assert "line 3 has 1 columns where 2" in refusal(path)
+        assert "line 3 has 1 columns, but 2" in refusal(path)
 
     def test_ragged_white_space(self, tmp_path):
         path = written(tmp_path, "t.txt", "a b\n1 2\n3\n")
-        assert "line 3 has 1 columns where 2" in refusal(path, delimiter=" ")
+        assert "line 3 has 1 columns, but 2" in refusal(path, delimiter=" ")
 
     def test_repeated_names(self, tmp_path):
         assert "'a' occurs 2 times" in refusal(written(tmp_path, "t.csv", "a,b,a\n1,2,3\n"))

@@ -450,10 +450,10 @@ def test_objects_for_other_columns_are_refused():
     engine = make_engine(related_codes(1, 30, 3))
     with pytest.raises(
         OptionError,
-        match=r'ForNumbers\(\) is for real numbers, .*say "auto", "su", "information" or "mi"',
+        match=r'ForNumbers\(\) is for real numbers, .*use "auto", "su", "information" or "mi"',
     ):
         related_pairs(engine, 0.1, ForNumbers())
-    with pytest.raises(OptionError, match=r'score=K2\(\) is for states, .*say "auto", "bge" or "bic-g"'):
+    with pytest.raises(OptionError, match=r'score=K2\(\) is for states, .*use "auto", "bge" or "bic-g"'):
         make_score(moments(related_values(0, 3, 20)), K2())
 
 
