@@ -32,7 +32,7 @@ def test_networks_are_listed_with_their_sizes():
     assert table["pigs"] == ["441", "592", "2", "39", "3", "5,618"]
     # As the F2SL paper describes Gene.
     assert table["gene-like"][:5] == ["801", "972", "4", "10", "3-5"]
-    assert "gene-like is random: it stands in for the F2SL paper's Gene" in printed
+    assert "gene-like is random: it replaces the F2SL paper's Gene" in printed
 
 
 def test_networks_as_json(capsys):

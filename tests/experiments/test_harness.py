@@ -196,7 +196,7 @@ def test_ctrl_c_leaves_what_is_finished_and_no_process(tmp_path, capsys):
     finally:
         signal.signal(signal.SIGINT, before)
     assert end.value.code == 130
-    assert f"what was finished is in {path}" in capsys.readouterr().err
+    assert f"finished results are in {path}" in capsys.readouterr().err
     assert list(lines(path).results) == [Key("well")]
     assert servers and all(map(is_gone, servers))
 

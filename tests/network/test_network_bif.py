@@ -439,7 +439,7 @@ def test_files_that_cannot_be_read(tmp_path):
 def test_files_that_cannot_be_written(tmp_path):
     network = build(SPRINKLER)
     for path, problem in (
-        (tmp_path / "lawn.txt", r"as \.bif, \.json, .*, packed with \.gz or \.xz"),
+        (tmp_path / "lawn.txt", r"use \.bif, \.json, .*, or one of these with \.gz or \.xz"),
         (tmp_path / "none" / "lawn.bif", "there is no folder"),
     ):
         with pytest.raises(FileError, match=problem):

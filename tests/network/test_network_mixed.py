@@ -65,7 +65,7 @@ class TestParts:
         ("changes", "problem"),
         [
             ({"equations": {"heat": HEAT}}, "states: variable 'sun' is missing"),
-            ({"equations": {"heat": HEAT, "sun": SUN, "rain": SUN}}, "equations: 'rain' is no node"),
+            ({"equations": {"heat": HEAT, "sun": SUN, "rain": SUN}}, "equations: 'rain' is not a node"),
             ({"equations": {"heat": HEAT, "sun": SUN, "out": SUN}}, "states: 'out' has an equation"),
             ({"equations": {"heat": HEAT, "sun": (1.0, [])}}, "'sun' must be intercepts, coefficients and"),
             ({"equations": {"heat": HEAT, "sun": "abc"}}, "'sun' must be intercepts, coefficients and"),
@@ -166,7 +166,7 @@ class TestLikelihood:
 
     @pytest.mark.parametrize(
         ("change", "problem"),
-        [({"out": ["maybe", "no"]}, "unknown state 'maybe'"), ({"rain": [1, 2]}, "'rain' is no variable")],
+        [({"out": ["maybe", "no"]}, "unknown state 'maybe'"), ({"rain": [1, 2]}, "'rain' is not a variable")],
     )
     def test_refusals(self, change, problem):
         data = {"wind": ["much", "none"], "sun": [3.0, 0.0], "heat": [7.0, 1.5], "out": ["yes", "no"]}
@@ -530,8 +530,8 @@ class TestRandom:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"kind": "states", "share_numbers": 0.5}, "share_numbers is no option"),
-            ({"kind": "number", "varying": 0.5}, "varying is no option"),
+            ({"kind": "states", "share_numbers": 0.5}, "share_numbers is not an option"),
+            ({"kind": "number", "varying": 0.5}, "varying is not an option"),
             ({"kind": "mixed", "share_numbers": 1.5}, "share_numbers must be a number from 0 to 1"),
             ({"kind": "mixed", "varying": -1}, "varying must be a number from 0 to 1"),
             ({"kind": "mixed", "weights": 3}, "weights must be a pair"),

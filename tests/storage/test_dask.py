@@ -248,7 +248,7 @@ def test_workers_of_another_version(client, monkeypatch):
     with pytest.raises(ClusterError, match=told):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
     monkeypatch.setattr(Cluster, "_check_versions", lambda self: None)  # as if the worker came later
-    with pytest.raises(ClusterError, match=r"tcp://.*: the worker runs f2sl .*asked by f2sl 0\.0\.0"):
+    with pytest.raises(ClusterError, match=r"tcp://.*: the worker runs f2sl .*the caller runs f2sl 0\.0\.0"):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, engine="dask", scheduler=client)
 
 

@@ -41,7 +41,7 @@ LOOKED_INTO = Failure(SCORE, TypeError, "^the first argument must be callable$")
 COLLINEAR = Failure(
     "the check rounds its data, as for categories: the three columns are copies of one another",
     f2sl.DataError,
-    r"^columns before them, by name, decide 'x1', 'x2': given all others nothing is left to correlate; ",
+    r"^other columns determine 'x1', 'x2', so that they have no correlation given all others; ",
     refused=True,
 )
 
