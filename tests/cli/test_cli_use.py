@@ -101,12 +101,12 @@ def test_answers_as_json(folder, capsys):
 def test_what_is_set_and_has_no_arrows_to_what_is_asked_is_noted(folder, capsys):
     """Of the edges a -> c <- b and e -> f; an observation of c depends on a, and so does the answer on b."""
     nothing = "no directed path from 'f' to 'e': setting 'f' changes nothing"
-    through = "no directed path from 'a' to 'b': setting 'a' can change the answer only through the "
+    through = "no directed path from 'a' to 'b': setting 'a' can change the answer only through the evidence "
     asked = ["query", str(folder / "net.bif")]
     for question, notes in (
         (["e", "--do", "f=1"], [nothing]),
         (["f", "--do", "e=1"], []),
-        (["b", "--do", "a=y", "--given", "c=1"], [f"{through}evidence on 'c'"]),
+        (["b", "--do", "a=y", "--given", "c=1"], [f"{through}on 'c'"]),
         (
             ["b", "--do", "a=y", "--given", "f=1"],
             ["no directed path from 'a' to 'b': setting 'a' changes nothing"],

@@ -110,7 +110,7 @@ def test_options_that_make_no_sense_are_told_by_their_flags_and_nothing_is_made(
 
 def test_what_the_command_says_of_its_choices_holds():
     told = " ".join(f2sl("reproduce", "--help").stdout.split())
-    assert f"Of {', '.join(list(settings.NETWORKS)[:-1])} and gene; all by default" in told
+    assert f"Networks to run: {', '.join(settings.NETWORKS)}; all by default" in told
     assert f"{','.join(map(str, settings.SIZES))} by default" in told
     assert f"size; {settings.SETS} by default" in told
     assert f"[default: {settings.TIME_LIMIT}]" in told

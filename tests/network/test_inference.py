@@ -204,7 +204,7 @@ def test_a_network_fitted_with_bins_takes_raw_rows():
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        ({"wet": ["dry"], "id": [1]}, "columns that are not in the network: id; it has wet, rain, sprinkler"),
+        ({"wet": ["dry"], "id": [1]}, "not in the network: id; it has wet, rain, sprinkler"),
         ({"wet": ["dri"]}, "column 'wet': unknown state 'dri'; did you mean 'dry'"),
         ({"wet": ["soaked"], "sprinkler": ["no"]}, "column 'sprinkler': unknown state 'no'"),
     ],

@@ -161,7 +161,9 @@ def test_a_file_that_workers_do_not_see(client, folder, monkeypatch):
         return asked
 
     monkeypatch.setattr(parts.Asked, "of", look_and_hide)
-    with pytest.raises(FileError, match=rf"{path}: the worker tcp://[\d.:]+ has no such file; all workers must see"):
+    with pytest.raises(
+        FileError, match=rf"{path}: the worker tcp://[\d.:]+ has no such file; all workers must see"
+    ):
         f2sl.learn(folder, engine="dask", scheduler=client)
 
 

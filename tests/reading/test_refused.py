@@ -182,9 +182,7 @@ class TestShape:
 
     def test_one_column_where_two_are_needed(self):
         table = open_table({"a": [1, 2]})
-        with pytest.raises(
-            DataError, match=r"^one column only \('a'\): a graph needs at least two columns"
-        ):
+        with pytest.raises(DataError, match=r"^one column only \('a'\): a graph needs at least two columns"):
             check_learnable(table, ("states",), "mmhc")
         check_learnable(table, ("states",), "a network", min_variables=1)
         two = open_table({"a": [1], "b": [1]})
