@@ -121,7 +121,7 @@ def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(tab
 
     def until_finished(number, process):
         """Wait until so many replicates are stored."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not journal.exists() or journal.read_bytes().count(b"\n") <= number:
             assert process.poll() is None
             assert time.monotonic() < end

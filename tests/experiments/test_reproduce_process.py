@@ -71,7 +71,7 @@ def test_ctrl_c_ends_everything_and_keeps_what_is_finished(bench):
     _, told = process.communicate(timeout=10)
     assert process.returncode == 130
     assert told == (f"f2sl: interrupted; finished results are in {bench.out}; the same command continues\n")
-    assert all(map(is_gone, started))
+    bench.until(lambda: all(map(is_gone, started)))
     assert DONE in bench.states("f2sl-c").values()
     assert "gsbn" not in {unit.learner for unit in bench.outcomes()}
 
