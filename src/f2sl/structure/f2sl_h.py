@@ -210,24 +210,25 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         """Search over orders, starting from the graph of the tests and from the order of the names."""
         from f2sl.orient.climbing import weighted_dag
         from f2sl.search.orders import search_orders
-        from f2sl.search.orders.parent_sets import parent_sets
+        from f2sl.search.orders.on_demand import with_demanded
+        from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, parent_sets
 
         candidates = skeleton.start, skeleton.neighbours
+        limits: dict[str, Any] = {
+            "edge_log_prior": -self.edge_cost_,
+            "max_parents": self.max_parents,
+            "constraints": self._constraints,
+        }
         with stage("scoring sets of parents"):
-            sets = parent_sets(
-                score,
-                *candidates,
-                edge_log_prior=-self.edge_cost_,
-                max_parents=self.max_parents,
-                constraints=self._constraints,
-            )
-        best = search_orders(
-            sets,
-            *candidates,
-            self._orders(start),
-            kicks=KICKS_PER_VARIABLE * skeleton.n,
-            constraints=self._constraints,
-        )
+            sets = parent_sets(score, *candidates, **limits)
+        search = partial(search_orders, kicks=KICKS_PER_VARIABLE * skeleton.n, constraints=self._constraints)
+        best = search(sets, *candidates, self._orders(start))
+        while more := with_demanded(score, sets, best.order, **limits):
+            sets = more
+            found = search(sets, *candidates, [best.order])
+            if found.score <= best.score + RELATIVE_TOLERANCE * abs(best.score):
+                break
+            best = found
         return weighted_dag(skeleton, names, best.arrows), best.score
 
     def _climb(
