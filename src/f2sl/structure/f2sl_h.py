@@ -27,11 +27,12 @@ from f2sl._arrays import Integers
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
+from f2sl.local.base import Neighbourhoods
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.skeleton import Skeleton, constrained, join
-from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, unbound_score
+from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_test, unbound_score
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import Engine
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.base import FamilyScores
 
 KICKS_PER_VARIABLE = 10
+MOST_FOR_ALL_PAIRS = 1000
+"""Variables up to which all pairs may become candidates after the search; beyond, only relevant ones."""
 LEAST_WEIGHT = 10.0
 """Smallest equivalent sample size of BDeu: that of the F2SL paper, enough for few states."""
 
@@ -171,7 +174,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             if self.grows_parents_:
                 graph, self.score_ = self._grow(engine, score, names, start)
             else:
-                search = self._search_orders if self.search == "orders" else self._climb
+                by_orders = partial(self._search_orders, engine, relevant)
+                search = by_orders if self.search == "orders" else self._climb
                 bound = score.bind(engine)
                 graph, self.score_ = search(bound, names, skeleton, start)
                 self.n_families_ = bound.n_families
@@ -205,13 +209,18 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         return of_tests, np.arange(len(of_tests))
 
     def _search_orders(
-        self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
+        self,
+        engine: Engine,
+        relevant: Neighbourhoods,
+        score: FamilyScores,
+        names: tuple[str, ...],
+        skeleton: Skeleton,
+        start: DAG,
     ) -> tuple[DAG, float]:
         """Search over orders, starting from the graph of the tests and from the order of the names."""
         from f2sl.orient.climbing import weighted_dag
-        from f2sl.search.orders import search_orders
-        from f2sl.search.orders.on_demand import with_demanded
-        from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, parent_sets
+        from f2sl.search.orders.on_demand import OnDemand
+        from f2sl.search.orders.parent_sets import parent_sets
 
         candidates = skeleton.start, skeleton.neighbours
         limits: dict[str, Any] = {
@@ -221,14 +230,20 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         }
         with stage("scoring sets of parents"):
             sets = parent_sets(score, *candidates, **limits)
-        search = partial(search_orders, kicks=KICKS_PER_VARIABLE * skeleton.n, constraints=self._constraints)
-        best = search(sets, *candidates, self._orders(start))
-        while more := with_demanded(score, sets, best.order, **limits):
-            sets = more
-            found = search(sets, *candidates, [best.order])
-            if found.score <= best.score + RELATIVE_TOLERANCE * abs(best.score):
-                break
-            best = found
+        n = skeleton.n
+        outside = np.argwhere(~np.eye(n, dtype=np.bool_))
+        if n > MOST_FOR_ALL_PAIRS:
+            outside = np.column_stack([relevant.owners, relevant.members])
+        outside = outside[~skeleton.linked(*outside.T)]
+        test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
+        wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
+        best = wider.search(self._orders(start), KICKS_PER_VARIABLE)
+        self.n_tests_ += test.n_tests
+        self.n_unreliable_ += test.n_unreliable
+        if len(wider.joined):
+            strengths = make_measure(engine, self.measure).values(engine, *wider.joined.T)
+            skeleton = skeleton.with_more(wider.joined, strengths)
+            self._keep_skeleton(skeleton, names)
         return weighted_dag(skeleton, names, best.arrows), best.score
 
     def _climb(
