@@ -148,6 +148,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     search: str = option("search")
+    effort: str = option("effort")
 
     @property
     def merges_aliases(self) -> bool:
@@ -195,6 +196,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             score,
             self._orders(start),
             edge_cost=self.edge_cost_,
+            effort=self.effort,
             max_parents=self.max_parents,
             constraints=self._constraints,
         )
@@ -237,7 +239,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         outside = outside[~skeleton.linked(*outside.T)]
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
-        best = wider.search(self._orders(start), KICKS_PER_VARIABLE)
+        best = wider.search(self._orders(start), KICKS_PER_VARIABLE, widen=self.effort != "fast")
+        if self.effort == "thorough":
+            best = wider.search([best.order], 10 * KICKS_PER_VARIABLE)
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         if len(wider.joined):

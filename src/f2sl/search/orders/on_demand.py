@@ -85,23 +85,29 @@ class OnDemand:
         self._outside = outside[self._rules.allows(outside[:, 1], outside[:, 0])]
         self._gains: Floats = np.full(len(self._outside), -np.inf)
         self._last: list[Members | None] = [None] * n
+        self._settled: dict[int, set[Members]] = {}
         self.joined = np.empty((0, 2), np.int64)
 
-    def search(self, orders: Sequence[Integers], kicks_per_variable: int) -> Ordered:
-        """Search from some orders, and go on as long as that brings new sets that raise the score."""
-        best = self._search(orders, kicks_per_variable * self.n, None)
-        while True:
-            changed = self._grow(best.order)
-            if len(changed):
-                found = self._search([best.order], kicks_per_variable * len(changed), changed)
-                if found.score > best.score + RELATIVE_TOLERANCE * abs(best.score):
-                    best = found
-                    continue
-                best = found
-            changed = self._join(best)
+    def search(self, orders: Sequence[Integers], kicks: int, *, widen: bool = True) -> Ordered:
+        """Search from some orders, and go on from the best one as long as that brings new sets.
+
+        The order is disturbed `kicks` times for each variable, later for each that got new sets. Without
+        `widen` the sets are left as they are.
+        """
+        best = self._search(orders, kicks * self.n, None)
+        raised = True
+        while widen:
+            # Where grown sets did not raise the score, new candidates may.
+            changed = self._grow(best.order) if raised else np.empty(0, np.int64)
+            grown = len(changed) > 0
+            if not grown:
+                changed = self._join(best)
             if not len(changed):
-                return best
-            best = self._search([best.order], kicks_per_variable * len(changed), changed)
+                break
+            found = self._search([best.order], kicks * len(changed), changed)
+            raised = not grown or found.score > best.score + RELATIVE_TOLERANCE * abs(best.score)
+            best = found
+        return best
 
     def _search(self, orders: Sequence[Integers], kicks: int, among: Integers | None) -> Ordered:
         near = self.start, self.candidates
@@ -122,7 +128,11 @@ class OnDemand:
             near = sorted(frozenset[int]().union(*known) - required, key=place.__getitem__)
             before = sum(place[w] < place[v] for w in near)
             own = _best_of(known, required.union(near[:before]))
-            for allowed in dict.fromkeys(_one_move_away(near, before, own)):
+            settled = self._settled.setdefault(v, set())
+            for allowed in _one_move_away(near, before, own):
+                if allowed in settled:
+                    continue
+                settled.add(allowed)
                 begin = _best_of(known, required | allowed)
                 # Otherwise the required parents stand behind v: such orders are not searched.
                 if required <= begin:
