@@ -1,13 +1,15 @@
 """F2SL-h: candidates by confirmed feature selection, then the best DAG among them by its score.
 
 F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of
-orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
+orienting is good where the other is bad. F2SL-h changes five things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
 2. a redundant neighbour is dropped only if an independence test confirms the redundancy;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
-   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names.
+   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names;
+5. sets of parents that the best order needs are scored on demand, and who is dependent on a variable given
+   its parents joins the candidates; then the search goes on (:mod:`f2sl.search.orders.on_demand`).
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates give a start
@@ -104,8 +106,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768
     variables), whatever `max_parents` says. Of real numbers, none of them missing, it takes any number of
-    parents, from all variables. By default the weight of BDeu's prior is 10, or more where
-    variables have many states (see :func:`prior_weight`).
+    parents, from all variables. With ``effort="fast"`` the candidates stay those of the tests; "thorough"
+    disturbs the order more often; hill climbing has one effort only. By default the weight of
+    BDeu's prior is 10, or more where variables have many states (see :func:`prior_weight`).
 
     Attributes
     ----------
@@ -115,9 +118,10 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
         data.
     pc_ : dict of str to list of str
-        The candidates of each variable, strongest first.
+        The candidates of each variable before the search, strongest first.
     skeleton_ : PDAG
-        The edges that the search might use; where it grew parents, those that it was given a start from.
+        The edges that the search might use, with those that joined; where it grew parents, those that it was
+        given a start from.
     grows_parents_ : bool
         True if the search took parents from all variables, as it does for numbers without missing values.
     equivalent_sample_size_ : float

@@ -20,7 +20,7 @@ all that are not its descendants. One that raises the score as a further parent,
 dependent given the parents, becomes a candidate. The score alone would not do: BDeu links variables that
 hardly vary, whether or not they are related.
 
-The score of the result never falls, and each step adds sets or candidates, so that this ends.
+The score never falls, and each step adds sets or candidates, so that this ends.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ from f2sl.search.orders import Ordered, search_orders
 from f2sl.search.orders.parent_sets import MOST_PARENTS, RELATIVE_TOLERANCE, WIDTH, ParentSets
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
+
+MOST_DISTURBED = 1000
+"""Variables that count for how often the order is disturbed once sets were added."""
 
 Members = frozenset[int]
 
@@ -86,39 +89,37 @@ class OnDemand:
         self._gains: Floats = np.full(len(self._outside), -np.inf)
         self._last: list[Members | None] = [None] * n
         self._settled: dict[int, set[Members]] = {}
+        self._n_searches = 0
         self.joined = np.empty((0, 2), np.int64)
 
     def search(self, orders: Sequence[Integers], kicks: int, *, widen: bool = True) -> Ordered:
         """Search from some orders, and go on from the best one as long as that brings new sets.
 
-        The order is disturbed `kicks` times for each variable, later for each that got new sets. Without
-        `widen` the sets are left as they are.
+        The order is disturbed `kicks` times for each variable. Without `widen` the sets stay as they are.
         """
-        best = self._search(orders, kicks * self.n, None)
+        best = self._search(orders, kicks * self.n)
         raised = True
         while widen:
-            # Where grown sets did not raise the score, new candidates may.
-            changed = self._grow(best.order) if raised else np.empty(0, np.int64)
-            grown = len(changed) > 0
-            if not grown:
-                changed = self._join(best)
-            if not len(changed):
+            # Grown sets that did not raise the score might be followed by more of them without end.
+            grown = raised and self._grow(best.order)
+            if not grown and not self._join(best):
                 break
-            found = self._search([best.order], kicks * len(changed), changed)
+            found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
             raised = not grown or found.score > best.score + RELATIVE_TOLERANCE * abs(best.score)
             best = found
         return best
 
-    def _search(self, orders: Sequence[Integers], kicks: int, among: Integers | None) -> Ordered:
+    def _search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
+        self._n_searches += 1
         near = self.start, self.candidates
         return search_orders(
-            self.sets, *near, orders, kicks=kicks, constraints=self._rules or None, among=among
+            self.sets, *near, orders, kicks=kicks, constraints=self._rules, seed=self._n_searches
         )
 
     # -- grown sets --------------------------------------------------------------------
 
-    def _grow(self, order: Integers) -> Integers:
-        """Add the sets that an order and its neighbours need; return the variables that got any."""
+    def _grow(self, order: Integers) -> bool:
+        """Add the sets that an order and its neighbours need; return whether there are any."""
         place = np.empty(self.n, np.int64)
         place[order] = np.arange(self.n)
         tasks: list[_Task] = []
@@ -143,18 +144,17 @@ class OnDemand:
             _settle(tasks, self._score, self._prior)
         return self._add({(task.v, task.members): task.value for task in tasks if task.changed})
 
-    def _add(self, new: dict[tuple[int, Members], float]) -> Integers:
-        """Put sets among those of their variables, best first; return these variables."""
+    def _add(self, new: dict[tuple[int, Members], float]) -> bool:
+        """Put sets among those of their variables, best first; return whether there are any."""
         if new:
-            self.sets = self.sets.with_more(
-                np.array([v for v, _ in new]), [sorted(members) for _, members in new], [*new.values()]
-            )
-        return np.unique(np.array([v for v, _ in new], np.int64))
+            members = [sorted(own) for _, own in new]
+            self.sets = self.sets.with_more(np.array([v for v, _ in new]), members, [*new.values()])
+        return bool(new)
 
     # -- new candidates ----------------------------------------------------------------
 
-    def _join(self, best: Ordered) -> Integers:
-        """Add candidates that gain as further parents; return the variables that got any."""
+    def _join(self, best: Ordered) -> bool:
+        """Add candidates that gain as further parents; return whether there are any."""
         parents: list[Members] = [frozenset()] * self.n
         for u, v in best.arrows.tolist():
             parents[v] |= {u}
@@ -163,7 +163,8 @@ class OnDemand:
             hits = self._outside[self._gains > 0.0]
             new: dict[tuple[int, Members], float] = {}
             links: set[tuple[int, int]] = set()
-            for v, u in self._dependent(hits[~_is_below(hits, parents)], parents):
+            hits = hits[~_is_below(hits, parents)]
+            for v, u in self._dependent(hits, parents):
                 family = parents[v] | {u}
                 value = self._score.score([(v, tuple(sorted(family)))])[0]
                 new[v, family] = float(value) + self._prior * len(family)
