@@ -225,7 +225,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     ) -> tuple[DAG, float]:
         """Search over orders, starting from the graph of the tests and from the order of the names."""
         from f2sl.orient.climbing import weighted_dag
-        from f2sl.search.orders.on_demand import OnDemand
+        from f2sl.search.orders.on_demand import OnDemand, better
         from f2sl.search.orders.parent_sets import parent_sets
 
         candidates = skeleton.start, skeleton.neighbours
@@ -245,7 +245,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
         best = wider.search(self._orders(start), KICKS_PER_VARIABLE, widen=self.effort != "fast")
         if self.effort == "thorough":
-            best = wider.search([best.order], 10 * KICKS_PER_VARIABLE)
+            best = better(best, wider.search([best.order], 10 * KICKS_PER_VARIABLE))
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         if len(wider.joined):

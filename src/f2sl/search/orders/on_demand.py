@@ -106,7 +106,7 @@ class OnDemand:
                 break
             found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
             raised = not grown or found.score > best.score + RELATIVE_TOLERANCE * abs(best.score)
-            best = found
+            best = better(best, found)
         return best
 
     def _search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
@@ -216,6 +216,11 @@ class OnDemand:
         self.joined = np.concatenate([self.joined, pairs])
         left = ~np.isin(np.sort(self._outside, axis=1) @ [self.n, 1], pairs @ [self.n, 1])
         self._outside, self._gains = self._outside[left], self._gains[left]
+
+
+def better(one: Ordered, other: Ordered) -> Ordered:
+    """Return the DAG with the higher score, to the last bit; of equals the first."""
+    return max(one, other, key=lambda found: found.score)
 
 
 def crowded(sets: ParentSets, width: int = WIDTH) -> Integers:
