@@ -202,7 +202,7 @@ class OnDemand:
         for size in np.unique(sizes).tolist():
             asked = pairs[sizes == size]
             given = np.array([sorted(parents[v]) for v in asked[:, 0].tolist()], np.int64)
-            answers = self._test.answer(*asked.T, given.reshape(len(asked), size))
+            answers = self._test.answer(asked[:, 0], asked[:, 1], given.reshape(len(asked), size))
             found += [(v, u) for v, u in asked[answers == DEPENDENT].tolist()]
         return found
 
