@@ -44,6 +44,12 @@ class Skeleton:
         place[place == len(keys)] = 0
         return keys[place] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
 
+    def with_more(self, edges: Integers, strengths: Floats) -> Skeleton:
+        """Return the skeleton with further edges (a, b), a < b, in any order."""
+        edges = np.concatenate([self.edges, edges])
+        order = np.lexsort((edges[:, 1], edges[:, 0]))
+        return from_edges(self.n, edges[order], np.concatenate([self.strengths, strengths])[order])
+
 
 def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
     """Join PC sets into a skeleton by the AND or the OR rule."""
@@ -74,10 +80,8 @@ def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
     kept = constraints.allows_link(*skeleton.edges.T)
     required = np.unique(np.sort(constraints.required, axis=1), axis=0)
     new = required[~skeleton.linked(*required.T)]
-    edges = np.concatenate([skeleton.edges[kept], new])
-    strengths = np.concatenate([skeleton.strengths[kept], np.full(len(new), np.nan)])
-    order = np.lexsort((edges[:, 1], edges[:, 0]))
-    return from_edges(skeleton.n, edges[order], strengths[order])
+    left = from_edges(skeleton.n, skeleton.edges[kept], skeleton.strengths[kept])
+    return left.with_more(new, np.full(len(new), np.nan))
 
 
 def from_edges(n: int, edges: Integers, strengths: Floats) -> Skeleton:

@@ -1,13 +1,15 @@
 """F2SL-h: candidates by confirmed feature selection, then the best DAG among them by its score.
 
 F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of
-orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
+orienting is good where the other is bad. F2SL-h changes five things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
 2. a redundant neighbour is dropped only if an independence test confirms the redundancy;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
-   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names.
+   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names;
+5. sets of parents that the best order needs are scored on demand, and who is dependent on a variable given
+   its parents joins the candidates; then the search goes on (:mod:`f2sl.search.orders.on_demand`).
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates give a start
@@ -27,11 +29,12 @@ from f2sl._arrays import Integers
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
+from f2sl.local.base import Neighbourhoods
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.skeleton import Skeleton, constrained, join
-from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, unbound_score
+from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_test, unbound_score
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import Engine
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.base import FamilyScores
 
 KICKS_PER_VARIABLE = 10
+MOST_FOR_ALL_PAIRS = 1000
+"""Variables up to which all pairs may become candidates after the search; beyond, only relevant ones."""
 LEAST_WEIGHT = 10.0
 """Smallest equivalent sample size of BDeu: that of the F2SL paper, enough for few states."""
 
@@ -101,8 +106,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768
     variables), whatever `max_parents` says. Of real numbers, none of them missing, it takes any number of
-    parents, from all variables. By default the weight of BDeu's prior is 10, or more where
-    variables have many states (see :func:`prior_weight`).
+    parents, from all variables. With ``effort="fast"`` the candidates stay those of the tests; "thorough"
+    disturbs the order more often; hill climbing has one effort only. By default the weight of
+    BDeu's prior is 10, or more where variables have many states (see :func:`prior_weight`).
 
     Attributes
     ----------
@@ -112,9 +118,10 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
         data.
     pc_ : dict of str to list of str
-        The candidates of each variable, strongest first.
+        The candidates of each variable before the search, strongest first.
     skeleton_ : PDAG
-        The edges that the search might use; where it grew parents, those that it was given a start from.
+        The edges that the search might use, with those that joined; where it grew parents, those that it was
+        given a start from.
     grows_parents_ : bool
         True if the search took parents from all variables, as it does for numbers without missing values.
     equivalent_sample_size_ : float
@@ -145,6 +152,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     search: str = option("search")
+    effort: str = option("effort")
 
     @property
     def merges_aliases(self) -> bool:
@@ -171,7 +179,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             if self.grows_parents_:
                 graph, self.score_ = self._grow(engine, score, names, start)
             else:
-                search = self._search_orders if self.search == "orders" else self._climb
+                by_orders = partial(self._search_orders, engine, relevant)
+                search = by_orders if self.search == "orders" else self._climb
                 bound = score.bind(engine)
                 graph, self.score_ = search(bound, names, skeleton, start)
                 self.n_families_ = bound.n_families
@@ -191,6 +200,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             score,
             self._orders(start),
             edge_cost=self.edge_cost_,
+            effort=self.effort,
             max_parents=self.max_parents,
             constraints=self._constraints,
         )
@@ -205,29 +215,43 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         return of_tests, np.arange(len(of_tests))
 
     def _search_orders(
-        self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
+        self,
+        engine: Engine,
+        relevant: Neighbourhoods,
+        score: FamilyScores,
+        names: tuple[str, ...],
+        skeleton: Skeleton,
+        start: DAG,
     ) -> tuple[DAG, float]:
         """Search over orders, starting from the graph of the tests and from the order of the names."""
         from f2sl.orient.climbing import weighted_dag
-        from f2sl.search.orders import search_orders
+        from f2sl.search.orders.on_demand import OnDemand, better
         from f2sl.search.orders.parent_sets import parent_sets
 
         candidates = skeleton.start, skeleton.neighbours
+        limits: dict[str, Any] = {
+            "edge_log_prior": -self.edge_cost_,
+            "max_parents": self.max_parents,
+            "constraints": self._constraints,
+        }
         with stage("scoring sets of parents"):
-            sets = parent_sets(
-                score,
-                *candidates,
-                edge_log_prior=-self.edge_cost_,
-                max_parents=self.max_parents,
-                constraints=self._constraints,
-            )
-        best = search_orders(
-            sets,
-            *candidates,
-            self._orders(start),
-            kicks=KICKS_PER_VARIABLE * skeleton.n,
-            constraints=self._constraints,
-        )
+            sets = parent_sets(score, *candidates, **limits)
+        n = skeleton.n
+        outside = np.argwhere(~np.eye(n, dtype=np.bool_))
+        if n > MOST_FOR_ALL_PAIRS:
+            outside = np.column_stack([relevant.owners, relevant.members])
+        outside = outside[~skeleton.linked(*outside.T)]
+        test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
+        wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
+        best = wider.search(self._orders(start), KICKS_PER_VARIABLE, widen=self.effort != "fast")
+        if self.effort == "thorough":
+            best = better(best, wider.search([best.order], 10 * KICKS_PER_VARIABLE))
+        self.n_tests_ += test.n_tests
+        self.n_unreliable_ += test.n_unreliable
+        if len(wider.joined):
+            strengths = make_measure(engine, self.measure).values(engine, *wider.joined.T)
+            skeleton = skeleton.with_more(wider.joined, strengths)
+            self._keep_skeleton(skeleton, names)
         return weighted_dag(skeleton, names, best.arrows), best.score
 
     def _climb(

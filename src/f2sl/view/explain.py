@@ -47,6 +47,7 @@ from f2sl.stats.tests.fisher_z import z_answers
 from f2sl.storage.protocol import open_engine
 from f2sl.structure.base import shown_by
 from f2sl.structure.by_best_networks import ByBestNetworks
+from f2sl.structure.f2sl_h import F2SLh
 from f2sl.structure.gsbn import GSBN
 from f2sl.structure.pc_stable import PCStable
 from f2sl.structure.tc import TC, spouse_tests
@@ -236,6 +237,8 @@ class Explainer:
             yield Reason("test", text, {**facts, "n_tests": n_tests})
             return
         else:
+            if isinstance(self.model, F2SLh) and self.near is not None:
+                yield from self._joined(a, b)
             return
         most = (self.local or self.model).max_cond_vars
         told = self._largest_p(self._test, low, high, around, most)
@@ -248,6 +251,16 @@ class Explainer:
             words = f"survived {n_tests:,} tests given its neighbours, the weakest"
         text = f"{words}: {answer_in_words(facts)}"
         yield Reason("test", text, {**facts, "n_tests": n_tests})
+
+    def _joined(self, a: str, b: str) -> Iterator[Reason]:
+        """Give the test of an edge a -> b between two that did not name each other at first."""
+        if a in self.near[b] or b in self.near[a]:
+            return
+        given = self._numbers(self.graph.parents(b), self.number[a]).tolist()
+        answer, facts = self._ask(self.number[a], self.number[b], given)
+        if answer == DEPENDENT:
+            text = f"joined the candidates after a first search: {answer_in_words(facts)}"
+            yield Reason("test", text, facts)
 
     def _largest_p(
         self, test: IndependenceTest, u: int, v: int, around: list[Integers], most: int | None, least: int = 0

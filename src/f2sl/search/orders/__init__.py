@@ -47,6 +47,7 @@ def search_orders(
     *,
     kicks: int,
     constraints: Constraints | None = None,
+    seed: int = 1,
 ) -> Ordered:
     """Climb from each of `orders` to a local optimum, and improve the best one by iterated local search.
 
@@ -64,6 +65,8 @@ def search_orders(
         Number of perturbations of the best local optimum.
     constraints : Constraints, optional
         Whose required arcs the orders have to follow; `sets` has to be made with the same.
+    seed : int
+        What the disturbances are drawn by.
     """
     from f2sl.search.orders import _kernels
 
@@ -114,9 +117,8 @@ def search_orders(
     top = max((climb(*at(order)) for order in orders), key=score)
     movable = np.flatnonzero(degrees)
     if kicks and len(movable):
-        # The generator starts from a fixed state: the same input gives the same order.
         top, least = at(np.argsort(top.place))
-        random = np.array([1], np.int64)
+        random = np.array([seed], np.int64)
         with stage("searching orders") as advance:
             for done in range(0, kicks, KICKS_AT_ONCE):
                 rounds = min(KICKS_AT_ONCE, kicks - done)

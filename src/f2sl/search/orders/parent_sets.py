@@ -70,6 +70,15 @@ class ParentSets:
         parents = self.members[np.repeat(self.start[chosen], sizes) + within]
         return np.column_stack([parents, np.repeat(np.arange(len(chosen)), sizes)])
 
+    def with_more(self, owners: Integers, more: list[list[int]], scores: list[float]) -> ParentSets:
+        """Return these sets and more of some owners, best first; equals behind those that were there."""
+        n = len(self.first) - 1
+        owners = np.concatenate([np.repeat(np.arange(n), np.diff(self.first)), owners])
+        every = np.concatenate([self.scores, scores])
+        sizes = np.concatenate([np.diff(self.start), [len(members) for members in more]])
+        flat = np.concatenate([self.members, *more]).astype(np.int64)
+        return _sorted(n, owners, every, sizes, flat)
+
     def holding(self, near_start: Integers, candidates: Integers) -> tuple[Integers, Integers]:
         """List, for each variable u and each of its candidates v, the sets of v that have u as a member.
 
@@ -333,7 +342,12 @@ def _ranked(n: int, levels: list[tuple[_Level, Integers]]) -> ParentSets:
     scores = np.concatenate([level.scores[level.useful] for level, _ in levels])
     sizes = np.concatenate([np.full(int(level.useful.sum()), m.shape[1]) for level, m in levels])
     flat = np.concatenate([m[level.useful].ravel() for level, m in levels])
-    at = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+    return _sorted(n, owners, scores, sizes, flat)
+
+
+def _sorted(n: int, owners: Integers, scores: Floats, sizes: Integers, flat: Integers) -> ParentSets:
+    """Sort sets, given by their members one set after another, by owner, best first; equals as they come."""
+    at = np.cumsum(sizes) - sizes
     order = np.lexsort((np.arange(len(owners)), -scores, owners))
     first = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
     sizes_in_order = sizes[order]

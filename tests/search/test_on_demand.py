@@ -1,0 +1,158 @@
+"""Sets of parents scored on demand, and candidates that join: beside naive checks, and by hand."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import f2sl
+from f2sl.constraints import Constraints
+from f2sl.reading import open_table
+from f2sl.search.orders.on_demand import OnDemand, crowded
+from f2sl.search.orders.parent_sets import ParentSets, parent_sets
+from f2sl.stats.choose import make_score, make_test
+from f2sl.storage.memory.engine import MemoryEngine
+
+PRIOR = -2.0
+
+
+def everyone(n):
+    """All variables are candidates of each other."""
+    return np.arange(n + 1) * (n - 1), np.array([u for v in range(n) for u in range(n) if u != v])
+
+
+def as_dicts(sets):
+    return [
+        {
+            frozenset(sets.members[sets.start[s] : sets.start[s + 1]].tolist()): sets.scores[s]
+            for s in range(sets.first[v], sets.first[v + 1])
+        }
+        for v in range(len(sets.first) - 1)
+    ]
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """Twelve variables, with as many rows as it takes for sets to crowd each other out."""
+    frame = f2sl.random_network(12, 24, 4, (2, 3), seed=1).sample(20_000, seed=1)
+    with MemoryEngine(open_table(frame).in_name_order(), n_jobs=1) as found:
+        yield found
+
+
+def searched(engine, near, constraints=None, max_parents=None, outside=None):
+    score = make_score(engine, "bdeu", 10.0)
+    limits = {"edge_log_prior": PRIOR, "max_parents": max_parents, "constraints": constraints}
+    sets = parent_sets(score, *near, **limits)
+    outside = np.empty((0, 2), np.int64) if outside is None else outside
+    wider = OnDemand(sets, *near, score=score, test=make_test(engine, 1e-6), outside=outside, **limits)
+    return sets, wider, score
+
+
+def test_more_sets_are_put_in_their_places():
+    """Those of the first variable by hand; an equal score comes behind the one that was there."""
+    few = ParentSets(np.array([0, 2, 3]), np.array([0, 1, 1, 1]), np.array([1]), np.array([-3.0, -9.0, -5.0]))
+    more = few.with_more(np.array([0, 1, 0]), [[2], [0, 2], [1, 2]], [-3.0, -4.0, -1.0])
+    assert [list(own.items()) for own in as_dicts(more)] == [
+        [({1, 2}, -1.0), ({1}, -3.0), ({2}, -3.0), (set(), -9.0)],
+        [({0, 2}, -4.0), (set(), -5.0)],
+    ]
+
+
+def test_crowded_are_those_with_more_sets_of_a_size_than_were_extended():
+    sizes = [2, 2, 1, 1, 1, 0, 2, 1, 1, 1, 0]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    sets = ParentSets(np.array([0, 6, 11]), start, np.zeros(start[-1], np.int64), np.zeros(len(sizes)))
+    assert crowded(sets, 1).tolist() == [0]
+    assert crowded(sets, 2).tolist() == []
+
+
+@pytest.mark.parametrize("max_parents", [None, 3])
+@pytest.mark.parametrize("known", [False, True])
+def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_parents):
+    n = engine.n_variables
+    rules = Constraints.of(n, forbidden=[(0, 5), (5, 0), (3, 4)], required=[(1, 2)]) if known else None
+    sets, wider, score = searched(engine, everyone(n), rules, max_parents)
+    assert len(crowded(sets))
+    before = wider.search([np.arange(n)], 0, widen=False)
+    found = wider.search([np.arange(n)], 0)
+    assert found.score > before.score
+
+    def value(v, members):
+        return float(score.score([(v, tuple(sorted(members)))])[0]) + PRIOR * len(members)
+
+    parents = {v: {u for u, w in found.arrows.tolist() if w == v} for v in range(n)}
+    assert found.score == pytest.approx(sum(value(v, own) for v, own in parents.items()), rel=1e-12)
+    place = np.argsort(found.order)
+    for v in crowded(sets).tolist():
+        others = {u for u in range(n) if place[u] < place[v]} - parents[v]
+        fewer = [parents[v] - {u} for u in parents[v] if not known or (u, v) != (1, 2)]
+        more = [parents[v] | {u} for u in others if not known or (u, v) not in [(0, 5), (5, 0), (3, 4)]]
+        more = more if max_parents is None or len(parents[v]) < max_parents else []
+        assert all(value(v, members) <= value(v, parents[v]) + 1e-6 for members in fewer + more)
+    assert not known or (1 in parents[2] and not {0, 5} & (parents[5] | parents[0]))
+
+
+@pytest.mark.parametrize(("network", "rows"), [("alarm", 20_000), ("hepar2", 20_000)])
+def test_with_many_rows_the_score_is_at_least_that_of_the_true_graph(network, rows):
+    truth = f2sl.load_network(network)
+    frame = truth.sample(rows, seed=1)
+    fast, normal = (f2sl.F2SLh(effort=effort).fit(frame) for effort in ("fast", "normal"))
+    names = sorted(frame.columns)
+    number = {name: v for v, name in enumerate(names)}
+    families = [(number[a], tuple(sorted(number[p] for p in truth.graph.parents(a)))) for a in names]
+    with MemoryEngine(open_table(frame).in_name_order()) as engine:
+        score = make_score(engine, "bdeu", normal.equivalent_sample_size_).score(families).sum()
+    assert normal.score_ >= score - normal.edge_cost_ * truth.graph.n_edges
+    assert normal.score_ > fast.score_
+
+
+def hidden(copies=100):
+    """c depends on a, and on b only given a: each cell as often as its probability says.
+
+    P(c = 1) is 0.2 and 0.5 for a = 0 (b = 0, 1), and 0.9 and 0.6 for a = 1; so it is 0.55 for either b.
+    """
+    tenths = {(0, 0): 2, (0, 1): 5, (1, 0): 9, (1, 1): 6}
+    rows = [(a, b, int(i < tenths[a, b])) for a, b in product((0, 1), repeat=2) for i in range(10)] * copies
+    return dict(zip("abc", zip(*rows, strict=True), strict=True))
+
+
+def test_a_parent_that_shows_only_beside_another_joins():
+    """Of a and c one is the common child: both graphs have the same independences but the data's score."""
+    data = hidden()
+    model = f2sl.F2SLh().fit(data)
+    assert model.pc_ == {"a": ["c"], "b": [], "c": ["a"]}
+    [child] = model.graph_.adjacent("b")
+    [other] = {"a", "c"} - {child}
+    assert sorted(model.cpdag_.directed_edges) == sorted([("b", child), (other, child)])
+    assert model.skeleton_.has_undirected_edge("b", child)
+    assert model.graph_.weights["b", child] == pytest.approx(0.0, abs=1e-12)
+    [test] = model.explain("b", child, data).of_kind("test")
+    assert test.facts["given"] == [other]
+    assert test.facts["p_value"] < 1e-9
+    assert f2sl.F2SLh(effort="fast").fit(data).graph_.n_edges == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_parents": 1}, {"knowledge": f2sl.Knowledge(forbidden=[*product("ac", "b"), *product("b", "ac")])}],
+)
+def test_who_may_be_no_parent_does_not_join(options):
+    assert not f2sl.F2SLh(**options).fit(hidden()).graph_.adjacent("b")
+
+
+def test_the_score_alone_lets_nobody_join():
+    """Two variables that hardly vary, independent: one of 1,000 rows each, not the same. BDeu links them."""
+    data = {"a": [1] + [0] * 999, "b": [0] * 999 + [1], "c": [0, 1] * 500, "d": [0, 0, 1, 1] * 250}
+    model = f2sl.F2SLh(edge_cost=0.0).fit(data)
+    with MemoryEngine(open_table(data).in_name_order()) as engine:
+        alone, linked = make_score(engine, "bdeu", model.equivalent_sample_size_).score([(1, ()), (1, (0,))])
+    assert linked > alone
+    assert model.graph_.n_edges == 0
+
+
+def test_more_effort_never_gives_a_worse_score():
+    frame = f2sl.random_network(30, 60, 4, (2, 3), seed=2).sample(2000, seed=2)
+    fast, normal, thorough = (
+        f2sl.F2SLh(effort=effort).fit(frame).score_ for effort in ("fast", "normal", "thorough")
+    )
+    assert fast < normal <= thorough
