@@ -177,7 +177,7 @@ ABLATION = (
     _of_parts("no part"),
     *(_of_parts(f"{part} alone", part) for part in PARTS),
     *(_of_parts(f"all but {part}", *(other for other in PARTS if other != part)) for part in PARTS),
-    Configuration("all but on demand", "f2sl-h", {"effort": "fast"}),
+    Configuration("all and on demand", "f2sl-h", {"effort": "thorough"}),
     OWN,
 )
 """What each of F2SL-h's changes to F2SL is worth: alone, and left out."""

@@ -114,9 +114,7 @@ class TestRefusals:
 
     def test_kinds_that_a_learner_does_not_take(self):
         states, numbers = open_table({"a": [0, 1], "b": [0, 1]}), open_table(NUMBERS)
-        refused(
-            lambda: check_learnable(states, ("number",), "tc"), "'a', 'b' hold states, but tc learns"
-        )
+        refused(lambda: check_learnable(states, ("number",), "tc"), "'a', 'b' hold states, but tc learns")
         refused(lambda: check_learnable(numbers, ("states",), "sll"), "'b', 'a' hold real numbers, but sll")
 
     def test_kinds_by_name_go_before_what_a_learner_takes(self):

@@ -7,7 +7,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import f2sl
@@ -130,6 +130,7 @@ class TestObedience:
 
     @pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
     @settings(max_examples=6)
+    @example(seed=268)  # NOTEARS' gradient becomes infinite
     @given(seed=st.integers(0, 1000))
     def test_empty_knowledge_changes_nothing(self, name, seed):
         free = STRUCTURE.create(name, FAST.get(name, {}))

@@ -95,10 +95,11 @@ def trace_exponential(weights: Floats) -> tuple[float, Floats]:
 
     with np.errstate(all="ignore"):
         exponential = expm(weights * weights)
+        gradient = 2 * weights * exponential.T
     h = float(np.trace(exponential)) - len(weights)
-    if not np.isfinite(h):
+    if not (np.isfinite(h) and np.isfinite(gradient).all()):
         return np.inf, np.zeros_like(weights)
-    return h, 2 * weights * exponential.T
+    return h, gradient
 
 
 def log_determinant(weights: Floats, s: float) -> tuple[float, Floats] | None:

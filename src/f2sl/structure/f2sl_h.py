@@ -1,15 +1,17 @@
 """F2SL-h: candidates by confirmed feature selection, then the best DAG among them by its score.
 
 F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of
-orienting is good where the other is bad. F2SL-h changes five things, all on the same counts:
+orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
 2. a redundant neighbour is dropped only if an independence test confirms the redundancy;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
-   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names;
-5. sets of parents that the best order needs are scored on demand, and who is dependent on a variable given
-   its parents joins the candidates; then the search goes on (:mod:`f2sl.search.orders.on_demand`).
+   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names.
+
+With ``effort="thorough"``, sets of parents that the best order needs are scored on demand, variables that are
+dependent on another given its parents join its candidates, and the search goes on
+(:mod:`f2sl.search.orders.on_demand`): with tens of thousands of rows the graph is nearer to the truth.
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates give a start
@@ -106,8 +108,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768
     variables), whatever `max_parents` says. Of real numbers, none of them missing, it takes any number of
-    parents, from all variables. With ``effort="fast"`` the candidates stay those of the tests; "thorough"
-    disturbs the order more often; hill climbing has one effort only. By default the weight of
+    parents, from all variables. With ``effort="fast"`` the search ends at the first optimum. "thorough" lets
+    further candidates join, which pays with many rows and takes several times as long. Hill climbing has one
+    effort only. By default the weight of
     BDeu's prior is 10, or more where variables have many states (see :func:`prior_weight`).
 
     Attributes
@@ -225,7 +228,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     ) -> tuple[DAG, float]:
         """Search over orders, starting from the graph of the tests and from the order of the names."""
         from f2sl.orient.climbing import weighted_dag
-        from f2sl.search.orders.on_demand import OnDemand, better
+        from f2sl.search.orders import search_orders
+        from f2sl.search.orders.on_demand import OnDemand
         from f2sl.search.orders.parent_sets import parent_sets
 
         candidates = skeleton.start, skeleton.neighbours
@@ -236,16 +240,18 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         }
         with stage("scoring sets of parents"):
             sets = parent_sets(score, *candidates, **limits)
-        n = skeleton.n
+        n, orders = skeleton.n, self._orders(start)
+        if self.effort != "thorough":
+            kicks = KICKS_PER_VARIABLE * n if self.effort == "normal" else 0
+            best = search_orders(sets, *candidates, orders, kicks=kicks, constraints=self._constraints)
+            return weighted_dag(skeleton, names, best.arrows), best.score
         outside = np.argwhere(~np.eye(n, dtype=np.bool_))
         if n > MOST_FOR_ALL_PAIRS:
             outside = np.column_stack([relevant.owners, relevant.members])
         outside = outside[~skeleton.linked(*outside.T)]
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
-        best = wider.search(self._orders(start), KICKS_PER_VARIABLE, widen=self.effort != "fast")
-        if self.effort == "thorough":
-            best = better(best, wider.search([best.order], 10 * KICKS_PER_VARIABLE))
+        best = wider.search(orders, KICKS_PER_VARIABLE)
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         if len(wider.joined):

@@ -92,14 +92,14 @@ class OnDemand:
         self._n_searches = 0
         self.joined = np.empty((0, 2), np.int64)
 
-    def search(self, orders: Sequence[Integers], kicks: int, *, widen: bool = True) -> Ordered:
+    def search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
         """Search from some orders, and go on from the best one as long as that brings new sets.
 
-        The order is disturbed `kicks` times for each variable. Without `widen` the sets stay as they are.
+        The order is disturbed `kicks` times for each variable.
         """
         best = self._search(orders, kicks * self.n)
         raised = True
-        while widen:
+        while True:
             # Grown sets that did not raise the score might be followed by more of them without end.
             grown = raised and self._grow(best.order)
             if not grown and not self._join(best):
