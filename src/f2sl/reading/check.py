@@ -111,7 +111,7 @@ def drop_of(columns: Iterable[str]) -> str:
 
 
 class CheckedColumn(NamedTuple):
-    """How one column is read, and why."""
+    """Column of a report: how it is read, and why."""
 
     name: str
     kind: str

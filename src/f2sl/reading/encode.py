@@ -91,7 +91,7 @@ class Reading:
     learned: ReadAs = field(default_factory=dict)
     """The kinds and intervals of columns when a graph was learned, unless options say otherwise."""
     one_kind: bool = False
-    """Whether integers with few values are numbers beside other numbers, where a learner takes one kind."""
+    """True if integers with few values are numbers beside other numbers, for learners of one kind."""
 
 
 def encode(

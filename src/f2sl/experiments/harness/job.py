@@ -49,7 +49,7 @@ class Work(Generic[Key]):
     """Work of a run's jobs. It is pickled and sent to the server, so its class must be importable."""
 
     fresh: ClassVar[bool] = False
-    """Whether each job gets a new interpreter, to which its task is sent. Otherwise its process is forked
+    """True if each job gets a new interpreter, to which its task is sent. Otherwise its process is forked
     from the server and shares what was prepared there; the server then has one thread, since forking is not
     safe with more."""
 
