@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 _LEFT_BY_MAKE = Path(sys.prefix) / ".no-browser"
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 WHY_NONE = "there is no Chromium: " + (
     _LEFT_BY_MAKE.read_text().strip() if _LEFT_BY_MAKE.exists() else "make browser installs it"
 )

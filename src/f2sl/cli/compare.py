@@ -45,7 +45,7 @@ METRICS = (
     ("True edges", "true_edges", "directed and undirected"),
     ("Correct", "correct", "in both graphs, the same way"),
     ("SID", "sid", "pairs whose effect is wrong if adjusted for the learned graph's parents; of DAGs"),
-    ("Parent-AID", "parent_aid", "the same for DAGs and CPDAGs"),
+    ("Parent-AID", "parent_aid", "pairs whose effect is wrong if adjusted for parents; of DAGs and CPDAGs"),
     ("Ancestor-AID", "ancestor_aid", "the same if adjusted for ancestors"),
     ("Oset-AID", "oset_aid", "the same if adjusted for the optimal set"),
 )
