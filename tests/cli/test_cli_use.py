@@ -235,7 +235,7 @@ def learned_with_bins():
     x = np.array([0.1, 0.2, 0.8, 0.9] * 50)
     data = {"x": x, "unit": 100 * x, "n": np.arange(200) // 4, "y": ["a", "a", "b", "b"] * 50}
     kinds = {"n": "states"}
-    return data, f2sl.learn(data, "f2sl-h", bins={"x": 2, "unit": 2}, kinds=kinds)
+    return data, f2sl.learn(data, "f2sl-h", bins={"x": 2, "unit": 2}, kinds=kinds, aliases="merge")
 
 
 def test_networks_are_fitted_with_the_kinds_and_bins_that_were_learned_with(tmp_path):

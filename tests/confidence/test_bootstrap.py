@@ -203,10 +203,10 @@ def test_knowledge_is_obeyed(learner):
     assert found.false_links == pytest.approx(links**2 / 26)
 
 
-@pytest.mark.parametrize(("learner", "options"), [("f2sl-c", {"aliases": "merge"}), ("f2sl-h", {})])
-def test_merged_columns_are_drawn_beside_their_first(learner, options):
+@pytest.mark.parametrize("learner", ["f2sl-c", "f2sl-h"])
+def test_merged_columns_are_drawn_beside_their_first(learner):
     frame = ASIA.assign(copy=ASIA["smoke"].map({"no": 0, "yes": 1}))
-    found = f2sl.bootstrap(frame, learner, 4, n_jobs=1, **options)
+    found = f2sl.bootstrap(frame, learner, 4, n_jobs=1, aliases="merge")
     assert found.of("smoke", "copy") == 1
     without = f2sl.bootstrap(ASIA, learner, 4, n_jobs=1)
     names = list(combinations(ASIA, 2))

@@ -421,20 +421,19 @@ class TestAliases:
         )
         assert any("'survived' also represents 'alive', 'dead'" in note for note in model.notes_)
 
-    def test_f2sl_h_merges_them_unless_told_not_to(self):
-        """`alive` goes first by name: kept beside `survived`, it takes over the link to `sex`."""
+    @pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-h"])
+    def test_all_are_kept_unless_they_are_to_be_merged(self, algorithm):
         data = {name: TITANIC[name] for name in ("survived", "alive", "sex")}
-        merged, kept = f2sl.learn(data, "f2sl-h"), f2sl.learn(data, "f2sl-h", aliases="keep")
+        merged, kept = f2sl.learn(data, algorithm, aliases="merge"), f2sl.learn(data, algorithm)
         assert "merged: 'survived' also represents 'alive'" in merged.notes_
         assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
         assert not any(note.startswith("merged") for note in kept.notes_)
-        assert not any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-c").notes_)
 
     @engines
     def test_an_open_table_is_learned_from_as_its_data_are(self, tmp_path, engine):
         path = tmp_path / "t.csv"
         pd.DataFrame(TITANIC).to_csv(path, index=False)
-        for aliases in ("auto", "keep", "merge"):
+        for aliases in ("keep", "merge"):
             expected = f2sl.learn(path, "f2sl-h", aliases=aliases)
             with open_table(path, engine=engine, aliases=aliases) as table:
                 for model in (f2sl.F2SLh().fit(table), f2sl.F2SLh().fit(table)):  # the first leaves it open
@@ -442,21 +441,14 @@ class TestAliases:
                     assert model.graph_.weights == expected.graph_.weights
                 assert ("alive" in table.names) == (aliases != "merge")
 
-    def test_f2sl_h_keeps_what_may_agree_by_chance(self):
-        rare = np.arange(100) % 12 == 0  # nine rows
-        often = np.arange(100) % 10 == 0  # ten rows
-        for column, merged in ((rare, False), (often, True)):
-            data = {"a": column, "b": ~column, "c": np.arange(100) % 2}
-            assert any(note.startswith("merged") for note in f2sl.learn(data, "f2sl-h").notes_) == merged
-
     @pytest.mark.parametrize("named", ["alive", "al*"])
     def test_knowledge_about_them(self, named):
         known = f2sl.Knowledge(forbidden_links=[("sex", named)])
-        told = "'alive' was merged with 'survived'; name that one, or use aliases=\"keep\""
+        told = "'alive' was merged with 'survived'; name that one, or learn without aliases=\"merge\""
         for learn in (f2sl.learn, f2sl.learn_pc):
             with pytest.raises(OptionError, match=told):
                 learn(TITANIC, aliases="merge", knowledge=known)
-        model = f2sl.learn(TITANIC, "f2sl-h", knowledge=known)  # nothing is merged then
+        model = f2sl.learn(TITANIC, "f2sl-h", knowledge=known)
         assert model.n_features_in_ == len(TITANIC)
         assert "sex" not in model.graph_.adjacent("alive")
         about_the_other = f2sl.Knowledge(forbidden_links=[("sex", "survived")])

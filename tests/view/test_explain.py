@@ -172,10 +172,10 @@ def test_weights_and_aliases():
         "threshold": model.threshold_,
     }
     data = {**chain(), "copy": ["ab"[value] for value in chain()["x"]]}
-    merged = f2sl.F2SLh().fit(data)
+    merged = f2sl.learn(data, aliases="merge")
     [owner, alias] = sorted(["x", "copy"], key=lambda name: name not in merged.feature_names_in_)
-    assert by_kind(merged.explain(alias, owner, data)) == {"alias": {"owner": owner}}
-    assert by_kind(merged.explain("z", alias, data)) == {"alias": {"owner": owner}}
+    assert by_kind(merged.explain(alias, owner, data, aliases="merge")) == {"alias": {"owner": owner}}
+    assert by_kind(merged.explain("z", alias, data, aliases="merge")) == {"alias": {"owner": owner}}
 
 
 # -- against naive twins ---------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_the_weakest_test_is_the_strength_that_mmpc_found():
 def test_the_score_loses_what_a_naive_score_says(drawn):
     left_out = 0
     for learner, codes in product((f2sl.F2SLs(delta=0.0), f2sl.MMHC(), f2sl.F2SLh()), drawn[:4]):
-        table = make_table(codes).with_aliases_kept()
+        table = make_table(codes)
         model = learner.fit(table)
         cards, number = codes.max(axis=1) + 1, {name: v for v, name in enumerate(table.names)}
         weight = getattr(model, "equivalent_sample_size_", 10.0)
@@ -401,7 +401,7 @@ def test_all_pairs_have_reasons_with_data_and_without(learner, drawn):
 def test_the_clean_up_is_told(drawn):
     seen = set()
     for codes in drawn:
-        table = make_table(codes).with_aliases_kept()
+        table = make_table(codes)
         model = f2sl.F2SLh(clean_up=2).fit(table)
         number = {name: v for v, name in enumerate(table.names)}
         for (a, b), found in explain_all(model, pairs_of(model), table).items():
@@ -544,7 +544,7 @@ def test_many_pairs_are_explained_like_one(learner, monkeypatch):
 
 def test_the_page_says_how_to_ask_for_more(tmp_path, capsys):
     path, page = str(write_csv(tmp_path / "my data.csv", small_table())), tmp_path / "page.html"
-    asked = ["--algorithm", "f2sl-s", "--keep-aliases", "--drop", "a", "--drop", "b", "--score", "bic"]
+    asked = ["--algorithm", "f2sl-s", "--merge-aliases", "--drop", "a", "--drop", "b", "--score", "bic"]
     assert main(["learn", path, *asked, "--engine", "stream", "--page", str(page), "--quiet"]) == 0
     data = content_of(page)
     assert not data["whole"]

@@ -117,7 +117,7 @@ def bootstrap(
             given["engine"] = "dask"
         if out is not None:
             interrupts.keeping("--resume goes on with what was finished")
-        how = {**reading.for_resampling().options(), "merges": learner.merges_aliases}
+        how = reading.for_resampling().options()
         with (
             output.progress(quiet),
             open_for(learner.takes, algorithm, reading.data, reading.jobs, **how) as opened,

@@ -127,12 +127,11 @@ Weights = Annotated[
     ),
 ]
 MergeAliases = Annotated[
-    bool | None,
+    bool,
     typer.Option(
-        "--merge-aliases/--keep-aliases",
+        "--merge-aliases",
         help="Merge columns that determine each other one to one: learn from the first, and draw the others "
-        "beside it. By default only f2sl-h merges them.",
-        show_default=False,
+        "beside it.",
         rich_help_panel=READING,
     ),
 ]
@@ -429,7 +428,7 @@ def as_flags(text: str) -> str:
         if option == "header":
             return "--no-header"
         if option == "aliases":
-            return f"--{value}-aliases"
+            return "--merge-aliases"
         if option == "kinds" and isinstance(value, dict):
             return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
         if isinstance(value, dict):

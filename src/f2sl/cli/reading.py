@@ -50,7 +50,7 @@ class TableOptions:
     number: Number = None
     states: States = None
     weights: Weights = None
-    merge_aliases: MergeAliases = None
+    merge_aliases: MergeAliases = False
     engine: Engine = "auto"
     memory: Memory = None
     scheduler: Scheduler = None
@@ -85,7 +85,7 @@ class TableOptions:
         return options | {
             "kinds": self._kinds(),
             "bins": parse_bins(self.bins),
-            "aliases": {None: "auto", True: "merge", False: "keep"}[self.merge_aliases],
+            "aliases": "merge" if self.merge_aliases else "keep",
             "header": not self.no_header,
             "na": self.na or (),
             "drop": self.drop or (),

@@ -92,7 +92,7 @@ def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[st
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
     learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
-    columns = {"only": graph.nodes, "learned": graph.read_as, "merges": learner.merges_aliases}
+    columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as}
     with open_for(learner.takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:
             why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"

@@ -45,12 +45,9 @@ def why(
         jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
         learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
         learner.check_options()
-        merges = learner.merges_aliases
         with (
             output.progress(quiet),
-            open_for(
-                learner.takes, algorithm, reading.data, reading.jobs, merges=merges, **reading.options()
-            ) as table,
+            open_for(learner.takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
         ):
             check_pair([*table.names, *table.merged], a, b)
             found = explain_all(learner.read_and_fit(table, {}, algorithm), [(a, b)], table)[a, b]

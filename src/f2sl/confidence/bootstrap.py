@@ -108,8 +108,7 @@ def bootstrap(
         reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, _shown(chosen.verbose):
         with stage("reading the table"):
-            merges = chosen.merges_aliases
-            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, merges=merges, **reading)
+            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
         held = _in_memory(table, method)

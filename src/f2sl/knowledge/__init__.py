@@ -210,7 +210,7 @@ class Knowledge:
         words = {word for group in self._words() for word in group}
         patterns = [re.compile(as_regex(word), re.DOTALL) for word in words if is_pattern(word)]
         return [
-            f'{shown(name)} was merged with {shown(other)}; name that one, or use aliases="keep"'
+            f'{shown(name)} was merged with {shown(other)}; name that one, or learn without aliases="merge"'
             for name, other in merged.items()
             if name in words or any(pattern.fullmatch(name) for pattern in patterns)
         ]

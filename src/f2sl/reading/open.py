@@ -23,7 +23,7 @@ from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER, ReadAs
-from f2sl.table.notes import SURE_ALIASES, remarks, without_aliases
+from f2sl.table.notes import remarks, without_aliases
 from f2sl.table.table import Table
 
 ENGINES = ("auto", "memory", "stream", "dask")
@@ -42,7 +42,7 @@ def open_table(
     missing: str = AVAILABLE,
     drop: Sequence[str] = (),
     weights: str | None = None,
-    aliases: str = "auto",
+    aliases: str = "keep",
     delimiter: str | None = None,
     header: bool = True,
     encoding: str | None = None,
@@ -86,10 +86,9 @@ def open_table(
     weights : str, optional
         The column that says how many rows each row stands for: integers. It is left out, and what is
         learned is the same as from the rows written out.
-    aliases : {"auto", "keep", "merge"}
+    aliases : {"keep", "merge"}
         Columns of states that determine each other one to one: keep all, with a note, or only the first of
-        each group; learners of graphs then draw the others beside it. By default all are kept, but F2SL-h
-        merges those that are surely no coincidence.
+        each group; learners of graphs then draw the others beside it.
     delimiter : str, optional
         The character between the columns of a text; a space stands for any white space. By default it is
         guessed from the first lines.
@@ -228,7 +227,7 @@ def _opened(
         lambda: check_kinds(kinds),
         lambda: _check_known("binning", "way to cut", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
-        lambda: choice("aliases", aliases, ("auto", "keep", "merge")),
+        lambda: choice("aliases", aliases, ("keep", "merge")),
     )
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
@@ -250,8 +249,6 @@ def _opened(
             raise
     else:
         table = encode(data, reading) if files is None else _of_files(files, reading, engine, allowed)
-    if aliases == "keep":
-        return table.with_aliases_kept()
     return without_aliases(table) if aliases == "merge" else table
 
 
@@ -263,7 +260,6 @@ def open_for(
     *,
     kinds: str | Mapping[str, str] = AUTO,
     min_variables: int = 2,
-    merges: bool = False,
     only: Iterable[str] | None = None,
     learned: ReadAs | None = None,
     **reading: Any,
@@ -272,10 +268,9 @@ def open_for(
 
     `takes` are the kinds of columns that the `learner` of that name takes. For one of numbers alone, all
     columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
-    Columns of other kinds are refused, and fewer than `min_variables`. With `merges`, columns that surely
-    determine each other one to one are merged unless `aliases` says otherwise. Of data that are not open yet,
-    `only` some columns are looked at, whatever the others hold, and those of which options say nothing are
-    read as they were when a graph was `learned`. Close the table that is returned only if `data` is not one.
+    Columns of other kinds are refused, and fewer than `min_variables`. Of data that are not
+    open yet, `only` some columns are looked at, whatever the others hold, and those of which options say
+    nothing are read as they were when a graph was `learned`.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns only from {HOLDS[takes[0]]}')
@@ -293,8 +288,6 @@ def open_for(
             learned=learned,
             **{**known, **reading, "kinds": asked, "n_jobs": n_jobs},
         )
-    if merges:
-        table = as_merged(table, min_variables)
     try:
         check_learnable(table, takes, learner, min_variables)
     except BaseException:
@@ -302,14 +295,6 @@ def open_for(
             table.close()
         raise
     return table
-
-
-def as_merged(table: Table, min_variables: int = 2) -> Table:
-    """Return a table with surely one-to-one columns merged, unless they are kept or too few would be left."""
-    if table.keeps_aliases:
-        return table
-    merged = without_aliases(table, SURE_ALIASES)
-    return merged if merged.n_variables >= min_variables else table
 
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:

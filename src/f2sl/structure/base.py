@@ -260,11 +260,6 @@ class StructureLearner(Estimator):
         refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
 
-    @property
-    def merges_aliases(self) -> bool:
-        """True if columns that determine each other one to one are merged by default."""
-        return False
-
     def read_and_fit(
         self,
         data: Any,
@@ -299,7 +294,7 @@ class StructureLearner(Estimator):
         started = time.perf_counter()
         with display_for(self.verbose), ExitStack() as own:
             with self._timed("read"), stage("reading the table"):
-                table = open_for(self.takes, called, data, self.n_jobs, merges=self.merges_aliases, **reading)
+                table = open_for(self.takes, called, data, self.n_jobs, **reading)
                 if not isinstance(data, Table):
                     own.enter_context(table)
                 table = table if look is None else look(table)

@@ -157,11 +157,6 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     search: str = option("search")
     effort: str = option("effort")
 
-    @property
-    def merges_aliases(self) -> bool:
-        """True if one-to-one columns are merged by default; not with knowledge, which may name any."""
-        return not self.knowledge
-
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         self.grows_parents_ = False
         settled = self._local_learner().settle(kind_of_engine(engine))

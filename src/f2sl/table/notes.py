@@ -24,10 +24,6 @@ FEWEST_ROWS = 20
 """With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
 mostly chance."""
 
-
-SURE_ALIASES = 10
-"""Rows outside the most frequent state from which on columns hardly determine each other by chance."""
-
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
@@ -116,17 +112,10 @@ def told_aliases(table: Table) -> str | None:
     return f'{why} (aliases="merge" keeps one of each group): {listing(groups)}'
 
 
-def without_aliases(table: Table, least_rows: int = 0) -> Table:
-    """Return a table with only the first column of each group of aliases, which names the others.
-
-    Groups with fewer than `least_rows` rows outside the most frequent state stay: they may agree by chance.
-    """
+def without_aliases(table: Table) -> Table:
+    """Return a table with only the first column of each group of aliases, which names the others."""
     columns, left_out, told = list(table.columns), set[int](), []
     for first, *others in alias_groups(table):
-        size = len(table.columns[first].states) + 1
-        counts = sum(np.bincount(part, minlength=size) for part in table.parts_of_column(first))
-        if least_rows and table.n_rows - np.max(counts) < least_rows:
-            continue
         columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
         left_out.update(others)
         names = ", ".join(repr(table.names[i]) for i in others)

@@ -64,8 +64,6 @@ class Table(ABC):
         Count of each state of each column, if rows are not in memory.
     memory : int or None
         Memory limit in bytes for work on the table; None if it is in memory.
-    keeps_aliases : bool
-        True if the user asked to keep columns that determine each other, so that no learner merges them.
     """
 
     held: ClassVar[str] = "in memory"
@@ -77,7 +75,6 @@ class Table(ABC):
     places: Integers
     margins: Any
     memory: int | None = None
-    keeps_aliases: bool = False
 
     @property
     @abstractmethod
@@ -125,10 +122,6 @@ class Table(ABC):
     def with_notes(self, *notes: str) -> Self:
         """Return the same table with these notes and no others."""
         return self._with(notes=notes)
-
-    def with_aliases_kept(self) -> Self:
-        """Return the same table, of which no learner merges columns that determine each other."""
-        return self._with(keeps_aliases=True)
 
     def _with(self, **changes: Any) -> Self:
         return replace(self, **changes)  # type: ignore[type-var]

@@ -38,7 +38,7 @@ from f2sl.local.by_tests import ByTests
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.orient.v_structures import pattern_of
-from f2sl.reading.open import as_merged, open_for
+from f2sl.reading.open import open_for
 from f2sl.skeleton import from_edges
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
 from f2sl.stats.choose import make_score, make_test, settle
@@ -90,8 +90,6 @@ def explain_all(
     model: Any, pairs: Sequence[tuple[str, str]], table: Table
 ) -> dict[tuple[str, str], Explanation]:
     """Explain some pairs from the open table that a learner has learned from."""
-    if model.merges_aliases:
-        table = as_merged(table)
     ordered = table.in_name_order()
     if not is_learned_from(model, table):
         raise DataError(
@@ -136,8 +134,6 @@ def is_learned_from(model: Any, table: Table) -> bool:
         settle(model.options_in_use_, table.kind)  # "auto" is settled already
     except OptionError:
         return False
-    if model.merges_aliases:
-        table = as_merged(table)
     names = sorted(model.feature_names_in_)
     return table.kind in model.takes and sorted(table.names) == names and table.n_rows == model.n_rows_
 

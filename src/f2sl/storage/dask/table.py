@@ -39,7 +39,7 @@ class DaskTable(Table):
 
     Parameters
     ----------
-    columns, places, ends, memory, notes, keeps_aliases
+    columns, places, ends, memory, notes
         As in :class:`f2sl.Table`.
     cluster : Cluster
         Cluster that holds the rows.
@@ -65,7 +65,6 @@ class DaskTable(Table):
     notes: tuple[str, ...] = ()
     coded: bool = False
     counted: dict[int, Integers] = field(default_factory=dict)
-    keeps_aliases: bool = False
 
     @classmethod
     def of_table(

@@ -37,7 +37,7 @@ class MemoryTable(Table):
         Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
     numbers : ndarray of float64
         One row for each column of numbers, in their order; finite, or NaN for a missing value.
-    notes, keeps_aliases
+    notes
         As in :class:`f2sl.Table`.
 
     Examples
@@ -55,7 +55,6 @@ class MemoryTable(Table):
     codes: npt.NDArray[Any]
     numbers: Floats
     notes: tuple[str, ...] = ()
-    keeps_aliases: bool = False
 
     @classmethod
     def of_codes(

@@ -152,7 +152,7 @@ class StreamTable(Table):
         Where the rows of the columns of states, and of numbers, are; None if there are no such columns.
     margins : tuple of ndarray
         For each column how often each of its states occurs; empty for numbers.
-    ends, memory, notes, keeps_aliases
+    ends, memory, notes
         As in :class:`f2sl.Table`.
     """
 
@@ -166,7 +166,6 @@ class StreamTable(Table):
     ends: Ends
     memory: int = 1 << 28
     notes: tuple[str, ...] = ()
-    keeps_aliases: bool = False
 
     @classmethod
     def of_table(cls, table: MemoryTable, rows_per_block: int, memory: int = 1 << 28) -> StreamTable:
