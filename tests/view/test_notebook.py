@@ -94,7 +94,7 @@ def test_a_column_merged_with_another_may_point_either_way():
     rows = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}
     rows["c"] = [a + b if i % 7 else 0 for i, (a, b) in enumerate(pairs)]
     rows["e"] = [str(c) for c in rows["c"]]
-    model = f2sl.F2SLh().fit(rows)
+    model = f2sl.learn(rows, aliases="merge")
     assert model.cpdag_ == f2sl.PDAG([*"abce"], [("a", "c"), ("b", "c")], [("c", "e")])
 
 
