@@ -13,7 +13,7 @@ import numpy as np
 from f2sl.errors import F2SLWarning
 from f2sl.table.column import NUMBER, STATES
 from f2sl.table.names import listing
-from f2sl.table.table import Table
+from f2sl.table.table import Arrays, Block, Table
 
 LIKE_AN_IDENTIFIER = 0.9
 """Ratio of states to rows from which on a column looks like an identifier."""
@@ -80,6 +80,13 @@ def alias_groups(table: Table) -> list[list[int]]:
             signs = [np.sort(counts[counts > 0]).tobytes() for counts in (table.margins[i] for i in some)]
         for i, sign in zip(some, signs, strict=True):
             alike[sign].append(i)
+    shared = [(sign, i) for sign, members in alike.items() if len(members) > 1 for i in members]
+    if shared and not isinstance(codes, np.ndarray):
+        # In one pass, because to fetch a column from workers takes longer than to look at it.
+        [changes] = table.select([i for _, i in shared]).add_up(_changes)
+        alike = defaultdict(list)
+        for (sign, i), changed in zip(shared, changes.tolist(), strict=True):
+            alike[sign, changed].append(i)
     groups: dict[bytes, list[int]] = defaultdict(list)
     for members in alike.values():
         for i in members if len(members) > 1 else ():
@@ -87,6 +94,12 @@ def alias_groups(table: Table) -> list[list[int]]:
             if digest is not None:
                 groups[digest].append(i)
     return sorted(group for group in groups.values() if len(group) > 1)
+
+
+def _changes(block: Block) -> Arrays:
+    """Return a number for the rows of a block where each column's state changes: equal for aliases."""
+    weights = np.arange(1, block.codes.shape[1]) * 1103515245 % 2147483648
+    return (np.array([weights[row[1:] != row[:-1]].sum() for row in block.codes], np.int64),)
 
 
 def _digest_of_pattern(table: Table, i: int) -> bytes | None:
