@@ -1,4 +1,4 @@
-"""What users get: the files of the wheel, the source distribution, and what they say of themselves."""
+"""Build the wheel and the source distribution, and check their files and metadata."""
 
 import re
 import shutil

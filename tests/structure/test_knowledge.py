@@ -328,7 +328,7 @@ def test_v_structures_against_knowledge_by_way_of_other_arrows_are_left_out(lear
 
 
 class Asked:
-    """What a test, a measure or a score that stands in for one of f2sl's was asked about."""
+    """Pairs that a test, a measure or a score in place of one of f2sl's was asked about."""
 
     def __init__(self):
         self.pairs = set()
@@ -373,7 +373,7 @@ def counting(asked):
 
 
 def agreement(columns, x, y, given=()):
-    """How often two variables agree beyond chance, less what is given: any number would do."""
+    """Return how often two variables agree beyond chance, less what is given: any number would do."""
     return abs(np.mean(columns[x] == columns[y]) - 0.5) / (1 + len(given))
 
 

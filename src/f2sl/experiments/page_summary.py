@@ -32,7 +32,7 @@ _MAIN = {
 
 
 def conclusion(findings: list[Finding]) -> str:
-    """Say in one sentence whether the paper's main claims held in our runs as in the paper, and where not."""
+    """Return one sentence: whether the paper's main claims held in our runs, and where they did not."""
     verdicts = {finding.claim.name: finding.ours for finding in findings if finding.claim.name in _MAIN}
     words = {verdict.word for verdict in verdicts.values()}
     overall = words.pop() if len(words) == 1 else SO_FAR if words == {HOLDS, SO_FAR} else IN_PART
@@ -41,7 +41,7 @@ def conclusion(findings: list[Finding]) -> str:
 
 
 def _outcome(claimed: str, verdict: Verdict) -> str:
-    """Say in how many comparisons a claim holds, and on which networks not in all."""
+    """Return in how many comparisons a claim holds, and on which networks not in all."""
     if verdict.word == UNKNOWN:
         return f"whether {claimed} cannot be judged"
     wheres = dict.fromkeys(case.where.rpartition(" ")[0] for case in verdict.judged if not case.holds)

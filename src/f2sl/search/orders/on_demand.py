@@ -289,16 +289,16 @@ def _settle(tasks: list[_Task], score: FamilyScores, prior: float) -> None:
         families = [(t.v, tuple(sorted(members))) for t, sets in asked for members in sets]
         values = iter((score.score(families) + prior * np.array([len(own) for _, own in families])).tolist())
         # Who has changed grows next; who has not grown shrinks; who has not shrunk either is ready.
-        better, failed = list[_Task](), list[_Task]()
+        raised, failed = list[_Task](), list[_Task]()
         for number, (t, sets) in enumerate(asked):
             found = [(next(values), members) for members in sets]
             value, members = max(found, key=lambda pair: pair[0], default=(-np.inf, t.members))
             if value > t.value + RELATIVE_TOLERANCE * max(1.0, abs(value)):
                 t.members, t.value, t.changed = members, value, True
-                better.append(t)
+                raised.append(t)
             elif number < len(growing):
                 failed.append(t)
-        growing, shrinking = better, failed
+        growing, shrinking = raised, failed
 
 
 def _is_below(pairs: Integers, parents: list[Members]) -> Mask:
