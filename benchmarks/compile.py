@@ -5,6 +5,7 @@
 
 Every learner begins with an empty cache of machine code. The seconds of a kernel are its own, without those
 of kernels that are compiled on the way, and of the processor, so that they hardly depend on what else runs.
+At last, the resident memory of a learner whose kernels are compiled, and what it is made of.
 """
 
 from __future__ import annotations
@@ -47,6 +48,27 @@ for name, took in seconds.items():
     print(name, len(took), sum(took))
 """
 
+RESIDENT = """
+import os, sys
+before, found = 0, {}
+def step(name, code):
+    global before
+    exec(code, found)
+    with open("/proc/self/statm") as file:
+        now = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    print(f"{now - before:6.0f} MB {name}")
+    before = now
+step("Python", "")
+step("NumPy", "import numpy")
+step("PyArrow", "import pyarrow, pyarrow.compute, pyarrow.csv")
+step("Typer and Rich", "import typer.main, rich.console")
+step("Numba and LLVM", "import numba")
+step("f2sl's modules", "import f2sl.cli.learn, f2sl.structure.f2sl_h, f2sl.storage.memory.engine")
+step("reading the table", f"table = f2sl.open_table({sys.argv[1]!r})")
+step("machine code, bit planes and the fit", f"f2sl.learn(table, {sys.argv[2]!r})")
+print(f"{before:6.0f} MB in all")
+"""
+
 
 def run(arguments: list[str], cache: Path) -> tuple[float, float, str]:
     """Run a process; return its wall and processor seconds, and what it printed."""
@@ -82,6 +104,7 @@ def main() -> None:
             print(f"  {total:6.2f} s for {functions} functions, of them")
             for name, times, seconds in rows[:SLOWEST]:
                 print(f"  {float(seconds):6.2f} s {name}" + (f" ({times} times)" if times != "1" else ""))
+            print(run(["-c", RESIDENT, str(table), learner], cache)[2])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 All compiled code lives in files called ``_kernels.py``, and each function there
 carries :func:`kernel`: plain loops over arrays, compiled on first use, cached on disk
 for the next process, and run without the GIL so that Python threads around them gain.
+Functions that only kernels call carry :func:`inner` instead.
 
 Kernels neither raise nor check their arguments, and compiled code does not check indices:
 the drivers that call them have validated the input and allocated the output. A kernel that
@@ -16,6 +17,7 @@ own to Numba; ``int64(0)`` is not.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import time
@@ -24,6 +26,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 from f2sl._memory import short_of_addresses
@@ -53,6 +56,7 @@ if short_of_addresses():  # LLVM would end the process when it cannot map its me
 # A first run says so at once: what it is waiting for from here on is Numba, to be imported and to compile.
 _told = _nothing_compiled() and note(COMPILING)
 
+import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba import config, types
@@ -63,6 +67,9 @@ from numpy.typing import NDArray
 # Without the types that Numba's stubs give to some of their methods.
 event: Any = import_module("numba.core.event")
 caching: Any = import_module("numba.core.caching")
+codegen: Any = import_module("numba.core.codegen")
+compiler: Any = import_module("numba.core.compiler")
+runtime: Any = import_module("numba.core.runtime._nrt_python")
 
 Array = NDArray[Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -77,6 +84,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 def _register_without_scipy() -> None:
     """Register what Numba can compile, without SciPy's linear algebra, which takes 0.1 s to load.
 
+    Only a run that compiles needs this, and one that loads all kernels from the cache does not.
     Numba imports it there to find out whether it is installed: here it is. What a user compiles with
     ``np.dot`` or ``np.linalg`` still imports it, by the same function, when it is compiled.
     """
@@ -92,10 +100,6 @@ def _register_without_scipy() -> None:
             vars(module)["ensure_blas"] = imports_scipy
 
 
-if not getattr(config, "DISABLE_JIT", 0):
-    _register_without_scipy()
-
-
 class _Listener(event.Listener):  # type: ignore[misc]
     """Report to the current display how many functions are compiled instead of loaded from the cache."""
 
@@ -103,6 +107,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
         self.told, self.done, self.last = _told, 0, time.monotonic()
 
     def on_start(self, event: Any) -> None:
+        _register_without_scipy()
         if not self.told:
             self.told = note(COMPILING)
 
@@ -114,6 +119,10 @@ class _Listener(event.Listener):  # type: ignore[misc]
 
 
 event.register("numba:compile", _Listener())
+
+# What machine code from the cache may call to allocate memory; for what is compiled, Numba does the same.
+for _name, _address in runtime.c_helpers.items():
+    llvm.add_symbol(_name if _name.startswith("_") else f"NRT_{_name}", _address)
 
 
 class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
@@ -141,8 +150,11 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        # Numba's own method first registers all that can be compiled, and compiles some functions of its own.
+        # That takes longer than to load a whole learner, and 30 MB, and machine code does without.
         try:
-            return super().load_overload(sig, target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception:  # whatever unpickling a file cut short can raise
             with suppress(OSError):
                 self.flush()
@@ -174,6 +186,53 @@ def kernel(function: Function) -> Function:
             # Numba can write neither next to the source nor into the user's cache folder.
             _Cache.tell_unwritable()
     return cast(Function, compiled)
+
+
+class _InnerCode(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """Code of a function that only kernels call.
+
+    Kernels link it, optimise it together with their own and make machine code of both. Doing so before, for
+    the function alone, is about a fifth of what compiling takes, and nothing uses the result.
+    """
+
+    codegen = SimpleNamespace(set_env=lambda name, environment: None)
+
+    def _optimize_final_module(self) -> None: ...
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int | None:
+        self._ensure_finalized()
+        return ctypes.cast(_REFUSE, ctypes.c_void_p).value
+
+
+_REFUSE = ctypes.PYFUNCTYPE(ctypes.c_void_p)(lambda: None)
+"""Stand-in for an inner function that Python calls: it has no result, so that Python raises a SystemError."""
+
+
+class _InnerCompiler(compiler.Compiler):  # type: ignore[misc]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.library = _InnerCode(self.state.targetctx.codegen(), "inner")
+
+
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "pipeline_class": _InnerCompiler}
+
+
+def inner(function: Function) -> Function:
+    """Compile `function` as a part of the kernels that call it. Python cannot call it."""
+    return cast(Function, numba.njit(**_INNER)(function))
+
+
+def plain_inner(function: Function) -> Function:
+    """Compile `function` as `inner` does, but without counting references to arrays.
+
+    Numba counts one up and down for each array taken out of a tuple and for each slice, by an atomic
+    operation each. In functions called millions of times that takes a third of the time. Such a function may
+    neither allocate an array nor return one; whoever calls it holds its arguments.
+    """
+    return cast(Function, numba.njit(**{**_INNER, "_nrt": False})(function))
 
 
 @intrinsic

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel, popcount
+from f2sl._jit import Array, inner, kernel, popcount
 from f2sl.stats.scores.base import LEAST
 
 MOST, FORBIDDEN, REQUIRED = 0, 1, 2
 """Rows of `rules`."""
 
 
-@kernel
+@inner
 def _admissible(rules: Array, v: int, parents: int) -> bool:
     """Return whether variable `v` may have exactly these parents."""
     if parents & rules[FORBIDDEN, v] or rules[REQUIRED, v] & ~parents:
@@ -36,21 +36,21 @@ def _admissible(rules: Array, v: int, parents: int) -> bool:
     return bool(popcount(np.uint64(parents)) <= rules[MOST, v])
 
 
-@kernel
+@inner
 def _family(values: Array, v: int, parents: int) -> int:
     """Return the score of variable `v` with these parents; `LEAST` if a set's value is unknown."""
     below, above = values[parents], values[parents | 1 << v]
     return above - below if below > LEAST and above > LEAST else LEAST
 
 
-@kernel
+@inner
 def _squeeze(mask: int, v: int) -> int:
     """Remove bit `v`, which is 0, from a mask: higher bits move down by one."""
     low = (1 << v) - 1
     return (mask & low) | (mask >> 1 & ~low)
 
 
-@kernel
+@inner
 def best_parents(values: Array, v: int, rules: Array, best: Array) -> None:
     """Find, for every set of candidates, the score of the best parents of `v` within it.
 
@@ -76,7 +76,7 @@ def best_parents(values: Array, v: int, rules: Array, best: Array) -> None:
         step *= 2
 
 
-@kernel
+@inner
 def best_order(best_of: Array, best: Array) -> None:
     """Find the score of the best network over every set of variables.
 
@@ -97,7 +97,7 @@ def best_order(best_of: Array, best: Array) -> None:
         best[members] = top
 
 
-@kernel
+@inner
 def read_off(values: Array, rules: Array, best_of: Array, best: Array, parents: Array) -> None:
     """Follow the best scores back to a network: write a mask of parents for each variable.
 
@@ -155,7 +155,7 @@ def best_networks(lattices: Array, rules: Array, parents: Array, scores: Array) 
         scores[row] = best[size - 1]
 
 
-@kernel
+@inner
 def _next_of_same_size(mask: int) -> int:
     """Return the next larger mask with the same number of bits (Gosper's hack); the mask is not 0."""
     lowest = mask & -mask

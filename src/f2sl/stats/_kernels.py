@@ -26,12 +26,12 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, int64, kernel
+from f2sl._jit import Array, inner, int64, kernel
 
 LOG_2 = math.log(2.0)
 
 
-@kernel
+@inner
 def n_log_n_of(n: int, terms: Array, logarithms: Array, unit: float) -> int:
     """Return n log n in fixed point: looked up in `terms` for small n, computed for others.
 
@@ -111,7 +111,7 @@ def factorise(matrix: Array, members: Array, tolerance: float, factor: Array) ->
         factor[i, i] = np.sqrt(rest) if rest > tolerance * matrix[members[i], members[i]] else 0.0
 
 
-@kernel
+@inner
 def project(matrix: Array, members: Array, factor: Array, variable: int, weights: Array) -> float:
     """Project a variable onto the members; return the variance that is left.
 
@@ -251,7 +251,7 @@ def log_determinants(matrix: Array, variables: Array, start: Array, tolerance: f
         result[t] = log_of_diagonal(factor, 0, len(members), tolerance)
 
 
-@kernel
+@inner
 def log_of_diagonal(factor: Array, first: int, last: int, tolerance: float) -> float:
     """Sum the logarithms of the squares on the diagonal of a factor, `tolerance` for each that is 0.
 
@@ -319,7 +319,7 @@ def log_ratios(
         result[t, 1], result[t, 2], result[t, 3] = rank_z, rank_x, rank_y
 
 
-@kernel
+@inner
 def _listed(members: Array, n: int, first: int, last: int) -> int:
     """Append the numbers `first` to `last` (not included) to n members; return the new number of members."""
     for column in range(first, last):
@@ -456,7 +456,7 @@ def marginal_by_group(
         result[t, 1] = occurring
 
 
-@kernel
+@inner
 def marginal_of_determinant(
     n: int, q: int, log_determinant: float, mean_weight: float, prior_variance: float
 ) -> float:
@@ -486,7 +486,7 @@ def marginals(
         result[t] = marginal_of_determinant(n[t], sizes[t], log_determinants[t], mean_weight, prior_variance)
 
 
-@kernel
+@inner
 def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: Array) -> None:
     """Compute the centred sums of products of one group, whose sums begin at `at`.
 
@@ -506,7 +506,7 @@ def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: A
             product += 3
 
 
-@kernel
+@inner
 def _trace(factor: Array, scatter: Array, n: int, column: Array) -> float:
     """Return the trace of the inverse of a factorised matrix times `scatter`; left-out columns count n.
 
@@ -576,7 +576,7 @@ def moments_of_groups(
                     spread[place] = np.sqrt(square / total[0])
 
 
-@kernel
+@inner
 def _correlated(
     sums: Array, at: int, sizes: Array, coarse_unit: float, digits: float
 ) -> tuple[Array, Array, Array]:

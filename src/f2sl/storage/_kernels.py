@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, int64, kernel
 
 
 @kernel
@@ -18,7 +18,7 @@ def complete_sums(
 
     Parameters
     ----------
-    coarse, fine : (n, rows) float64
+    coarse, fine : (n, rows) int32
         Halves of the numbers; anything where they are missing.
     missing : (n, rows) bool
         Where numbers are missing.
@@ -32,27 +32,38 @@ def complete_sums(
         Output: sums of coarse with coarse, of both mixed terms, and of fine with fine halves.
     """
     m, k = variables.shape
-    high, low = np.empty((k, coarse.shape[1])), np.empty((k, coarse.shape[1]))
+    n = coarse.shape[1]
+    missed = np.empty(n, np.bool_)
+    high, low = np.empty((k, n), np.int32), np.empty((k, n), np.int32)
     for t in range(m):
-        # The samples are gathered first, so that the loops over them are regular.
-        n = 0
-        for s in range(coarse.shape[1]):
-            there = True
-            for v in variables[t]:
-                there = there and not missing[v, s]
-            if there:
-                for i in range(k):
-                    high[i, n], low[i, n] = coarse[variables[t, i], s], fine[variables[t, i], s]
-                n += 1
-        n_rows[t] = n
+        missed[:] = False
+        for v in variables[t]:
+            for s in range(n):
+                missed[s] |= missing[v, s]
+        n_missed = 0
+        for s in range(n):
+            n_missed += missed[s]
+        n_rows[t] = n - n_missed
+        # Samples that miss a value add 0: loops without branches over 32-bit integers, with 64-bit products,
+        # handle several samples at a time.
         for i in range(k):
-            sums[t, 0, i], sums[t, 1, i] = high[i, :n].sum(), low[i, :n].sum()
+            v = variables[t, i]
+            total_high, total_low = 0, 0
+            for s in range(n):
+                high[i, s] = 0 if missed[s] else coarse[v, s]
+                low[i, s] = 0 if missed[s] else fine[v, s]
+                total_high += high[i, s]
+                total_low += low[i, s]
+            sums[t, 0, i], sums[t, 1, i] = total_high, total_low
+        for i in range(k):
             for j in range(i + 1):
-                both, mixed, least = 0.0, 0.0, 0.0
+                both, mixed, least = 0, 0, 0
                 for s in range(n):
-                    both += high[i, s] * high[j, s]
-                    mixed += high[i, s] * low[j, s] + low[i, s] * high[j, s]
-                    least += low[i, s] * low[j, s]
+                    a, b = int64(high[i, s]), int64(low[i, s])
+                    c, d = int64(high[j, s]), int64(low[j, s])
+                    both += a * c
+                    mixed += a * d + b * c
+                    least += b * d
                 products[t, 0, i, j] = products[t, 0, j, i] = both
                 products[t, 1, i, j] = products[t, 1, j, i] = mixed
                 products[t, 2, i, j] = products[t, 2, j, i] = least

@@ -26,7 +26,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from f2sl._jit import Array, int64, kernel
+from f2sl._jit import Array, inner, int64, kernel
 from f2sl.search.orders._kernels import draw
 
 NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
@@ -147,14 +147,14 @@ class Room(NamedTuple):
     full: Array
 
 
-@kernel
+@inner
 def _score(u: int, k: int, left: float, log_determinant: float, problem: Problem) -> float:
     """Score a family with k parents."""
     left = max(left, problem.tolerance * problem.matrix[u, u])
     return float(problem.constant[k] - problem.weight[k] * np.log(left) - problem.share * log_determinant)
 
 
-@kernel
+@inner
 def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     """Return the least c^2 / variance with which another parent than the k of u can gain so much."""
     if k + 2 >= len(problem.constant):
@@ -168,7 +168,7 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     return float(left * (1.0 - np.exp(min(price / problem.weight[k + 1], 0.0))))
 
 
-@kernel
+@inner
 def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
     """Make w the parent of u with number i, and update the covariances that it explains.
 
@@ -198,7 +198,7 @@ def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: 
     rest[w] = covariances[w] = 0.0
 
 
-@kernel
+@inner
 def _worst(
     u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
 ) -> int:
@@ -231,7 +231,7 @@ def _worst(
     return worst
 
 
-@kernel
+@inner
 def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
     parents, factor, slopes = families.parents[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
@@ -284,7 +284,7 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
     families.n_parents[NOW, u] = k
 
 
-@kernel
+@inner
 def _change(u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
@@ -304,7 +304,7 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
     return float(families.figures[NOW, u, SCORE] - before)
 
 
-@kernel
+@inner
 def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room: Room) -> bool:
     """Return whether w gains as a further parent of u; `c` is its covariance with the residual of u."""
     k, parents, factor, row = (
@@ -329,7 +329,7 @@ def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room:
     return bool(score > figures[SCORE] + problem.gain)
 
 
-@kernel
+@inner
 def _copy(source: int, target: int, u: int, families: Families) -> None:
     """Copy a family."""
     k = families.n_parents[source, u]
@@ -343,7 +343,7 @@ def _copy(source: int, target: int, u: int, families: Families) -> None:
         families.figures[target, u, i] = families.figures[source, u, i]
 
 
-@kernel
+@inner
 def _keep(source: int, target: int, u: int, families: Families, room: Room) -> None:
     """Copy a family unless there is a copy already."""
     if not room.marked[target, u]:
@@ -353,7 +353,7 @@ def _keep(source: int, target: int, u: int, families: Families, room: Room) -> N
         _copy(source, target, u, families)
 
 
-@kernel
+@inner
 def _forget(copy: int, room: Room) -> None:
     """Drop all copies."""
     for i in range(room.n_listed[copy]):
@@ -361,7 +361,7 @@ def _forget(copy: int, room: Room) -> None:
     room.n_listed[copy] = 0
 
 
-@kernel
+@inner
 def _keep_order(source: int, target: int, room: Room) -> None:
     """Copy the order."""
     for p in range(room.order.shape[1]):
@@ -369,7 +369,7 @@ def _keep_order(source: int, target: int, room: Room) -> None:
         room.place[target, p] = room.place[source, p]
 
 
-@kernel
+@inner
 def _return_to(copy: int, families: Families, room: Room) -> None:
     """Restore all families and the order from the copies."""
     for i in range(room.n_listed[copy]):
@@ -378,7 +378,7 @@ def _return_to(copy: int, families: Families, room: Room) -> None:
     _forget(copy, room)
 
 
-@kernel
+@inner
 def _walk(
     v: int, back: bool, most: int, families: Families, problem: Problem, room: Room
 ) -> tuple[float, float, int]:
@@ -420,7 +420,7 @@ def _walk(
     return total, best, best_steps
 
 
-@kernel
+@inner
 def _enqueue(v: int, room: Room) -> None:
     """Enqueue v unless it is in the queue."""
     if not room.waiting[v]:
@@ -429,7 +429,7 @@ def _enqueue(v: int, room: Room) -> None:
         room.ends[END] += 1
 
 
-@kernel
+@inner
 def _accept(families: Families, room: Room) -> None:
     """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
     for i in range(room.n_listed[BEFORE]):
@@ -442,7 +442,7 @@ def _accept(families: Families, room: Room) -> None:
     _forget(BEFORE, room)
 
 
-@kernel
+@inner
 def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
     n = room.order.shape[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, int64, kernel
+from f2sl._jit import Array, inner, int64, kernel
 from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
 
 Pairs = tuple[Array, Array, Array]
@@ -18,7 +18,7 @@ Terms = tuple[Array, Array, bool, float, float, Array, Array, bool]
 """See `keep_pairs`."""
 
 
-@kernel
+@inner
 def pair_sums(
     counts: Array, row_margins: Array, column_margins: Array, skip: Array, n_log_n: Array, sums: Array
 ) -> None:
@@ -78,7 +78,7 @@ def pair_sums(
                 total[j] += n_log_n[rest[j]]
 
 
-@kernel
+@inner
 def whole_tables(counts: Array, skip: Array, n_log_n: Array, sums: Array) -> None:
     """Sum n log n over the cells, the margins and the total of each pair's table in a tile.
 
@@ -115,7 +115,7 @@ def whole_tables(counts: Array, skip: Array, n_log_n: Array, sums: Array) -> Non
                 margins[j] += n_log_n[of_column[j]]
 
 
-@kernel
+@inner
 def whole_table_by_codes(
     x: Array, y: Array, k_x: int, k_y: int, n_log_n: Array, table: Array, margins: Array
 ) -> tuple[int, int, int, int]:
@@ -141,7 +141,7 @@ def whole_table_by_codes(
     return cells, rows, columns, samples
 
 
-@kernel
+@inner
 def is_above(value: float, thresholds: Array, tally: Array) -> bool:
     """Tally a value for each of the rising `thresholds` that it exceeds; return whether these are all.
 
@@ -154,7 +154,7 @@ def is_above(value: float, thresholds: Array, tally: Array) -> bool:
     return True
 
 
-@kernel
+@inner
 def keep_pairs(
     sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
 ) -> int:
@@ -220,7 +220,7 @@ def keep_pairs(
     return found
 
 
-@kernel
+@inner
 def keep_whole(
     sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
 ) -> int:
@@ -241,7 +241,7 @@ def keep_whole(
     return found
 
 
-@kernel
+@inner
 def _tile(order: Array, tile: Array) -> tuple[Array, Array, Array]:
     """Return the row and the column variables of a tile, and the first column of each row."""
     top, left = tile[0], tile[2]

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, kernel
+from f2sl._jit import Array, inner, kernel
 from f2sl.stats.scores.base import UNKNOWN
 
 LARGEST_EXACT = 2**53
@@ -70,7 +70,7 @@ def dirichlet_scores(
         scores[t] = total * unit
 
 
-@kernel
+@inner
 def _term(n: int, prior: float, terms: Array, unit: float) -> int:
     """Return log Gamma(n + prior) - log Gamma(prior) in fixed point, and remember it in `terms`.
 
@@ -167,7 +167,7 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
 # they came; the driver doubles the arrays and calls again.
 
 
-@kernel
+@inner
 def _slot_of(keys: Array, key: int) -> int:
     """Find the slot of the hash table in which a key is, or is to be put (linear probing)."""
     # Both halves of the key are mixed into 32 bits, and the factor is below 2^31: the product fits into 63
@@ -179,7 +179,7 @@ def _slot_of(keys: Array, key: int) -> int:
     return slot
 
 
-@kernel
+@inner
 def _child(keys: Array, nodes: Array, parents: Array, smallest: Array, used: int, node: int, v: int) -> int:
     """Return the node of the set of `node` with `v`, smaller than all its members, added.
 

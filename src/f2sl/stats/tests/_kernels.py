@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, int64, kernel, popcount
+from f2sl._jit import Array, inner, int64, kernel, popcount
 from f2sl.stats._kernels import n_log_n_of
 
 
-@kernel
+@inner
 def _g2_of_stratum(
     counts: Array, k_x: int, k_y: int, columns: Array, terms: Array, logarithms: Array, log_unit: float
 ) -> tuple[int, int, int]:

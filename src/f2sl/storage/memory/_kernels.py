@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel, popcount
+from f2sl._jit import Array, inner, kernel, popcount
 
 WORDS_PER_BLOCK = 64
 """Words of each bit plane that one pass of the pair kernel works on (4,096 samples).
@@ -100,7 +100,7 @@ def fill_planes(
             counts[state] = bits
 
 
-@kernel
+@inner
 def _compare(column: Array, state: int, plane: Array) -> None:
     """Write into `plane` which samples of `column` are in `state`, 64 at a time.
 
@@ -169,7 +169,7 @@ def count_pairs(
                     _add_intersections(plane, packed[b], skip[i], counts[i, a, b])
 
 
-@kernel
+@inner
 def _add_intersections(plane: Array, packed: Array, first: int, cells: Array) -> None:
     """Add to `cells[j]` the number of bits that `plane` shares with packed column j, from `first` on.
 
@@ -199,7 +199,7 @@ def _add_intersections(plane: Array, packed: Array, first: int, cells: Array) ->
         w += 1
 
 
-@kernel
+@inner
 def occurring_cells(x: Array, y: Array, k_x: int, k_y: int, table: Array, cells: Array) -> int:
     """Count two columns of codes together, and list the counts of the cells that occur.
 
@@ -356,7 +356,7 @@ def count_tables(
     return n_groups
 
 
-@kernel
+@inner
 def _any(gaps: Array, query: Array) -> bool:
     """Return whether samples miss any variable of a query."""
     found = False
@@ -365,7 +365,7 @@ def _any(gaps: Array, query: Array) -> bool:
     return found
 
 
-@kernel
+@inner
 def _count_by_planes(
     planes: Array, plane_start: Array, cardinalities: Array, query: Array, masks: Array, cells: Array
 ) -> None:
@@ -415,7 +415,7 @@ def _count_by_planes(
             changed -= 1
 
 
-@kernel
+@inner
 def _count_by_codes(
     codes: Array, cardinalities: Array, gaps: Array, query: Array, index: Array, cells: Array
 ) -> None:
@@ -450,7 +450,7 @@ def _count_by_codes(
         cells[index[s]] += 1
 
 
-@kernel
+@inner
 def _count_by_sorting(
     codes: Array,
     cardinalities: Array,
@@ -527,7 +527,7 @@ def _count_by_sorting(
     return groups
 
 
-@kernel
+@inner
 def _refine(
     column: Array, k: int, incomplete: bool, coarse: Array, numbers: Array, keys: Array, fine: Array
 ) -> int:
@@ -578,7 +578,7 @@ def _refine(
     return n
 
 
-@kernel
+@inner
 def _count_groups(
     column: Array,
     k: int,

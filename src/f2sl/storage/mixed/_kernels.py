@@ -19,10 +19,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, int64, kernel
+from f2sl._jit import Array, inner, int64, kernel
 
 GAP = -(2**31)
 """Coarse half of a missing number; others have 26 bits."""
+
+
+FEW = 12
+"""Groups times numbers up to which to run through all samples for each group is faster than to sort them."""
+
+
+@inner
+def sums_of_group(high: Array, low: Array, q: int, begin: int, end: int, sums: Array, at: int) -> None:
+    """Write a group's row of sums, but for the number of samples, to ``sums[at + 1 :]``.
+
+    The halves of its q numbers are ``high[:q, begin:end]`` and ``low[:q, begin:end]``, int32.
+    """
+    for i in range(q):
+        total_high, total_low = 0, 0
+        for place in range(begin, end):
+            total_high += high[i, place]
+            total_low += low[i, place]
+        sums[at + 1 + i] = total_high
+        sums[at + 1 + q + i] = total_low
+    at += 1 + 2 * q
+    for i in range(q):
+        for j in range(i + 1):
+            both_high, one_high, both_low = 0, 0, 0
+            for place in range(begin, end):
+                a, b = int64(high[i, place]), int64(low[i, place])
+                c, d = int64(high[j, place]), int64(low[j, place])
+                both_high += a * c
+                one_high += a * d + b * c
+                both_low += b * d
+            sums[at] = both_high
+            sums[at + 1] = one_high
+            sums[at + 2] = both_low
+            at += 3
 
 
 @kernel
@@ -71,16 +104,42 @@ def sums_by_group(
             halves = coarse[gap_numbers[s]]
             for row in range(n_rows):
                 missed[row] |= halves[row] == GAP
+        own = numbers[number_start[t] : number_start[t + 1]]
+        q = len(own)
+        width = 1 + 2 * q + 3 * (q * (q + 1) // 2)
+        n_groups = 1
+        for s in range(state_start[t], state_start[t + 1]):
+            n_groups *= cardinalities[states[s]]
+        if n_groups * (q + 1) <= FEW:
+            # All samples are run through for each group, those of others as 0.
+            for row in range(n_rows):
+                group[row] = 0
+            for s in range(state_start[t], state_start[t + 1]):
+                column, k = codes[states[s]], np.int32(cardinalities[states[s]])
+                for row in range(n_rows):
+                    group[row] = group[row] * k + np.int32(column[row])
+            for row in range(n_rows):
+                group[row] = n_groups if missed[row] else group[row]
+            for g in range(n_groups):
+                n_own = 0
+                for row in range(n_rows):
+                    n_own += group[row] == g
+                for i in range(q):
+                    halves, other_halves = coarse[own[i]], fine[own[i]]
+                    for row in range(n_rows):
+                        high[i, row] = halves[row] if group[row] == g else 0
+                        low[i, row] = other_halves[row] if group[row] == g else 0
+                sums[first[t] + g * width] = n_own
+                sums_of_group(high, low, q, 0, n_rows, sums, first[t] + g * width)
+            continue
         n_kept = 0
         for row in range(n_rows):
             kept[n_kept] = row
             n_kept += not missed[row]
-        n_groups = 1
         for place in range(n_kept):
             group[place] = 0
         for s in range(state_start[t], state_start[t + 1]):
             column, k = codes[states[s]], cardinalities[states[s]]
-            n_groups *= k
             for place in range(n_kept):
                 group[place] = group[place] * k + column[kept[place]]
         # Samples are put in the order of their groups, so that the loops over the samples of a group below
@@ -93,8 +152,6 @@ def sums_by_group(
         for place in range(n_kept):
             order[start[group[place]]] = kept[place]
             start[group[place]] += 1
-        own = numbers[number_start[t] : number_start[t + 1]]
-        q = len(own)
         for i in range(q):
             halves, other_halves = coarse[own[i]], fine[own[i]]
             for place in range(n_kept):
@@ -102,31 +159,10 @@ def sums_by_group(
                 low[i, place] = other_halves[order[place]]
         # Each start was moved to the end of its group, which is where the next one begins.
         begin = 0
-        at = first[t]
         for g in range(n_groups):
             end = start[g]
-            sums[at] = end - begin
-            for i in range(q):
-                total_high, total_low = 0, 0
-                for place in range(begin, end):
-                    total_high += high[i, place]
-                    total_low += low[i, place]
-                sums[at + 1 + i] = total_high
-                sums[at + 1 + q + i] = total_low
-            at += 1 + 2 * q
-            for i in range(q):
-                for j in range(i + 1):
-                    both_high, one_high, both_low = 0, 0, 0
-                    for place in range(begin, end):
-                        a, b = int64(high[i, place]), int64(low[i, place])
-                        c, d = int64(high[j, place]), int64(low[j, place])
-                        both_high += a * c
-                        one_high += a * d + b * c
-                        both_low += b * d
-                    sums[at] = both_high
-                    sums[at + 1] = one_high
-                    sums[at + 2] = both_low
-                    at += 3
+            sums[first[t] + g * width] = end - begin
+            sums_of_group(high, low, q, begin, end, sums, first[t] + g * width)
             begin = end
 
 
