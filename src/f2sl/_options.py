@@ -248,10 +248,10 @@ _OPTIONS = (
         "clean_up",
         int,
         whole,
-        "Drop a candidate that up to this many other candidates separate from the target.",
+        "Drop a candidate that beside up to this many others leaves no trace of dependence (p above 0.5).",
         0,
         LEARN_AND_PC,
-        "0 for no clean-up.",
+        "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns with states.",
     ),
     Option(
         "max_left_out",
@@ -317,7 +317,7 @@ _OPTIONS = (
         "auto",
         ALL_COMMANDS,
         '"k2" and "aic" for states, "bge" and "bic-g" for numbers, "bdge", "cg-bic" and "dg-bic" for both. '
-        'The default "auto" is BDeu for states, BGe for numbers, and bdge for both together.',
+        'The default "auto" is BDeu for states, BGe for numbers (F2SL-h and BOSS: bic-g), and bdge for both.',
     ),
     Option(
         "equivalent_sample_size",
@@ -522,10 +522,10 @@ def option(name: str, default: Any = _USUAL, *, check: Check | None = None) -> A
     Parameters
     ----------
     name : str
-        Its name in the catalogue. A learner from outside the package may have an option of its own, which
-        is then not on the command line.
+        Name in the catalogue. A learner from outside the package may have an option of its own, which is then
+        not on the command line.
     default, check
-        Those of the catalogue, unless they are given. None is allowed where it is the default.
+        By default those of the catalogue. None is allowed if it is the default.
     """
     known = CATALOGUE.get(name) or Option(name, str, _anything, "")
     default = known.default if default is _USUAL else default

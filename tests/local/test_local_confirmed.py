@@ -1,6 +1,7 @@
 """Confirmed FCBF: all targets, one target and the naive algorithm agree; and what perfect answers give."""
 
 from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import f2sl
 import naive_orders
 from f2sl.errors import OptionError
+from f2sl.local import confirmed
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.local.lockstep import answer_all
@@ -60,16 +62,22 @@ def test_all_and_one_and_naive_agree(ties, relevance, seed, n_rows, n_variables)
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=st.integers(0, 2**32 - 1), clean_up=st.integers(1, 3))
-def test_the_clean_up_tries_the_weakest_first(seed, clean_up):
+@given(seed=st.integers(0, 2**32 - 1), clean_up=st.integers(1, 3), most=st.integers(1, 7))
+def test_the_clean_up_tries_the_weakest_first(seed, clean_up, most):
+    with patch.object(confirmed, "MOST_SEPARATING", most):
+        check_the_clean_up(seed, clean_up, most)
+
+
+def check_the_clean_up(seed, clean_up, most):
     engine = make_engine(related_codes(seed, 120, 7))
-    independent = questioner(make_test(engine, 0.05, samples_per_cell=1.0))
+    independent = questioner(make_test(engine, 0.5))
     kept = ConfirmedFCBF(alpha=0.05).learn_all(engine)
     cleaned = ConfirmedFCBF(alpha=0.05, clean_up=clean_up).learn_all(engine)
     for v in range(7):
         left = kept.of(v)[0].tolist()
+        strongest = left[:most]
         for y in reversed(left.copy()):
-            others = [u for u in left if u != y]
+            others = [u for u in left if u != y and u in strongest]
             separated = (
                 independent(v, y, *chosen)
                 for size in range(1, clean_up + 1)
@@ -135,7 +143,7 @@ def test_no_true_edge_is_lost_with_perfect_answers(name):
     _, arrows, oracle = network(name)
     true = {frozenset(arrow) for arrow in arrows}
     for clean_up in (0, 1):
-        sets = ConfirmedFCBF(clean_up=clean_up).find_all(relevant_by(oracle), oracle)
+        sets = ConfirmedFCBF(clean_up=clean_up).find_all(relevant_by(oracle), oracle, oracle)
         found = {frozenset(edge) for edge in join(sets, "and").edges.tolist()}
         assert true <= found
 
@@ -145,7 +153,7 @@ def test_no_true_edge_is_lost_with_perfect_answers(name):
 def test_perfect_answers_give_the_true_class(name):
     # In the networks left out some pairs are separated by four variables or more, and by no fewer.
     n, arrows, oracle = network(name)
-    sets = ConfirmedFCBF(clean_up=3).find_all(relevant_by(oracle), oracle)
+    sets = ConfirmedFCBF(clean_up=3).find_all(relevant_by(oracle), oracle, oracle)
     skeleton = join(sets, "and")
     names = tuple(f"v{v:03d}" for v in range(n))
     found = find_v_structures(skeleton, oracle, 3)
@@ -158,7 +166,7 @@ def test_perfect_answers_give_the_true_class(name):
 def test_perfect_answers_on_small_graphs(dag):
     n, arrows = dag
     oracle = Oracle(n, arrows)
-    sets = ConfirmedFCBF(clean_up=n).find_all(relevant_by(oracle), oracle)
+    sets = ConfirmedFCBF(clean_up=n).find_all(relevant_by(oracle), oracle, oracle)
     assert {frozenset(edge) for edge in join(sets, "and").edges.tolist()} == {frozenset(a) for a in arrows}
 
 

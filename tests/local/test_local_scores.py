@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import given
+from numba import njit
 
 import f2sl
 import naive_score_local
@@ -127,7 +128,8 @@ def test_more_neighbours_than_a_word_has_bits():
 
 def test_who_is_linked_to_a_target_is_no_spouse():
     """0 -> 1, 0 -> 2 <- 1 and 3 -> 2: both 1 and 3 are parents of a child of 0, and 1 is linked to it."""
-    assert _kernels.sees(np.array([0, 0b0001, 0b1011, 0]), 0) == (0b0110, 0b1000)
+    sees = njit(lambda *arguments: _kernels.sees(*arguments))
+    assert sees(np.array([0, 0b0001, 0b1011, 0]), 0) == (0b0110, 0b1000)
 
 
 def test_gains_that_differ_by_rounding_alone_are_equal(monkeypatch):

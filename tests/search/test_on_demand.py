@@ -8,7 +8,8 @@ import pytest
 import f2sl
 from f2sl.constraints import Constraints
 from f2sl.reading import open_table
-from f2sl.search.orders.on_demand import OnDemand, crowded
+from f2sl.search.orders import on_demand
+from f2sl.search.orders.on_demand import OnDemand, extended
 from f2sl.search.orders.parent_sets import ParentSets, parent_sets
 from f2sl.stats.choose import make_score, make_test
 from f2sl.storage.memory.engine import MemoryEngine
@@ -51,19 +52,22 @@ def searched(engine, near, constraints=None, max_parents=None, outside=None):
 def test_more_sets_are_put_in_their_places():
     """Those of the first variable by hand; an equal score comes behind the one that was there."""
     few = ParentSets(np.array([0, 2, 3]), np.array([0, 1, 1, 1]), np.array([1]), np.array([-3.0, -9.0, -5.0]))
-    more = few.with_more(np.array([0, 1, 0]), [[2], [0, 2], [1, 2]], [-3.0, -4.0, -1.0])
+    more = few.with_more(
+        np.array([0, 1, 0]), np.array([[-1, 2], [0, 2], [1, 2]]), np.array([-3.0, -4.0, -1.0])
+    )
     assert [list(own.items()) for own in as_dicts(more)] == [
         [({1, 2}, -1.0), ({1}, -3.0), ({2}, -3.0), (set(), -9.0)],
         [({0, 2}, -4.0), (set(), -5.0)],
     ]
 
 
-def test_crowded_are_those_with_more_sets_of_a_size_than_were_extended():
+def test_sets_of_two_and_more_were_extended_up_to_a_number_of_each_size():
     sizes = [2, 2, 1, 1, 1, 0, 2, 1, 1, 1, 0]
     start = np.concatenate([[0], np.cumsum(sizes)])
     sets = ParentSets(np.array([0, 6, 11]), start, np.zeros(start[-1], np.int64), np.zeros(len(sizes)))
-    assert crowded(sets, 1).tolist() == [0]
-    assert crowded(sets, 2).tolist() == []
+    assert np.flatnonzero(~extended(sets, np.array([0, 0]), 1)).tolist() == [1]
+    assert extended(sets, np.array([0, 0]), 2).all()
+    assert extended(sets, np.array([1, 0]), 1).all()  # one of the two members is required
 
 
 @pytest.mark.parametrize("max_parents", [None, 3])
@@ -72,7 +76,9 @@ def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_pare
     n = engine.n_variables
     rules = Constraints.of(n, forbidden=[(0, 5), (5, 0), (3, 4)], required=[(1, 2)]) if known else None
     sets, wider, score = searched(engine, everyone(n), rules, max_parents)
-    assert len(crowded(sets))
+    n_required = np.array([known and v == 2 for v in range(n)])
+    crowded = np.unique(np.repeat(np.arange(n), np.diff(sets.first))[~extended(sets, n_required)])
+    assert len(crowded)
     before = wider._search([np.arange(n)], 0)
     found = wider.search([np.arange(n)], 0)
     assert found.score > before.score
@@ -83,7 +89,7 @@ def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_pare
     parents = {v: {u for u, w in found.arrows.tolist() if w == v} for v in range(n)}
     assert found.score == pytest.approx(sum(value(v, own) for v, own in parents.items()), rel=1e-12)
     place = np.argsort(found.order)
-    for v in crowded(sets).tolist():
+    for v in crowded.tolist():
         others = {u for u in range(n) if place[u] < place[v]} - parents[v]
         fewer = [parents[v] - {u} for u in parents[v] if not known or (u, v) != (1, 2)]
         more = [parents[v] | {u} for u in others if not known or (u, v) not in [(0, 5), (5, 0), (3, 4)]]
@@ -92,18 +98,18 @@ def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_pare
     assert not known or (1 in parents[2] and not {0, 5} & (parents[5] | parents[0]))
 
 
-@pytest.mark.parametrize(("network", "rows"), [("alarm", 20_000), ("hepar2", 20_000)])
-def test_with_many_rows_the_score_is_at_least_that_of_the_true_graph(network, rows):
+@pytest.mark.parametrize(("network", "effort"), [("alarm", "normal"), ("hepar2", "thorough")])
+def test_with_many_rows_the_score_is_at_least_that_of_the_true_graph(network, effort):
     truth = f2sl.load_network(network)
-    frame = truth.sample(rows, seed=1)
-    normal, thorough = (f2sl.F2SLh(effort=effort).fit(frame) for effort in ("normal", "thorough"))
+    frame = truth.sample(20_000, seed=1)
+    less, more = (f2sl.F2SLh(effort=own).fit(frame) for own in ("fast", effort))
     names = sorted(frame.columns)
     number = {name: v for v, name in enumerate(names)}
     families = [(number[a], tuple(sorted(number[p] for p in truth.graph.parents(a)))) for a in names]
     with MemoryEngine(open_table(frame).in_name_order()) as engine:
-        score = make_score(engine, "bdeu", thorough.equivalent_sample_size_).score(families).sum()
-    assert thorough.score_ >= score - thorough.edge_cost_ * truth.graph.n_edges
-    assert thorough.score_ > normal.score_
+        score = make_score(engine, "bdeu", more.equivalent_sample_size_).score(families).sum()
+    assert more.score_ >= score - more.edge_cost_ * truth.graph.n_edges
+    assert more.score_ > less.score_
 
 
 def hidden(copies=100):
@@ -119,7 +125,7 @@ def hidden(copies=100):
 def test_a_parent_that_shows_only_beside_another_joins():
     """Of a and c one is the common child: both graphs have the same independences but the data's score."""
     data = hidden()
-    model = f2sl.F2SLh(effort="thorough").fit(data)
+    model = f2sl.F2SLh().fit(data)
     assert model.pc_ == {"a": ["c"], "b": [], "c": ["a"]}
     [child] = model.graph_.adjacent("b")
     [other] = {"a", "c"} - {child}
@@ -129,7 +135,7 @@ def test_a_parent_that_shows_only_beside_another_joins():
     [test] = model.explain("b", child, data).of_kind("test")
     assert test.facts["given"] == [other]
     assert test.facts["p_value"] < 1e-9
-    assert f2sl.F2SLh().fit(data).graph_.n_edges == 1
+    assert f2sl.F2SLh(effort="fast").fit(data).graph_.n_edges == 1
 
 
 @pytest.mark.parametrize(
@@ -137,13 +143,13 @@ def test_a_parent_that_shows_only_beside_another_joins():
     [{"max_parents": 1}, {"knowledge": f2sl.Knowledge(forbidden=[*product("ac", "b"), *product("b", "ac")])}],
 )
 def test_who_may_be_no_parent_does_not_join(options):
-    assert not f2sl.F2SLh(effort="thorough", **options).fit(hidden()).graph_.adjacent("b")
+    assert not f2sl.F2SLh(**options).fit(hidden()).graph_.adjacent("b")
 
 
 def test_the_score_alone_lets_nobody_join():
     """Two variables that hardly vary, independent: one of 1,000 rows each, not the same. BDeu links them."""
     data = {"a": [1] + [0] * 999, "b": [0] * 999 + [1], "c": [0, 1] * 500, "d": [0, 0, 1, 1] * 250}
-    model = f2sl.F2SLh(effort="thorough", edge_cost=0.0).fit(data)
+    model = f2sl.F2SLh(edge_cost=0.0).fit(data)
     with MemoryEngine(open_table(data).in_name_order()) as engine:
         alone, linked = make_score(engine, "bdeu", model.equivalent_sample_size_).score([(1, ()), (1, (0,))])
     assert linked > alone
@@ -156,3 +162,12 @@ def test_more_effort_never_gives_a_worse_score():
         f2sl.F2SLh(effort=effort).fit(frame).score_ for effort in ("fast", "normal", "thorough")
     )
     assert fast <= normal <= thorough and fast < thorough
+
+
+def test_who_is_below_whom(monkeypatch):
+    """3 -> 0 -> 2 -> 4 and 3 -> 1; three at a time, so that 3 and 4 are looked for after 0, 1 and 2."""
+    monkeypatch.setattr(on_demand, "BELOW_AT_ONCE", 3)
+    parents = np.array([[-1, 3], [-1, 3], [-1, 0], [-1, -1], [-1, 2]])
+    pairs = np.array([(v, u) for v in range(5) for u in range(5) if u != v])
+    below = on_demand._is_below(pairs, parents, np.array([3, 1, 0, 2, 4]))
+    assert pairs[below].tolist() == [[0, 2], [0, 4], [2, 4], [3, 0], [3, 1], [3, 2], [3, 4]]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 
 import naive
 from f2sl._threads import AHEAD
@@ -462,10 +463,13 @@ def test_an_interrupt_is_heard_after_a_few_pieces(n_jobs, monkeypatch, small_til
     assert len(begun) <= 1 + AHEAD * n_jobs
 
 
+compare = njit(lambda *arguments: _kernels._compare(*arguments))
+
+
 @given(st.integers(0, 100), st.integers(1, 4), st.sampled_from([np.uint8, np.uint16]))
 def test_planes_are_those_of_the_naive_twin(seed, n_words, kind):
     [column] = random_codes(seed, 64 * n_words, [5]).astype(kind)
     for state in range(5):
         plane = np.zeros(n_words, np.uint64)
-        _kernels._compare(column, state, plane)
+        compare(column, state, plane)
         assert plane.tolist() == naive.plane(column.tolist(), state)

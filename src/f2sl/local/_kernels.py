@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, kernel, popcount
+from f2sl._jit import Array, inner, kernel, popcount
 from f2sl.search._kernels import best_order, best_parents, read_off
 from f2sl.stats.scores.base import LEAST
 
@@ -101,6 +101,8 @@ def drop_redundant(
 
 UNDECIDED, KEPT, DROPPED = 0, 1, 2
 """Fates of a candidate."""
+SLACK = 1e-6
+"""More than by how much strengths can be out of order."""
 
 
 @kernel
@@ -130,7 +132,8 @@ def next_doubts(
     fate : (2 * pairs,) int8
         `UNDECIDED`, `KEPT` or `DROPPED` for each place of the lists; updated where candidates are kept.
     since : (2 * pairs,) int64
-        Place in the list from which on an X may still raise a doubt; updated to the X found.
+        Place in the list from which on an X may still raise a doubt; ``~place`` if the X at that place is
+        known to raise the next one, as long as it is not dropped. Updated.
     doubted, by : int64
         Output: places of Y and X in the lists.
     """
@@ -139,33 +142,48 @@ def next_doubts(
     found = 0
     for target in range(first, last):
         begin, end = start[target], start[target + 1]
-        for p in range(begin, end):
-            place[neighbours[p]] = p
+        placed = False
         for q in range(begin, end):
             if fate[q] != UNDECIDED:
                 continue
+            if since[q] < 0:
+                strongest = ~since[q]
+                if fate[strongest] == KEPT:
+                    doubted[found], by[found] = q, strongest
+                    found += 1
+                if fate[strongest] != DROPPED:
+                    continue
+                since[q] = strongest + 1
+            if not placed:
+                placed = True
+                for p in range(begin, end):
+                    place[neighbours[p]] = p
             # Among the neighbours of Y, find the smallest place, that of the strongest X. Place q, that of Y
-            # itself, stands for none.
+            # itself, stands for none. They are in the order of their strengths, except those that are equal
+            # but for rounding, which is far less than `SLACK`.
             y = neighbours[q]
-            strongest = q
+            strongest, least = q, strengths[q] + margin
             for e in range(start[y], start[y + 1]):
+                if strengths[e] < least - SLACK:
+                    break
                 p = place[neighbours[e]]
-                if since[q] <= p < strongest and fate[p] != DROPPED and strengths[e] > strengths[q] + margin:
+                if since[q] <= p < strongest and fate[p] != DROPPED and strengths[e] > least:
                     strongest = p
             if strongest == q:
                 fate[q] = KEPT
                 continue
             # Whatever was before this X has been settled, so that the next round starts from here.
-            since[q] = strongest
+            since[q] = ~strongest
             if fate[strongest] == KEPT:
                 doubted[found], by[found] = q, strongest
                 found += 1
-        for p in range(begin, end):
-            place[neighbours[p]] = -1
+        if placed:
+            for p in range(begin, end):
+                place[neighbours[p]] = -1
     return found
 
 
-@kernel
+@inner
 def sees(parents: Array, target: int) -> tuple[int, int]:
     """Return the neighbours of `target` in a network, and its spouses that are not neighbours, as masks.
 
@@ -179,7 +197,7 @@ def sees(parents: Array, target: int) -> tuple[int, int]:
     return linked, co_parents & ~linked & ~(1 << target)
 
 
-@kernel
+@inner
 def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -> None:
     """Change set values so that networks of equal score differ by their number of links to `target`.
 

@@ -8,15 +8,18 @@ comparing two numbers. Both lose true neighbours, however many samples there are
 2. *Redundancy, confirmed.* In that order each kept candidate X puts in doubt every weaker Y that is closer to
    X than to C: SU(X, Y) >= SU(Y, C). Such a Y is dropped only if a test finds it independent of C given X.
    Each doubt takes one test; if the test is inconclusive, Y stays.
-3. *Clean-up* (with ``clean_up`` of 1 or more). A kept candidate is dropped if up to this many of the others
-   make it independent of C; the weakest is tried first.
+3. *Clean-up* (with ``clean_up`` of 1 or more). A kept candidate is dropped if beside up to this many of the
+   strongest others it leaves no trace of dependence on C, with a p-value above `NO_TRACE`; the weakest is
+   tried first.
 
 The doubts of all targets are settled in rounds: each round tests every candidate whose next doubt comes from
 a candidate that is certain to be kept.
 
-A test here needs one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has only one
-conditioning variable, and dropping a true neighbour costs more than keeping a false one, which a score may
-still reject.
+A test of redundancy needs one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has only
+one conditioning variable, and dropping a true neighbour costs more than keeping a false one, which a score
+may still reject. The clean-up asks many more questions of each candidate, of which one answer is enough to
+drop it. At the usual level a weak neighbour would fall to one of them by chance. A pair that is independent
+given some others has a p-value above one half half the time, for each set that separates it.
 """
 
 from __future__ import annotations
@@ -37,6 +40,11 @@ from f2sl.stats.tests.base import CITest
 from f2sl.storage.protocol import Engine
 
 SAMPLES_PER_CELL = 1.0
+NO_TRACE = 0.5
+"""Level of the tests of the clean-up."""
+MOST_SEPARATING = 16
+"""Candidates by which the clean-up tries to separate the others, the strongest: pairs of a hundred would take
+minutes."""
 DOUBTS_AT_ONCE = 200_000
 
 
@@ -52,17 +60,18 @@ class ConfirmedFCBF(WithMeasure):
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find the set of one variable; all pairs of the table are needed to decide which are significant."""
         relevant = self.relevant(engine)
-        test = self.test(engine)
+        test, strict = self.test(engine), self.strict_test(engine)
         sets = self.confirm(relevant, test, target, target + 1)
         members, strengths = sets.of(target)
         if self.clean_up:
-            cleaned = answer_all(self._cleaned(test, target, members, strengths), test)
+            cleaned = answer_all(self._cleaned(strict, target, members, strengths), strict)
             members, strengths = cleaned.members, cleaned.strengths
-        return Neighbourhood(members, strengths, {}, test.n_tests, test.n_unreliable)
+        n_tests, n_unreliable = test.n_tests + strict.n_tests, test.n_unreliable + strict.n_unreliable
+        return Neighbourhood(members, strengths, {}, n_tests, n_unreliable)
 
     def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find the sets of all variables."""
-        return self.find_all(self.relevant(engine), self.test(engine))
+        return self.find_all(self.relevant(engine), self.test(engine), self.strict_test(engine))
 
     def relevant(self, engine: Engine) -> Neighbourhoods:
         """Find the candidates of all variables, strongest first (step 1)."""
@@ -72,18 +81,25 @@ class ConfirmedFCBF(WithMeasure):
         return relevance_graph(engine.n_variables, pairs)
 
     def test(self, engine: Engine) -> IndependenceTest:
-        """Return the test of steps 2 and 3."""
+        """Return the test of step 2."""
         return make_test(engine, self.alpha, self.ci_test, samples_per_cell=SAMPLES_PER_CELL)
 
-    def find_all(self, relevant: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
-        """Do steps 2 and 3 for all variables, by the answers of `test`."""
+    def strict_test(self, engine: Engine) -> IndependenceTest:
+        """Return the test of step 3."""
+        return make_test(engine, max(self.alpha, NO_TRACE), self.ci_test)
+
+    def find_all(
+        self, relevant: Neighbourhoods, test: IndependenceTest, strict: IndependenceTest
+    ) -> Neighbourhoods:
+        """Do step 2 for all variables by the answers of `test`, and step 3 by those of `strict`."""
         n = len(relevant.start) - 1
         kept = self.confirm(relevant, test, 0, n)
         if self.clean_up:
-            searches = (self._cleaned(test, target, *kept.of(target)) for target in range(n))
+            searches = (self._cleaned(strict, target, *kept.of(target)) for target in range(n))
             with stage("testing independence"):
-                kept = flatten(answer_all(together(searches), test))
-        return replace(kept, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
+                kept = flatten(answer_all(together(searches), strict))
+        n_tests, n_unreliable = test.n_tests + strict.n_tests, test.n_unreliable + strict.n_unreliable
+        return replace(kept, n_tests=n_tests, n_unreliable=n_unreliable)
 
     def confirm(
         self, relevant: Neighbourhoods, test: IndependenceTest, first: int, last: int
@@ -119,7 +135,7 @@ class ConfirmedFCBF(WithMeasure):
             test,
             target,
             weakest_first,
-            weakest_first,
+            weakest_first[-MOST_SEPARATING:],
             self.clean_up,
             smallest=1,
             find_all=True,

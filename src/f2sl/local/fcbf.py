@@ -39,7 +39,7 @@ from f2sl.storage.protocol import Engine, FoundPairs
 class FCBF(WithMeasure):
     """Parents and children by feature selection.
 
-    The cut by `delta` is that of the whole table for a single target, too.
+    For a single target, too, ``delta="auto"`` corrects for all pairs of the table.
     """
 
     delta: float | str = option("delta")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.local.base import Neighbourhood, strongest_first
+from f2sl.local.base import Neighbourhood
 from f2sl.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.local.lockstep import Search
 from f2sl.local.subset_search import drop_in_turn, separations
@@ -32,22 +32,27 @@ class MMPC(SymmetricByTests):
         left, weakest, apart = yield from marginal_strengths(
             target, self.candidates(test.n_variables, target)
         )
-        members = np.empty(0, np.int64)
-        strengths = np.empty(0)
+        members: list[int] = []
+        strengths: list[float] = []
         while len(left):
-            best = int(strongest_first(left, weakest)[0])
-            newest = int(left[best])
-            before, members = members, np.append(members, newest)
-            strengths = np.append(strengths, weakest[best])
-            left, weakest = np.delete(left, best), np.delete(weakest, best)
+            # Of equals the first, because `left` is in the order of names.
+            best = int(weakest.argmax())
+            newest, before = int(left[best]), np.array(members, np.int64)
+            members.append(newest)
+            strengths.append(float(weakest[best]))
+            others = left != newest
+            left, weakest = left[others], weakest[others]
             # Only sets with the newest member are new; those without it were asked about before.
             found = yield from separations(
                 test, target, left, before, self.max_cond_vars, containing=(newest,), known=weakest
             )
-            apart.update(found.first_sets)
-            stays = ~found.separated
-            left, weakest = left[stays], found.weakest[stays]
-        return (yield from drop_separated(test, target, members, strengths, apart, self.max_cond_vars))
+            weakest = found.weakest
+            if found.sets:
+                apart.update(found.first_sets)
+                stays = ~found.separated
+                left, weakest = left[stays], weakest[stays]
+        everyone = np.array(members, np.int64), np.array(strengths)
+        return (yield from drop_separated(test, target, *everyone, apart, self.max_cond_vars))
 
 
 def drop_separated(

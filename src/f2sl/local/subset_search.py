@@ -90,8 +90,8 @@ def separations(
     find_all
         Go on after the first separating set.
     known
-        How strong the weakest dependence was that is known of each of the others. By how much a test's is
-        stronger than that is not asked; with 0 not even how strong it is.
+        Strength of the weakest dependence known for each of the others. A stronger test need not report by
+        how much it is stronger; with 0 it reports no strength at all.
     """
     weakest = np.full(len(others), known, np.float64)
     result = Separations({}, np.zeros(len(others), np.bool_), weakest)
@@ -99,22 +99,24 @@ def separations(
         return result
     fixed = np.array(containing, np.int64)
     room = test.max_configurations(np.full(len(others), target), others) / test.configurations(fixed[None, :])
-    if room.max() < 1:
+    most_room = room.max()
+    if most_room < 1:
         return result
     # Members too large for any reliable test are left out before sets are made of them.
     weights = test.configurations(members[:, None])
-    usable = weights <= room.max()
+    usable = weights <= most_room
     members, lightest = members[usable], np.sort(weights[usable])
     most = len(members) + len(fixed)
     most = most if largest is None else min(largest, most)
     alive = np.arange(len(others))
     for size in range(max(smallest, len(fixed)), most + 1):
-        if lightest[: size - len(fixed)].prod() > room.max():
+        if lightest[: size - len(fixed)].prod() > most_room:
             break
         for free in subsets(members, size - len(fixed)):
             weight = test.configurations(free)
-            fits = weight <= room[alive].max()
-            free, weight = free[fits], weight[fits]
+            if size > len(fixed):
+                fits = weight <= room[alive].max()
+                free, weight = free[fits], weight[fits]
             step = max(1, QUESTIONS_AT_ONCE // len(alive))
             for first in range(0, len(free), step):
                 part = free[first : first + step]
@@ -124,9 +126,9 @@ def separations(
                 row, column = possible.nonzero()
                 if not len(row):
                     continue
-                which, given = alive[row], part[column]
-                if len(fixed):
-                    given = np.column_stack([np.broadcast_to(fixed, (len(given), len(fixed))), given])
+                which = alive[row]
+                given = np.empty((len(row), size), np.int64)
+                given[:, : len(fixed)], given[:, len(fixed) :] = fixed, part[column]
                 [answers] = yield [
                     Questions(np.full(len(which), target), others[which], given, result.weakest[which])
                 ]

@@ -46,8 +46,8 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     Returns
     -------
     float
-        Of all pairs joined by a directed path of some length, once for each length: the share of
-        those whose end has the larger variance; equal variances count for half. NaN without edges.
+        Share of the directed paths whose end has the larger variance; each pair counts once for each length
+        of path, and equal variances count half. NaN without edges.
 
     Examples
     --------

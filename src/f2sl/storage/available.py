@@ -12,11 +12,14 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.moments import DIGITS, Moments, Scaling
 from f2sl.table.table import Arrays, Block, Table
+
+Columns = tuple[NDArray[np.int32], NDArray[np.int32], Mask]
 
 LEAST_ROWS = 2
 """Fewer samples have no correlation."""
@@ -53,7 +56,7 @@ class AvailableMoments(Moments):
     any_gaps = True
     gaps: Mask
     pair_rows: Floats
-    _columns: tuple[Floats, Floats, Mask] | None = None
+    _columns: Columns | None = None
 
     @classmethod
     def of_gaps(cls, table: Table, n_jobs: int | None = None) -> AvailableMoments:
@@ -78,7 +81,7 @@ class AvailableMoments(Moments):
         moments._table, moments.scaling, moments.pair_rows = table, scaling, n_rows
         moments.gaps = table.gaps > 0
         if isinstance(table, MemoryTable):
-            moments._columns = *scaling.halves(table.numbers), np.isnan(table.numbers)
+            moments._columns = _in_integers(scaling, table.numbers)
         return moments
 
     def of_questions(self, variables: Integers) -> OfQuestions:
@@ -122,15 +125,18 @@ def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
 def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> Arrays:
     """Sum up a block for some questions, which have columns of their own."""
     used, places = np.unique(variables, return_inverse=True)
-    values = block.numbers
-    coarse, fine = scaling.halves(values)
-    return _sums_of_questions(
-        places.reshape(variables.shape), coarse[used], fine[used], np.isnan(values[used])
-    )
+    coarse, fine, missing = _in_integers(scaling, block.numbers)
+    return _sums_of_questions(places.reshape(variables.shape), coarse[used], fine[used], missing[used])
+
+
+def _in_integers(scaling: Scaling, numbers: Floats) -> Columns:
+    """Return both halves of numbers as 32-bit integers, and where they are missing."""
+    coarse, fine = scaling.halves(numbers)
+    return coarse.astype(np.int32), fine.astype(np.int32), np.isnan(numbers)
 
 
 def _sums_of_questions(
-    variables: Integers, coarse: Floats, fine: Floats, missing: Mask
+    variables: Integers, coarse: NDArray[np.int32], fine: NDArray[np.int32], missing: Mask
 ) -> tuple[Floats, Floats, Floats]:
     from f2sl.storage import _kernels
 

@@ -100,8 +100,8 @@ class StructureLearner(Estimator):
     graph_ : PDAG
         Learned graph over the columns' names.
     cpdag_ : PDAG
-        If `graph_` is a DAG that a score chose: CPDAG of all DAGs that obey the knowledge and that the score
-        cannot distinguish from it. Only its arrows are shown by the data.
+        If `graph_` is a DAG chosen by a score: its CPDAG, directed where all DAGs with the same score that
+        obey the knowledge agree. The data decide only these directions.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
@@ -204,11 +204,11 @@ class StructureLearner(Estimator):
         a, b : str
             The two variables.
         data : Table, data frame, dictionary of columns, or path, optional
-            The data that the graph was learned from: tests and scores are computed from it again. Without
-            it, only what the learner has kept is told.
+            The data that the graph was learned from, to compute tests and scores again. Without it, only the
+            reasons that the learner has kept are given.
         **reading
-            Options of :func:`f2sl.open_table`. Columns of which they say nothing are read as when the graph
-            was learned, and cut into the same intervals.
+            Options of :func:`f2sl.open_table`. By default columns are read as when the graph was learned, and
+            cut into the same intervals.
 
         Returns
         -------
@@ -240,13 +240,13 @@ class StructureLearner(Estimator):
 
         Parameters
         ----------
-        X : table, data frame, array of integers, dict of columns, path or list of paths
-            One row for each sample, one column for each variable. A path may be that of a folder of files.
-            Options of reading belong to :func:`f2sl.learn`.
+        X : data frame, array, dict of columns, path, list of paths or Table
+            One row for each sample, one column for each variable. To give options of reading, use
+            :func:`f2sl.learn`, or pass what :func:`f2sl.open_table` returns.
         y : ignored
-            Here for scikit-learn's sake.
+            Present for compatibility with scikit-learn.
         **unknown
-            There are no others: the learner's options are its own, and those of reading `open_table`'s.
+            Refused, with a hint: learners take options in the constructor.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class StructureLearner(Estimator):
         Raises
         ------
         Interrupted
-            On Ctrl-C, by the learners with a `time_limit`: what was finished is there, as after a time limit.
+            On Ctrl-C, by learners with a `time_limit`. The partial result is kept, as after a time limit.
         """
         refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
@@ -354,14 +354,14 @@ class StructureLearner(Estimator):
         equivalent_sample_size : float
             The weight of the prior in rows; see :meth:`f2sl.BayesianNetwork.fit`.
         **reading
-            Options of :func:`f2sl.open_table`. Columns of which they say nothing are read as when the graph
-            was learned, and cut into the same intervals.
+            Options of :func:`f2sl.open_table`. By default columns are read as when the graph was learned, and
+            cut into the same intervals.
 
         Returns
         -------
         BayesianNetwork
-            A :class:`GaussianNetwork` if all columns are numbers. What the graph leaves undirected is
-            directed as in ``graph_.to_dag()``, and from states to numbers.
+            A :class:`GaussianNetwork` if all columns are numbers. Undirected edges are directed as by
+            ``graph_.to_dag()``, and from states to numbers.
 
         Examples
         --------
@@ -539,8 +539,8 @@ def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
 def shown_by(learner: StructureLearner) -> PDAG:
     """Return the links and directions that a fitted learner shows.
 
-    A score gives all DAGs of an equivalence class the same value. So of a DAG only those arrows are shown
-    that all of its class have; learners by weights choose among these by the size of the noise.
+    A score gives all DAGs of an equivalence class the same value, so only the arrows that the whole class
+    shares are shown. Learners by weights decide directions by the size of the noise, so all are shown.
     """
     return cast(PDAG, vars(learner).get("cpdag_", learner.graph_))
 

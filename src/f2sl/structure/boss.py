@@ -23,24 +23,24 @@ from f2sl.structure.f2sl_h import ByOrders
 class BOSS(ByOrders):
     """Learn a DAG: the best score over orders, with parents grown and shrunk among all variables.
 
-    Takes seconds for hundreds of real numbers. With states every set of parents that is tried is counted:
-    tens of variables take seconds, hundreds take long.
+    On tables of numbers, hundreds of variables take seconds. On tables of states, each set of parents that is
+    tried must be counted: tens of variables take seconds, hundreds take long.
 
     Attributes
     ----------
     graph_ : DAG
-        The best graph found; its weights are what the score would lose without each edge.
+        The best graph found. The weight of an edge is the loss in score without it.
     cpdag_ : PDAG
-        CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
-        data.
+        CPDAG of `graph_`: directed where all DAGs with the same score agree. The data decide only these
+        directions.
     equivalent_sample_size_ : float
-        The weight of BDeu's prior; other scores have no use for it.
+        Weight of BDeu's prior; unused by other scores.
     edge_cost_ : float
         Penalty on the log score for each edge.
     score_ : float
-        The log score of `graph_`, what its edges cost taken off.
+        Log score of `graph_`, including the penalty for its edges.
     n_families_ : int
-        Families scored; of real numbers those of the result alone.
+        Number of families scored; for numbers, only those of the result.
 
     Examples
     --------

@@ -28,16 +28,16 @@ class ByBestNetworks(StructureLearner, WithNetworks):
     Attributes
     ----------
     graph_ : PDAG
-        The graph learned, weighted by what the score would lose without each link.
+        The learned graph. The weight of a link is the loss in score without it.
     complete_ : bool
         True if the search finished; otherwise `notes_` say how far it got.
     pc_ : dict of str to list of str
-        The neighbours found for each variable, strongest first, before they were joined; none where the
-        search did not come to its end.
+        The neighbours found for each variable, strongest first, before they were joined; empty if the search
+        was stopped early.
     skeleton_ : PDAG
         All edges, undirected.
     n_exact_, n_climbed_ : int
-        Networks found exactly, and by hill climbing because they were too large.
+        Number of networks found exactly, and by hill climbing because they were too large.
     """
 
     takes = ("states",)
@@ -147,7 +147,7 @@ class SLLg(ByBestNetworks, WithClimbing):
     Attributes
     ----------
     graph_ : DAG
-        The best graph found; where time was up before the climb, a PDAG of the links found.
+        The best graph found; a PDAG of the links found if the time limit was reached before the climb.
     score_ : float
         The log score of `graph_`.
     n_steps_, n_families_ : int

@@ -26,7 +26,7 @@ class ByWeights(StructureLearner):
     weights_ : ndarray of shape (n_variables, n_variables)
         ``weights_[i, j]`` is that of the edge from column i to column j, those below the threshold included.
     threshold_ : float
-        Weights below this, without their sign, are no edges: as asked for, or more where that left a cycle.
+        Smallest absolute weight of an edge: `threshold`, or more if that left a cycle.
     """
 
     takes = ("states", "number")

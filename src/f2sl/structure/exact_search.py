@@ -33,16 +33,16 @@ DURATIONS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
 class ExactSearch(StructureLearner):
     """Learn the DAG with the best score of all DAGs.
 
-    With a `time_limit`, what was learned is the best of the networks made of the sets of parents that were
-    looked at, and `notes_` say so. Putting it together takes some more time: a second for 20 variables, twice
-    as much for each one more.
+    If the `time_limit` is reached, the result is the best network made of the parent sets scored so far, and
+    `notes_` say so. Assembling it takes some extra time: a second for 20 variables, twice as much for each
+    further one.
 
     Attributes
     ----------
     graph_ : DAG
-        The best network. Of those that are Markov equivalent to it, and so equally good, it is the one whose
-        undecided edges point from the earlier name to the later; `cpdag_` shows which edges are
-        decided. Edges are weighted by what the score would lose without them.
+        The best network. Among the equally good, Markov equivalent ones it is the one whose undecided edges
+        point from the earlier name to the later; `cpdag_` shows which edges are decided. The weight of an
+        edge is the loss in score without it.
     score_ : float
         The log score of `graph_`.
     complete_ : bool

@@ -4,14 +4,14 @@ F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy 
 orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
-2. a redundant neighbour is dropped only if an independence test confirms the redundancy;
+2. a redundant neighbour is dropped only if an independence test confirms the redundancy, or if beside two
+   others it leaves no trace of dependence;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
-   that F2SL-c makes of the relevant pairs (after a clean-up: of the kept ones), and the order of the names.
+   that F2SL-c makes of the relevant pairs, and the order of the names.
 
-With ``effort="thorough"``, sets of parents that the best order needs are scored on demand, variables that are
-dependent on another given its parents join its candidates, and the search goes on
-(:mod:`f2sl.search.orders.on_demand`): with tens of thousands of rows the graph is nearer to the truth.
+Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
+given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`).
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates give a start
@@ -31,7 +31,7 @@ from f2sl._arrays import Integers
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
-from f2sl.local.base import Neighbourhoods
+from f2sl.local.base import LocalLearner, Neighbourhoods
 from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.search.growing import is_gaussian, search_growing
@@ -47,9 +47,14 @@ from f2sl.table.column import MIXED, NUMBER
 if TYPE_CHECKING:
     from f2sl.stats.scores.base import FamilyScores
 
+CLEAN_UP = 2
+"""Candidates that may separate another one, by default, where the search keeps to the candidates."""
+MOST_FOR_ALL = 800
+"""Variables up to which candidates are cleaned up by default, and all pairs may become candidates after the
+search; beyond, only relevant pairs may. With more variables both take too long."""
 KICKS_PER_VARIABLE = 10
-MOST_FOR_ALL_PAIRS = 1000
-"""Variables up to which all pairs may become candidates after the search; beyond, only relevant ones."""
+THOROUGH_KICKS = 100
+"""Disturbances of the order for each variable, and in each round of a thorough search."""
 LEAST_WEIGHT = 10.0
 """Smallest equivalent sample size of BDeu: that of the F2SL paper, enough for few states."""
 
@@ -106,35 +111,36 @@ class ByOrders(StructureLearner):
 class F2SLh(ByOrders, WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
-    A search over orders looks at no more than 8 parents of a variable (fewer with more than 32,768
-    variables), whatever `max_parents` says. Of real numbers, none of them missing, it takes any number of
-    parents, from all variables. With ``effort="fast"`` the search ends at the first optimum. "thorough" lets
-    further candidates join, which pays with many rows and takes several times as long. Hill climbing has one
-    effort only. By default the weight of
-    BDeu's prior is 10, or more where variables have many states (see :func:`prior_weight`).
+    The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even if
+    `max_parents` is larger. On tables of numbers without missing values there is no such limit, and all
+    variables are candidates. With ``effort="fast"`` the search stops at the first optimum. "normal" goes on
+    from there and lets further candidates join: any of up to 800 variables; of more, those that are related
+    to the child. "thorough" disturbs the order many times more, as long as that raises the score. `effort`
+    does not change hill climbing. The default weight of BDeu's prior is 10, or more if variables have many
+    states (see :func:`prior_weight`).
 
     Attributes
     ----------
     graph_ : DAG
         The best graph found.
     cpdag_ : PDAG
-        CPDAG of all DAGs that the score cannot distinguish from it: only these arrows are shown by the
-        data.
+        CPDAG of `graph_`: directed where all DAGs with the same score agree. The data decide only these
+        directions.
     pc_ : dict of str to list of str
         The candidates of each variable before the search, strongest first.
     skeleton_ : PDAG
-        The edges that the search might use, with those that joined; where it grew parents, those that it was
-        given a start from.
+        Edges that the search could use, including those that joined later. If `grows_parents_`, the edges
+        that the search started from.
     grows_parents_ : bool
         True if the search took parents from all variables, as it does for numbers without missing values.
     equivalent_sample_size_ : float
-        The weight of BDeu's prior; other scores have no use for it.
+        Weight of BDeu's prior; unused by other scores.
     edge_cost_ : float
         Penalty on the log score for each edge.
     score_ : float
-        The log score of `graph_`, what its edges cost taken off.
+        Log score of `graph_`, including the penalty for its edges.
     n_families_, n_tests_, n_unreliable_ : int
-        Families scored, independence tests asked for, and how many of these were inconclusive.
+        Number of families scored, of independence tests, and of inconclusive tests.
 
     Examples
     --------
@@ -145,10 +151,11 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     """
 
     pc = "fcbf-confirmed"
-    shared_options = ("relevance", "alpha", "clean_up", "ties", "measure", "ci_test")
+    shared_options = ("relevance", "alpha", "ties", "measure", "ci_test")
 
+    alpha: float = option("alpha", 0.05)
     relevance: str = option("relevance")
-    clean_up: int = option("clean_up")
+    clean_up: int | None = option("clean_up", None)
     symmetry: str = option("symmetry", "or")
     ties: str = option("ties")
     measure: str | Measure = option("measure", check=check_choice)
@@ -157,23 +164,26 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     search: str = option("search")
     effort: str = option("effort")
 
+    def _local_learner(self) -> LocalLearner:
+        return super()._local_learner().set_params(clean_up=self.clean_up or 0)
+
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        self.grows_parents_ = False
+        score = self._unbound_score(engine)
+        self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score)
         settled = self._local_learner().settle(kind_of_engine(engine))
         learner = cast(ConfirmedFCBF, settled.under(self._constraints))
+        if self.clean_up is None and not self.grows_parents_ and engine.n_variables <= MOST_FOR_ALL:
+            learner.set_params(clean_up=CLEAN_UP)
         self.local_learner_ = learner
         with self._timed("neighbours"):
             relevant = learner.relevant(engine)
-            sets = learner.find_all(relevant, learner.test(engine))
+            sets = learner.find_all(relevant, learner.test(engine), learner.strict_test(engine))
         skeleton = self._join(sets, names)
         if self.skeleton_only:
             return self._as_graph(skeleton, names).skeleton()
         with self._timed("orientation"):
-            first = sets if self.clean_up else FCBF(ties=self.ties).select(relevant)
-            tested = constrained(join(first, "and"), self._constraints)
+            tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
             start = self._graph_of_tests(engine, names, tested).to_dag()
-            score = self._unbound_score(engine)
-            self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score)
             if self.grows_parents_:
                 graph, self.score_ = self._grow(engine, score, names, start)
             else:
@@ -236,17 +246,17 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         with stage("scoring sets of parents"):
             sets = parent_sets(score, *candidates, **limits)
         n, orders = skeleton.n, self._orders(start)
-        if self.effort != "thorough":
-            kicks = KICKS_PER_VARIABLE * n if self.effort == "normal" else 0
-            best = search_orders(sets, *candidates, orders, kicks=kicks, constraints=self._constraints)
+        if self.effort == "fast":
+            best = search_orders(sets, *candidates, orders, kicks=0, constraints=self._constraints)
             return weighted_dag(skeleton, names, best.arrows), best.score
-        outside = np.argwhere(~np.eye(n, dtype=np.bool_))
-        if n > MOST_FOR_ALL_PAIRS:
-            outside = np.column_stack([relevant.owners, relevant.members])
-        outside = outside[~skeleton.linked(*outside.T)]
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
+        outside = np.argwhere(~np.eye(n, dtype=np.bool_))
+        if n > MOST_FOR_ALL:
+            outside = np.column_stack([relevant.owners, relevant.members])
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
         best = wider.search(orders, KICKS_PER_VARIABLE)
+        if self.effort == "thorough":
+            best = wider.search_on(best, THOROUGH_KICKS)
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         if len(wider.joined):

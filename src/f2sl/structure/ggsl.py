@@ -42,7 +42,7 @@ class GGSL(ByBestNetworks):
     v_structures_ : list of (str, str, str)
         The triples (A, C, D) found to be A -> C <- D.
     start_ : str
-        The variable that the graph has grown from.
+        Variable from which the graph grew.
     n_conflicts_ : int
         Number of contradictions between two neighbourhoods.
 

@@ -58,7 +58,7 @@ class Selection:
     weakest, facts : callable
         Find the test with the largest p-value, given subsets; return the numbers of a test.
     many : bool
-        Whether so many pairs are asked about that all are searched at once, instead of each target's.
+        True to search all pairs at once instead of those of each target: faster for many pairs.
     """
 
     def __init__(
@@ -81,6 +81,11 @@ class Selection:
     def test(self) -> Any:
         """Test that confirms redundancy."""
         return self.local.test(self.engine)
+
+    @cached_property
+    def strict_test(self) -> Any:
+        """Test of the clean-up."""
+        return self.local.strict_test(self.engine)
 
     def reasons(self, u: int, v: int, linked: bool) -> Iterator[Reason]:
         """Yield the values by which a pair was taken, or was not, from both ends."""
@@ -120,7 +125,7 @@ class Selection:
             if not dropped:  # what it survived for certain: those that were kept in the end
                 kept = [w for w in kept if self.names[w] in self.near[c]]
             among = [np.array(kept, np.int64)]
-            told = self.weakest(self.test, target, other, among, self.local.clean_up, 1)
+            told = self.weakest(self.strict_test, target, other, among, self.local.clean_up, 1)
             if told is not None and (told[0] == INDEPENDENT) == dropped:
                 text = (
                     f"{c} {'dropped' if dropped else 'kept'} {y} in the clean-up: {answer_in_words(told[1])}"

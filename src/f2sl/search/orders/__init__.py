@@ -75,9 +75,14 @@ def search_orders(
         orders = [following(order, constraints) for order in orders]
     degrees = np.diff(start)
     owners = np.repeat(np.arange(n), degrees)
-    near = sets.holding(start, candidates)
+    held, holding = sets.holding(start, candidates)
     mirror = np.lexsort((owners, candidates))
-    known = _kernels.Sets(sets.first, sets.start, sets.members, sets.scores, start, candidates, *near, mirror)
+    tops = np.full(len(candidates), -np.inf)
+    some = held[:-1] < held[1:]
+    tops[some] = sets.scores[holding[held[:-1][some]]]
+    known = _kernels.Sets(
+        sets.first, sets.start, sets.members, sets.scores, start, candidates, held, holding, mirror, tops
+    )
     # All kernels share this scratch memory. The journal always has room for one move, which writes at most
     # `most` + 2 entries; 4 n further ones bound how much a disturbance and its climb may change.
     most = int(degrees.max(initial=0))
@@ -94,7 +99,6 @@ def search_orders(
         ring = np.concatenate([[n], order, [n]])
         state = _kernels.State(*np.empty((2, n + 1), np.int64), *np.empty((2, n), np.int64))
         state.after[ring[:-1]], state.before[ring[1:]] = ring[1:], ring[:-1]
-        _kernels.set_out(state)
         _kernels.choose_all(state, known)
         room.near[:] = np.lexsort((state.place[candidates], owners))
         return state, RELATIVE_TOLERANCE * max(1.0, abs(score(state)))
@@ -111,18 +115,17 @@ def search_orders(
         gain = np.inf
         while gain > 0:
             room.queue[:], room.ends[:], room.waiting[:] = np.argsort(state.place), (0, n), True
-            gain, _ = _kernels.climb(state, known, room, least, 0, True)
+            gain = _kernels.search(0, MOVES_IN_A_KICK, random, movable, state, known, room, least)
         return state
 
+    random, movable = np.array([seed], np.int64), np.flatnonzero(degrees)
     top = max((climb(*at(order)) for order in orders), key=score)
-    movable = np.flatnonzero(degrees)
     if kicks and len(movable):
         top, least = at(np.argsort(top.place))
-        random = np.array([seed], np.int64)
         with stage("searching orders") as advance:
             for done in range(0, kicks, KICKS_AT_ONCE):
                 rounds = min(KICKS_AT_ONCE, kicks - done)
-                _kernels.kick(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
+                _kernels.search(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
                 advance(rounds / kicks)
         # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
         # variables.

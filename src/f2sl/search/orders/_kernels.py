@@ -24,7 +24,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from f2sl._jit import Array, int64, kernel
+from f2sl._jit import Array, int64, kernel, plain_inner
 
 # Constants that are passed to kernels are NumPy integers: for each Python one Numba would compile the kernel
 # anew.
@@ -36,8 +36,8 @@ NONE = int64(0)
 """Number of entries of an empty journal; or a place that is not requested."""
 BEGIN, END = 0, 1
 """Entries of `Room.ends`: where the queue begins and ends."""
-REMEMBERS = cast(bool, np.bool_(False))
-"""Argument `forgets` of a climb that is to be undone."""
+FORGETS, REMEMBERS = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
+"""Argument `forgets` of a climb that is for good, and of one that may be undone."""
 BEHIND_ALL = int64(1 << 61)
 """Upper bound of all places; twice as much fits into 63 bits."""
 MOVED, CHOSEN = 0, 1
@@ -69,6 +69,8 @@ class Sets(NamedTuple):
         v's sets that have u as a member, best first.
     mirror : (len(candidates),) int64
         The entry of u as a candidate of v.
+    tops : (len(candidates),) float64
+        Score of the best of the sets in `holding`; minus infinity where there is none.
     """
 
     first: Array
@@ -80,6 +82,7 @@ class Sets(NamedTuple):
     holding_start: Array
     holding: Array
     mirror: Array
+    tops: Array
 
 
 class State(NamedTuple):
@@ -125,7 +128,20 @@ class Room(NamedTuple):
     journal: Array
 
 
-@kernel
+@plain_inner
+def _fits(
+    number: int, at: int, other: int, other_at: int, place: Array, start: Array, members: Array
+) -> bool:
+    """Return whether all members of a set stand before `at`, as if `other` stood at `other_at`."""
+    for i in range(start[number], start[number + 1]):
+        # A place assumed for `other` replaces its real one.
+        u = members[i]
+        if (other_at if u == other else 2 * place[u]) >= at:
+            return False
+    return True
+
+
+@plain_inner
 def first_fitting(
     numbers: tuple[int, int], at: int, other: int, other_at: int, place: Array, start: Array, members: Array
 ) -> int:
@@ -136,19 +152,12 @@ def first_fitting(
     Passing the assumed place of one variable avoids moving it, and moving it back, for each place tried.
     """
     for number in range(numbers[0], numbers[1]):
-        fits = True
-        for i in range(start[number], start[number + 1]):
-            # A place assumed for `other` replaces its real one.
-            u = members[i]
-            if (other_at if u == other else 2 * place[u]) >= at:
-                fits = False
-                break
-        if fits:
+        if _fits(number, at, other, other_at, place, start, members):
             return number
     return numbers[1]
 
 
-@kernel
+@plain_inner
 def _holds(number: int, v: int, start: Array, members: Array) -> bool:
     """Return whether v is a member of a set."""
     # Without an early exit: sets have at most eight members.
@@ -158,26 +167,25 @@ def _holds(number: int, v: int, start: Array, members: Array) -> bool:
     return found
 
 
-@kernel
-def _first_holding(
-    holding: Array, limit: int, at: int, other: int, place: Array, start: Array, members: Array
-) -> int:
-    """Return the best set of those in `holding` that fits `at`, as if `other` stood before everything.
+@plain_inner
+def _first_holding(c: int, limit: int, at: int, other: int, place: Array, sets: Sets) -> int:
+    """Return the best set of those at entry c of `holding` that fits `at`, as if `other` stood in front.
 
-    `holding` has ascending numbers of sets with `other` as a member. `limit` is returned if no set before it
-    fits.
+    All of these have `other` as a member. `limit` is returned if no set before it fits.
     """
-    for number in holding:
+    for i in range(sets.holding_start[c], sets.holding_start[c + 1]):
+        number = sets.holding[i]
         if number >= limit:
             break
-        if first_fitting((number, number + 1), at, other, IN_FRONT, place, start, members) == number:
+        if _fits(number, at, other, IN_FRONT, place, sets.start, sets.members):
             return int(number)
     return limit
 
 
 @kernel
 def choose_all(state: State, sets: Sets) -> None:
-    """Choose the best set of each variable in the current order."""
+    """Give all variables places by the links, and choose the best set of each in this order."""
+    _set_out(state)
     for v in range(len(state.place)):
         all_of_v = sets.first[v], sets.first[v + 1] - 1
         state.chosen[v] = first_fitting(
@@ -185,23 +193,20 @@ def choose_all(state: State, sets: Sets) -> None:
         )
 
 
-@kernel
-def _by_place(v: int, state: State, sets: Sets, room: Room) -> Array:
-    """Return the entries of v's candidates in the order of their places, a part of `room.near`."""
+@plain_inner
+def _sort_by_place(near: Array, place: Array, candidates: Array) -> None:
+    """Sort `near`, a variable's part of `Room.near`, in the order of the places."""
     # An insertion sort of what was in order when it was last asked for: since then few have moved. No two
     # places are equal.
-    place, candidates = state.place, sets.candidates
-    near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
     for i in range(1, len(near)):
         c, j = near[i], i
         while j > 0 and place[candidates[near[j - 1]]] > place[candidates[c]]:
             near[j] = near[j - 1]
             j -= 1
         near[j] = c
-    return near
 
 
-@kernel
+@plain_inner
 def _before(v: int, near: Array, place: Array, candidates: Array) -> int:
     """Count how many of `near`, which is in the order of places, stand before v."""
     count = 0
@@ -210,7 +215,7 @@ def _before(v: int, near: Array, place: Array, candidates: Array) -> int:
     return count
 
 
-@kernel
+@plain_inner
 def hope_of_others(v: int, state: State, sets: Sets) -> float:
     """Return an upper bound of the gain of v's candidates if v moves to the left; 0 for none.
 
@@ -220,12 +225,12 @@ def hope_of_others(v: int, state: State, sets: Sets) -> float:
     hope = 0.0
     for c in range(sets.near_start[v], sets.near_start[v + 1]):
         u = sets.candidates[c]
-        if place[u] < place[v] and sets.holding_start[c] < sets.holding_start[c + 1]:
-            hope += max(0.0, scores[sets.holding[sets.holding_start[c]]] - scores[chosen[u]])
+        if place[u] < place[v]:
+            hope += max(0.0, sets.tops[c] - scores[chosen[u]])
     return hope
 
 
-@kernel
+@plain_inner
 def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least: float) -> int:
     """Return the number of candidates before v at its best place; `NOBODY` if none gains more than `least`.
 
@@ -246,7 +251,6 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
     """
     place, chosen, scores = state.place, state.chosen, sets.scores
     first, start, members, candidates = sets.first, sets.start, sets.members, sets.candidates
-    holding, held = sets.holding, sets.holding_start
     behind_all = 2 * BEHIND_ALL
     here = _before(v, near, place, candidates)
     best_gain, best_count = least, NOBODY
@@ -262,40 +266,47 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
         u = candidates[c]
         # u keeps its set unless v is in it. With v behind everything, no set that contains v fits any more.
         if _holds(chosen[u], v, start, members):
-            later = chosen[u] + 1, first[u + 1] - 1
-            number = first_fitting(later, 2 * place[u], v, behind_all, place, start, members)
-            others += scores[number] - scores[chosen[u]]
+            number, before = chosen[u] + 1, others
+            others = before + (scores[number] - scores[chosen[u]])
+            while others + most - own_score > best_gain and not _fits(
+                number, 2 * place[u], v, behind_all, place, start, members
+            ):
+                number += 1
+                others = before + (scores[number] - scores[chosen[u]])
+            if others + most - own_score <= best_gain:
+                break
         # A set that fits only now has u as a member. Mostly none is better, which is seen without a call.
         m = sets.mirror[c]
-        if held[m] < held[m + 1] and holding[held[m]] < own:
-            with_u = holding[held[m] : held[m + 1]]
-            own = _first_holding(with_u, own, 2 * place[u], u, place, start, members)
+        if sets.tops[m] > scores[own]:
+            own = _first_holding(m, own, 2 * place[u], u, place, sets)
         gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
     # To the left: just before near[i], at 2 place[u] - 1. A better set of u that fits only now has v as a
-    # member. Here v only loses, and the others gain at most `hope`. That was summed in another order than the
-    # gains; `least` is far more than rounding.
+    # member. Here v only loses, and those not passed yet gain at most `hope`. That was summed in another
+    # order than the gains; `least` is far more than rounding.
     others, own = 0.0, chosen[v]
     for i in range(here - 1, -1, -1):
-        if hope + least + scores[own] - own_score <= best_gain:
+        if others + hope + least + scores[own] - own_score <= best_gain:
             break
         c = near[i]
         u = candidates[c]
-        if held[c] < held[c + 1] and holding[held[c]] < chosen[u]:
-            with_v = holding[held[c] : held[c + 1]]
-            number = _first_holding(with_v, chosen[u], 2 * place[u], v, place, start, members)
+        if sets.tops[c] > scores[chosen[u]]:
+            hope -= sets.tops[c] - scores[chosen[u]]
+            number = _first_holding(c, chosen[u], 2 * place[u], v, place, sets)
             others += scores[number] - scores[chosen[u]]
-        # Sets better than `own` did not fit with u before v, and do not without it.
-        own = first_fitting((own, first[v + 1] - 1), 2 * place[u] - 1, NOBODY, NONE, place, start, members)
-        gain = others + scores[own] - own_score
-        if gain > best_gain:
-            best_gain, best_count = gain, i
+        # No set better than `own` fits here. A worse one is looked for only as long as it would make this
+        # the best place.
+        while others + scores[own] - own_score > best_gain:
+            if _fits(own, 2 * place[u] - 1, NOBODY, NONE, place, start, members):
+                best_gain, best_count = others + scores[own] - own_score, i
+            else:
+                own += 1
     return best_count
 
 
-@kernel
-def set_out(state: State) -> None:
+@plain_inner
+def _set_out(state: State) -> None:
     """Give all variables places with equal gaps, in the order of the links."""
     n = len(state.place)
     gap, at = BEHIND_ALL // (n + 1), NONE
@@ -306,7 +317,7 @@ def set_out(state: State) -> None:
         v = state.after[v]
 
 
-@kernel
+@plain_inner
 def _move(v: int, u: int, state: State) -> None:
     """Move v to just behind u, or to the front if u is n.
 
@@ -321,10 +332,10 @@ def _move(v: int, u: int, state: State) -> None:
     high = BEHIND_ALL if w == n else place[w]
     place[v] = (low + high) // 2
     if place[v] == low:
-        set_out(state)
+        _set_out(state)
 
 
-@kernel
+@plain_inner
 def _put(
     v: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
 ) -> tuple[float, int]:
@@ -360,12 +371,12 @@ def _put(
             gain += sets.scores[number] - sets.scores[chosen[u]]
             chosen[u] = number
             _enqueue(u, room)
-            for w in sets.candidates[sets.near_start[u] : sets.near_start[u + 1]]:
-                _enqueue(w, room)
+            for c in range(sets.near_start[u], sets.near_start[u + 1]):
+                _enqueue(sets.candidates[c], room)
     return gain, written
 
 
-@kernel
+@plain_inner
 def _enqueue(v: int, room: Room) -> None:
     """Enqueue v unless it is in the queue."""
     if not room.waiting[v]:
@@ -374,8 +385,8 @@ def _enqueue(v: int, room: Room) -> None:
         room.ends[END] += 1
 
 
-@kernel
-def climb(
+@plain_inner
+def _climb(
     state: State, sets: Sets, room: Room, least: float, written: int, forgets: bool
 ) -> tuple[float, int]:
     """Move each variable in the queue to its best place, until the queue is empty.
@@ -393,16 +404,16 @@ def climb(
         room.waiting[v] = False
         if forgets:
             written = NONE
-        # A move writes at most len(own) + 2 entries.
-        own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
-        if written + len(own) + 2 > len(room.journal):
+        # A move writes at most two entries more than v has candidates.
+        if written + sets.near_start[v + 1] - sets.near_start[v] + 2 > len(room.journal):
             continue
         # Most variables stand well, which is seen without sorting their candidates: the others gain nothing
         # on the left, and v has its best set already, so that it gains nothing on the right.
         hope = hope_of_others(v, state, sets)
         if hope == 0.0 and sets.scores[sets.first[v]] - sets.scores[state.chosen[v]] <= least:
             continue
-        near = _by_place(v, state, sets, room)
+        near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
+        _sort_by_place(near, state.place, sets.candidates)
         count = best_place(v, near, hope, state, sets, least)
         if count != NOBODY:
             more, written = _put(v, count, near, state, sets, room, written)
@@ -423,10 +434,13 @@ def draw(random: Array, below: int) -> int:
 
 
 @kernel
-def kick(
+def search(
     rounds: int, moves: int, random: Array, movable: Array, state: State, sets: Sets, room: Room, least: float
-) -> None:
+) -> float:
     """Disturb the order in one place and climb again, for a number of rounds (iterated local search).
+
+    Without rounds, climb from the order as it is, and return the gain: one kernel for both, so that the climb
+    is compiled once.
 
     Each round makes `moves` random moves: of a variable of `movable` (those with candidates), then of one of
     its candidates, then of one of theirs, so that the moves affect each other. Then it climbs from there. If
@@ -436,6 +450,8 @@ def kick(
     Undoing by the journal costs as much as the changes did, where a copy of the order would cost n each
     round.
     """
+    if rounds == 0:
+        return _climb(state, sets, room, least, NONE, FORGETS)[0]
     for _ in range(rounds):
         v = movable[draw(random, len(movable))]
         gain, written = 0.0, NONE
@@ -443,12 +459,13 @@ def kick(
             own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
             if written + len(own) + 2 > len(room.journal):
                 break
-            near = _by_place(v, state, sets, room)
+            near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
+            _sort_by_place(near, state.place, sets.candidates)
             # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
             more, written = _put(v, draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
             v = own[draw(random, len(own))]
-        more, written = climb(state, sets, room, least, written, REMEMBERS)
+        more, written = _climb(state, sets, room, least, written, REMEMBERS)
         if gain + more >= -least:
             continue
         # Undo the round, from its last change to its first. The queue is empty, so nothing else is left of
@@ -459,3 +476,4 @@ def kick(
                 _move(u, old, state)
             else:
                 state.chosen[u] = old
+    return 0.0

@@ -20,27 +20,40 @@ all that are not its descendants. One that raises the score as a further parent,
 dependent given the parents, becomes a candidate. The score alone would not do: BDeu links variables that
 hardly vary, whether or not they are related.
 
-The score never falls, and each step adds sets or candidates, so that this ends.
+The score never falls, and each step raises it or is the last, so that this ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.search.orders import Ordered, search_orders
-from f2sl.search.orders.parent_sets import MOST_PARENTS, RELATIVE_TOLERANCE, WIDTH, ParentSets
+from f2sl.search.orders.parent_sets import (
+    MOST_CANDIDATES,
+    RELATIVE_TOLERANCE,
+    WIDTH,
+    ParentSets,
+    best_of_each,
+    most_parents,
+)
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
 
 MOST_DISTURBED = 1000
 """Variables that count for how often the order is disturbed once sets were added."""
 
-Members = frozenset[int]
+BELOW_AT_ONCE = 4096
+"""Variables whose ancestors are looked for together: a bit for each of them and each variable."""
+
+Sets = NDArray[np.uint64]
+"""Sets of parents of one variable, as masks: bit i stands for entry i of its row of `OnDemand._near`."""
+BITS: Sets = np.uint64(1) << np.arange(MOST_CANDIDATES, dtype=np.uint64)
 
 
 class OnDemand:
@@ -59,7 +72,7 @@ class OnDemand:
     test : IndependenceTest
         Whether a variable is dependent on another given its parents.
     outside : (m, 2) int64
-        Pairs (v, u) that are no candidates of each other; u may become one of v.
+        Pairs (v, u): u may become a candidate of v, if it is none.
     max_parents, constraints
         As for `sets`.
     """
@@ -81,32 +94,62 @@ class OnDemand:
         self.n = n = len(start) - 1
         self._score, self._prior, self._test = score, edge_log_prior, test
         self._rules = constraints or Constraints.none(n)
-        self._required = [frozenset(self._rules.required_parents(v).tolist()) for v in range(n)]
-        limit = n if max_parents is None else max_parents
-        self._limits = np.array([min(limit, MOST_PARENTS + len(required)) for required in self._required])
-        self._asked = crowded(sets)
-        self._outside = outside[self._rules.allows(outside[:, 1], outside[:, 0])]
+        n_required = np.bincount(self._rules.required[:, 1], minlength=n)
+        self._limits = np.minimum(n if max_parents is None else max_parents, most_parents(n) + n_required)
+        self._most = max(int(self._limits.max(initial=0)), int(n_required.max(initial=0)))
+        self._required = self._by_child(self._rules.required)
+        # Row r belongs to variable `_asked[r]` and has its possible parents, required ones left out, and -1
+        # behind them. Those that join come last, so that masks keep their meaning.
+        self._asked = np.empty(0, np.int64)
+        self._near = np.empty((0, MOST_CANDIDATES), np.int64)
+        self._bits = np.zeros(n, np.uint64)
+        # By row and mask: what a set was extended with when it was scored, sets of possible parents that
+        # were settled, and scores.
+        self._tried: dict[tuple[int, int], int] = {}
+        self._settled: set[tuple[int, int]] = set()
+        self._values: dict[tuple[int, int], float] = {}
+        self._first, self._were_extended = sets, extended(sets, n_required)
+        owners = np.repeat(np.arange(n), np.diff(sets.first))
+        self._ask(np.unique(owners[~self._were_extended]))
+        # Nothing is known yet of the pairs from outside.
+        self._outside = outside[self._may_join(outside)]
         self._gains: Floats = np.full(len(self._outside), -np.inf)
-        self._last: list[Members | None] = [None] * n
-        self._settled: dict[int, set[Members]] = {}
+        self._last = np.full((n, self._most), n)
         self._n_searches = 0
         self.joined = np.empty((0, 2), np.int64)
 
     def search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
-        """Search from some orders, and go on from the best one as long as that brings new sets.
+        """Search from some orders, and once more with the sets that the best one needs.
 
         The order is disturbed `kicks` times for each variable.
         """
-        best = self._search(orders, kicks * self.n)
-        raised = True
+        return self._widened(self._search(orders, kicks * self.n), kicks)
+
+    def search_on(self, best: Ordered, kicks: int) -> Ordered:
+        """Disturb the best order again, `kicks` times for each variable, as long as that raises the score."""
         while True:
-            # Grown sets that did not raise the score might be followed by more of them without end.
-            grown = raised and self._grow(best.order)
-            if not grown and not self._join(best):
+            found = self._search([best.order], kicks * self.n)
+            found = self._climb(found if _is_higher(found, best) else best)
+            if not _is_higher(found, best):
+                return best
+            best = found
+
+    def _widened(self, best: Ordered, kicks: int) -> Ordered:
+        """Climb with the sets that an order needs, disturb the order reached, and climb again."""
+        sets = self.sets
+        best = self._climb(best)
+        if self.sets is sets:
+            return best
+        found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
+        return self._climb(found) if _is_higher(found, best) else best
+
+    def _climb(self, best: Ordered) -> Ordered:
+        """Add the sets that an order needs and climb, as long as that raises the score."""
+        while self._grow(best.order) | self._join(best):
+            found = self._search([best.order], 0)
+            if not _is_higher(found, best):
                 break
-            found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
-            raised = not grown or found.score > best.score + RELATIVE_TOLERANCE * abs(best.score)
-            best = better(best, found)
+            best = found
         return best
 
     def _search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
@@ -116,198 +159,262 @@ class OnDemand:
             self.sets, *near, orders, kicks=kicks, constraints=self._rules, seed=self._n_searches
         )
 
+    def _by_child(self, arrows: Integers) -> Integers:
+        """Return the parents of each variable, (n, most) int64, ascending behind entries of -1."""
+        u, v = arrows[np.lexsort(arrows.T)].T
+        ends = np.searchsorted(v, v, side="right")
+        parents = np.full((self.n, self._most), -1)
+        parents[v, self._most - ends + np.arange(len(v))] = u
+        return parents
+
     # -- grown sets --------------------------------------------------------------------
+
+    def _ask(self, variables: Integers) -> None:
+        """Add variables to those that are asked for grown sets."""
+        # Nobody has new sets before being asked.
+        sets, rows = self._first, []
+        for r, v in enumerate(variables.tolist(), len(self._asked)):
+            of_v = slice(sets.first[v], sets.first[v + 1])
+            members = sets.members[sets.start[of_v.start] : sets.start[of_v.stop]]
+            near = np.setdiff1d(members, self._required[v])
+            rows.append(np.append(near, np.full(MOST_CANDIDATES - len(near), -1)))
+            masks = self._masks(sets, v, near)[self._were_extended[of_v]]
+            self._tried |= dict.fromkeys(_keys(np.full(len(masks), r), masks), int(BITS[: len(near)].sum()))
+        self._asked = np.append(self._asked, variables)
+        self._near = np.concatenate([self._near, np.array(rows, np.int64).reshape(-1, MOST_CANDIDATES)])
+
+    def _masks(self, sets: ParentSets, v: int, near: Integers) -> Sets:
+        """Return the sets of v, best first, as masks of `near`; required parents have no bit."""
+        start = sets.start[sets.first[v] : sets.first[v + 1] + 1]
+        self._bits[near] = BITS[: len(near)]
+        # The sum over a set as a difference of sums from the beginning: overflows cancel.
+        sums = np.append(np.uint64(0), np.cumsum(self._bits[sets.members[start[0] : start[-1]]]))
+        self._bits[near] = 0
+        return np.asarray(sums[start[1:] - start[0]] - sums[start[:-1] - start[0]])
 
     def _grow(self, order: Integers) -> bool:
         """Add the sets that an order and its neighbours need; return whether there are any."""
-        place = np.empty(self.n, np.int64)
-        place[order] = np.arange(self.n)
-        tasks: list[_Task] = []
-        for v in self._asked.tolist():
-            required, known = self._required[v], _known(self.sets, v)
-            # Who is in no set is no better parent than nobody, alone or with any other.
-            near = sorted(frozenset[int]().union(*known) - required, key=place.__getitem__)
-            before = sum(place[w] < place[v] for w in near)
-            own = _best_of(known, required.union(near[:before]))
-            settled = self._settled.setdefault(v, set())
-            for allowed in _one_move_away(near, before, own):
-                if allowed in settled:
-                    continue
-                settled.add(allowed)
-                begin = _best_of(known, required | allowed)
-                # Otherwise the required parents stand behind v: such orders are not searched.
-                if required <= begin:
-                    tasks.append(
-                        _Task(v, required | allowed, required, int(self._limits[v]), begin, known[begin])
-                    )
+        place = np.argsort(order)
+        tasks = [self._one_move_away(r, place) for r in range(len(self._asked))]
+        rows = np.repeat(np.arange(len(tasks)), [len(allowed) for allowed, *_ in tasks])
+        if not len(rows):
+            return False
         with stage("scoring sets of parents"):
-            _settle(tasks, self._score, self._prior)
-        return self._add({(task.v, task.members): task.value for task in tasks if task.changed})
+            changed, members, values = self._settle(rows, *map(np.concatenate, zip(*tasks, strict=True)))
+        return self._add(self._asked[rows], self._parents(rows, members), values, changed)
 
-    def _add(self, new: dict[tuple[int, Members], float]) -> bool:
-        """Put sets among those of their variables, best first; return whether there are any."""
-        if new:
-            members = [sorted(own) for _, own in new]
-            self.sets = self.sets.with_more(np.array([v for v, _ in new]), members, [*new.values()])
-        return bool(new)
+    def _one_move_away(self, r: int, place: Integers) -> tuple[Sets, Sets, Floats]:
+        """List who may be parents of a variable that moves, and if one of the others passes it.
+
+        Returns masks of these, and the best known set within each with its score. Leaves out what was
+        listed before.
+        """
+        v, near = self._asked[r], self._near[r][self._near[r] >= 0]
+        masks = self._masks(self.sets, v, near)
+        in_order = np.argsort(place[near])
+        bits = BITS[in_order]
+        before = np.searchsorted(place[near[in_order]], place[v])
+        beginnings = np.append(np.uint64(0), np.cumsum(bits))
+        here = beginnings[before]
+        own = masks[_first_within(masks, here[None])]
+        parents = bits[:before][bits[:before] & own != 0]
+        allowed = np.concatenate([beginnings, here - parents, here + bits[before:]])
+        new = [mask for mask in dict.fromkeys(allowed.tolist()) if (r, mask) not in self._settled]
+        self._settled.update((r, mask) for mask in new)
+        allowed = np.array(new, np.uint64)
+        begin = _first_within(masks, allowed)
+        return allowed, masks[begin], self.sets.scores[self.sets.first[v] + begin]
+
+    def _settle(
+        self, rows: Integers, allowed: Sets, members: Sets, values: Floats
+    ) -> tuple[Mask, Sets, Floats]:
+        """Add or drop one member at a time until neither raises the score; all sets side by side.
+
+        Returns which sets have changed, and all sets with their scores.
+        """
+        limits = (self._limits - (self._required >= 0).sum(axis=1))[self._asked[rows]]
+        tried = np.array([self._tried.get(key, 0) for key in _keys(rows, members)], np.uint64)
+        changed, grows = np.zeros((2, len(rows)), np.bool_)
+        left, grows[:] = np.arange(len(rows)), True
+        while len(left):
+            own, small = members[left], _has(members[left]).sum(axis=1) < limits[left]
+            more = np.where(small, allowed[left] & ~own & ~tried[left], np.uint64(0))
+            flips = np.where(grows[left], more, own)
+            best, larger_or_smaller = self._best_flips(rows[left], own, flips)
+            raised = best > values[left] + RELATIVE_TOLERANCE * np.maximum(1.0, np.abs(best))
+            # Who has changed grows next; who has not grown shrinks; who has not shrunk either is ready.
+            failed = left[~raised & grows[left]]
+            left = left[raised]
+            members[left], values[left], tried[left] = larger_or_smaller[raised], best[raised], 0
+            changed[left] = grows[left] = True
+            grows[failed] = False
+            left = np.sort(np.append(left, failed))
+        return changed, members, values
+
+    def _best_flips(self, rows: Integers, members: Sets, flips: Sets) -> tuple[Floats, Sets]:
+        """Return the best score of each set with one of `flips` added or dropped, and that set."""
+        # Many ask the same of the same set: all flips of one are scored together.
+        order = np.lexsort((members, rows))
+        r, own = rows[order], members[order]
+        new = np.append(True, (r[1:] != r[:-1]) | (own[1:] != own[:-1]))
+        first = np.flatnonzero(new)
+        which = np.empty(len(rows), np.int64)
+        which[order] = np.cumsum(new) - 1
+        at, bit = np.nonzero(_has(np.bitwise_or.reduceat(flips[order], first)))
+        scores = np.full((len(first), MOST_CANDIDATES), -np.inf)
+        scores[at, bit] = self._score_sets(r[first][at], own[first][at] ^ BITS[bit])
+        scores = np.where(_has(flips), scores[which], -np.inf)
+        best = scores.argmax(axis=1)
+        return scores[np.arange(len(best)), best], members ^ BITS[best]
+
+    def _score_sets(self, rows: Integers, members: Sets) -> Floats:
+        """Score sets; earlier scores are cached."""
+        keys = _keys(rows, members)
+        if new := [key for key in dict.fromkeys(keys) if key not in self._values]:
+            rows, members = np.array([r for r, _ in new]), np.array([mask for _, mask in new], np.uint64)
+            scores = self._scored(self._asked[rows], self._parents(rows, members))
+            self._values.update(zip(new, scores.tolist(), strict=True))
+        return np.array([self._values[key] for key in keys])
+
+    def _parents(self, rows: Integers, members: Sets) -> Integers:
+        """Return sets with the required parents, ascending, behind entries of -1."""
+        free = np.where(_has(members), self._near[rows], -1)
+        return np.sort(np.concatenate([free, self._required[self._asked[rows]]], axis=1), axis=1)
+
+    def _scored(self, children: Integers, parents: Integers) -> Floats:
+        """Score families with the prior of their edges."""
+        n_parents = (parents >= 0).sum(axis=1)
+        return np.asarray(self._score.score_all(children, parents) + self._prior * n_parents)
+
+    def _add(self, children: Integers, parents: Integers, scores: Floats, new: Mask) -> bool:
+        """Put the new ones of some sets among those of their variables; return whether there are any."""
+        _, first = np.unique(np.column_stack([children, parents])[new], axis=0, return_index=True)
+        at = np.flatnonzero(new)[np.sort(first)]
+        if len(at):
+            self.sets = self.sets.with_more(children[at], parents[at], scores[at])
+        return len(at) > 0
 
     # -- new candidates ----------------------------------------------------------------
 
     def _join(self, best: Ordered) -> bool:
         """Add candidates that gain as further parents; return whether there are any."""
-        parents: list[Members] = [frozenset()] * self.n
-        for u, v in best.arrows.tolist():
-            parents[v] |= {u}
+        parents = self._by_child(best.arrows)
         with stage("looking for further candidates"):
             self._score_outside(parents)
-            hits = self._outside[self._gains > 0.0]
-            new: dict[tuple[int, Members], float] = {}
-            links: set[tuple[int, int]] = set()
-            hits = hits[~_is_below(hits, parents)]
-            for v, u in self._dependent(hits, parents):
-                family = parents[v] | {u}
-                value = self._score.score([(v, tuple(sorted(family)))])[0]
-                new[v, family] = float(value) + self._prior * len(family)
-                links.add((min(u, v), max(u, v)))
-        if links:
-            self._link(np.array(sorted(links)))
-        return self._add(new)
+            at = np.flatnonzero(self._gains > 0.0)
+            at = at[~_is_below(self._outside[at], parents, best.order)]
+            dependent = self._are_dependent(self._outside[at], parents)
+            # They are not asked about again before v has other parents.
+            self._gains[at[~dependent]] = -np.inf
+            hits = self._outside[at[dependent]]
+            families = np.sort(np.column_stack([parents[hits[:, 0]], hits[:, 1]]), axis=1)
+            scores = self._scored(hits[:, 0], families)
+        if len(hits):
+            self._link(hits)
+        return self._add(hits[:, 0], families, scores, np.ones(len(hits), np.bool_))
 
-    def _score_outside(self, parents: list[Members]) -> None:
+    def _may_join(self, pairs: Integers) -> Mask:
+        """Return of which pairs (v, u) u may be a parent of v, but is no candidate."""
+        linked = np.repeat(np.arange(self.n), np.diff(self.start)) * self.n + self.candidates
+        return self._rules.allows(pairs[:, 1], pairs[:, 0]) & ~np.isin(pairs @ [self.n, 1], linked)
+
+    def _score_outside(self, parents: Integers) -> None:
         """Compute what each pair (v, u) from outside gains if u becomes a parent of v.
 
-        That is known already where v has the parents that it had when this was computed last.
+        That is known already where v has the parents that it had when this was computed last. Pairs that no
+        test could find dependent gain nothing, and are not scored.
         """
-        sizes = np.array([len(own) for own in parents])
-        changed = np.array([own != last for own, last in zip(parents, self._last, strict=True)])
-        full = sizes >= self._limits
-        self._gains[(changed & full)[self._outside[:, 0]]] = -np.inf
-        for size in np.unique(sizes[changed & ~full]).tolist():
-            owners = np.flatnonzero(changed & ~full & (sizes == size))
-            given = np.array([sorted(parents[v]) for v in owners.tolist()], np.int64).reshape(
-                len(owners), size
-            )
-            now = self._score.score_all(owners, given)
-            rows = np.flatnonzero(np.isin(self._outside[:, 0], owners))
+        sizes = (parents >= 0).sum(axis=1)
+        changed = (parents != self._last).any(axis=1)
+        self._last = parents
+        self._gains[changed[self._outside[:, 0]]] = -np.inf
+        asked = changed & (sizes < self._limits)
+        now = np.zeros(self.n)
+        now[asked] = self._scored(np.flatnonzero(asked), parents[asked])
+        for size in np.unique(sizes[asked]).tolist():
+            rows = np.flatnonzero((asked & (sizes == size))[self._outside[:, 0]])
             v, u = self._outside[rows].T
-            at = np.searchsorted(owners, v)
-            values = self._score.score_all(v, np.sort(np.column_stack([given[at], u]), axis=1))
-            self._gains[rows] = values - now[at] + self._prior
-        self._last[:] = parents
+            given = parents[:, self._most - size :]
+            configurations = self._test.configurations(given)
+            reliable = configurations[v] <= self._test.max_configurations(v, u)
+            rows, v, u = rows[reliable], v[reliable], u[reliable]
+            families = np.sort(np.column_stack([given[v], u]), axis=1)
+            self._gains[rows] = self._scored(v, families) - now[v]
 
-    def _dependent(self, pairs: Integers, parents: list[Members]) -> list[tuple[int, int]]:
-        """Return the pairs (v, u) that the test finds dependent given the parents of v."""
-        sizes = np.array([len(parents[v]) for v in pairs[:, 0].tolist()], np.int64)
-        found: list[tuple[int, int]] = []
+    def _are_dependent(self, pairs: Integers, parents: Integers) -> Mask:
+        """Return which pairs (v, u) the test finds dependent given the parents of v."""
+        given = parents[pairs[:, 0]]
+        sizes = (given >= 0).sum(axis=1)
+        found = np.zeros(len(pairs), np.bool_)
         for size in np.unique(sizes).tolist():
-            asked = pairs[sizes == size]
-            given = np.array([sorted(parents[v]) for v in asked[:, 0].tolist()], np.int64)
-            answers = self._test.answer(asked[:, 0], asked[:, 1], given.reshape(len(asked), size))
-            found += [(v, u) for v, u in asked[answers == DEPENDENT].tolist()]
+            asked = sizes == size
+            v, u = pairs[asked].T
+            answers = self._test.answer(v, u, given[asked, self._most - size :])
+            found[asked] = answers == DEPENDENT
         return found
 
-    def _link(self, pairs: Integers) -> None:
-        """Make candidates of each other, and ask both for grown sets from now on."""
+    def _link(self, hits: Integers) -> None:
+        """Make pairs candidates of each other, and ask both for grown sets from now on."""
+        pairs = np.unique(np.sort(hits, axis=1), axis=0)
         here = np.concatenate([np.repeat(np.arange(self.n), np.diff(self.start)), *pairs.T])
         there = np.concatenate([self.candidates, *pairs[:, ::-1].T])
         self.start = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=self.n))])
         self.candidates = there[np.lexsort((there, here))]
-        self._asked = np.union1d(self._asked, pairs)
+        self._ask(np.setdiff1d(pairs, self._asked))
+        for v, u in hits.tolist():
+            [r] = np.flatnonzero(self._asked == v)
+            if self._near[r, -1] >= 0:  # no bit is left: v is asked no more
+                self._near[r] = -1
+            else:
+                self._near[r, (self._near[r] >= 0).sum()] = u
         self.joined = np.concatenate([self.joined, pairs])
-        left = ~np.isin(np.sort(self._outside, axis=1) @ [self.n, 1], pairs @ [self.n, 1])
+        left = self._may_join(self._outside)
         self._outside, self._gains = self._outside[left], self._gains[left]
 
 
-def better(one: Ordered, other: Ordered) -> Ordered:
-    """Return the DAG with the higher score, to the last bit; of equals the first."""
-    return max(one, other, key=lambda found: found.score)
+def _is_higher(one: Ordered, other: Ordered) -> bool:
+    """Return whether a score is higher by more than rounding."""
+    return one.score > other.score + RELATIVE_TOLERANCE * abs(other.score)
 
 
-def crowded(sets: ParentSets, width: int = WIDTH) -> Integers:
-    """Return the variables that have more sets of two or more members of one size than were extended."""
-    n = len(sets.first) - 1
+def extended(sets: ParentSets, n_required: Integers, width: int = WIDTH) -> Mask:
+    """Return which sets were extended by one candidate more when they were scored."""
+    owners = np.repeat(np.arange(len(sets.first) - 1), np.diff(sets.first))
     sizes = np.diff(sets.start)
-    counts = np.zeros((n, max(3, int(sizes.max(initial=0)) + 1)), np.int64)
-    np.add.at(counts, (np.repeat(np.arange(n), np.diff(sets.first)), sizes), 1)
-    return np.flatnonzero((counts[:, 2:] > width).any(axis=1))
+    found = sizes - n_required[owners] < 2
+    # Sets are in order: of equal scores the earlier are the best.
+    found[best_of_each(owners * (sizes.max(initial=0) + 1) + sizes, np.zeros(len(sizes)), width)] = True
+    return found
 
 
-class _Task:
-    """A variable, who may be its parents, and those found so far with their score."""
-
-    def __init__(
-        self, v: int, allowed: Members, required: Members, limit: int, members: Members, value: float
-    ) -> None:
-        self.v, self.allowed, self.required, self.limit = v, allowed, required, limit
-        self.members, self.value = members, value
-        self.changed = False
-
-    def larger(self) -> list[Members]:
-        """List the sets with one member more."""
-        if len(self.members) >= self.limit:
-            return []
-        return [self.members | {w} for w in sorted(self.allowed - self.members)]
-
-    def smaller(self) -> list[Members]:
-        """List the sets with one member less."""
-        return [self.members - {w} for w in sorted(self.members - self.required)]
+def _keys(rows: Integers, members: Sets) -> list[tuple[int, int]]:
+    return list(zip(rows.tolist(), members.tolist(), strict=True))
 
 
-def _known(sets: ParentSets, v: int) -> dict[Members, float]:
-    """Return the sets of v with their scores, best first."""
-    return {
-        frozenset(sets.members[sets.start[s] : sets.start[s + 1]].tolist()): float(sets.scores[s])
-        for s in range(sets.first[v], sets.first[v + 1])
-    }
+def _has(masks: Sets) -> Mask:
+    """Return which bits masks have, (m, 64)."""
+    return np.asarray((masks[:, None] & BITS) != 0)
 
 
-def _best_of(known: dict[Members, float], allowed: Members) -> Members:
-    """Return the best known set within `allowed`; the empty set always is."""
-    return next(members for members in known if members <= allowed)
+def _first_within(masks: Sets, allowed: Sets) -> Integers:
+    """Return the place of the first of `masks` that is within each of `allowed`; the empty set always is."""
+    return np.asarray(((masks & ~allowed[:, None]) == 0).argmax(axis=1))
 
 
-def _one_move_away(near: list[int], before: int, own: Members) -> Iterator[Members]:
-    """List who may be parents of a variable that moves, and if one of the others passes it.
-
-    `near` are in their order, so many of them `before` the variable; `own` are its parents.
-    """
-    for count in range(len(near) + 1):
-        yield frozenset(near[:count])
-    here = frozenset(near[:before])
-    for w in near[:before]:
-        if w in own:
-            yield here - {w}
-    for w in near[before:]:
-        yield here | {w}
-
-
-def _settle(tasks: list[_Task], score: FamilyScores, prior: float) -> None:
-    """Add or drop one member at a time until neither raises the score; all tasks side by side."""
-    growing, shrinking = tasks, list[_Task]()
-    while growing or shrinking:
-        asked = [(t, t.larger()) for t in growing] + [(t, t.smaller()) for t in shrinking]
-        families = [(t.v, tuple(sorted(members))) for t, sets in asked for members in sets]
-        values = iter((score.score(families) + prior * np.array([len(own) for _, own in families])).tolist())
-        # Who has changed grows next; who has not grown shrinks; who has not shrunk either is ready.
-        raised, failed = list[_Task](), list[_Task]()
-        for number, (t, sets) in enumerate(asked):
-            found = [(next(values), members) for members in sets]
-            value, members = max(found, key=lambda pair: pair[0], default=(-np.inf, t.members))
-            if value > t.value + RELATIVE_TOLERANCE * max(1.0, abs(value)):
-                t.members, t.value, t.changed = members, value, True
-                raised.append(t)
-            elif number < len(growing):
-                failed.append(t)
-        growing, shrinking = raised, failed
-
-
-def _is_below(pairs: Integers, parents: list[Members]) -> Mask:
-    """Return for each pair (v, u) whether u is a descendant of v."""
-    above: dict[int, set[int]] = {}
-    for u in set(pairs[:, 1].tolist()):
-        waiting, above[u] = [u], set()
-        while waiting:
-            new = parents[waiting.pop()] - above[u]
-            above[u] |= new
-            waiting += new
-    return np.array([v in above[u] for v, u in pairs.tolist()], np.bool_)
+def _is_below(pairs: Integers, parents: Integers, order: Integers) -> Mask:
+    """Return for each pair (v, u) whether u is a descendant of v; `order` has parents before children."""
+    found = np.zeros(len(pairs), np.bool_)
+    sets = [own[own >= 0].tolist() for own in parents]
+    asked, number = np.unique(pairs[:, 1], return_inverse=True)
+    for first in range(0, len(asked), BELOW_AT_ONCE):
+        # Bit i of below[v] stands for asked[first + i].
+        bits = {u: 1 << i for i, u in enumerate(asked[first : first + BELOW_AT_ONCE].tolist())}
+        below = [0] * len(parents)
+        for u in order[::-1].tolist():
+            reached = below[u] | bits.get(u, 0)
+            for v in sets[u] if reached else ():
+                below[v] |= reached
+        at = np.flatnonzero((number >= first) & (number < first + BELOW_AT_ONCE))
+        places = zip(pairs[at, 0].tolist(), (number[at] - first).tolist(), strict=True)
+        found[at] = [below[v] >> i & 1 for v, i in places]
+    return found

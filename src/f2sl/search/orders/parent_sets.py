@@ -70,14 +70,16 @@ class ParentSets:
         parents = self.members[np.repeat(self.start[chosen], sizes) + within]
         return np.column_stack([parents, np.repeat(np.arange(len(chosen)), sizes)])
 
-    def with_more(self, owners: Integers, more: list[list[int]], scores: list[float]) -> ParentSets:
-        """Return these sets and more of some owners, best first; equals behind those that were there."""
+    def with_more(self, owners: Integers, more: Integers, scores: Floats) -> ParentSets:
+        """Return these sets and more of some owners, best first; equals behind those that were there.
+
+        `more` has a set in each row, ascending; negative entries are no members.
+        """
         n = len(self.first) - 1
         owners = np.concatenate([np.repeat(np.arange(n), np.diff(self.first)), owners])
-        every = np.concatenate([self.scores, scores])
-        sizes = np.concatenate([np.diff(self.start), [len(members) for members in more]])
-        flat = np.concatenate([self.members, *more]).astype(np.int64)
-        return _sorted(n, owners, every, sizes, flat)
+        sizes = np.concatenate([np.diff(self.start), (more >= 0).sum(axis=1)])
+        flat = np.concatenate([self.members, more[more >= 0]])
+        return _sorted(n, owners, np.concatenate([self.scores, scores]), sizes, flat)
 
     def holding(self, near_start: Integers, candidates: Integers) -> tuple[Integers, Integers]:
         """List, for each variable u and each of its candidates v, the sets of v that have u as a member.
@@ -141,9 +143,9 @@ def _keys(owners: Integers, places: Integers) -> Integers:
     return keys
 
 
-def _most_in_a_key(n: int) -> int:
-    """Return how many members a set of one of n variables may have for its key to fit into 63 bits."""
-    return (63 - (n - 1).bit_length()) // (MOST_CANDIDATES - 1).bit_length()
+def most_parents(n: int) -> int:
+    """Return how many members a set of one of n variables may have: its key has to fit into 63 bits."""
+    return min(MOST_PARENTS, (63 - (n - 1).bit_length()) // (MOST_CANDIDATES - 1).bit_length())
 
 
 def parent_sets(
@@ -175,9 +177,7 @@ def parent_sets(
         Number of sets of each variable and size, from two members on, that are extended.
     """
     n = len(start) - 1
-    most = min(MOST_PARENTS, _most_in_a_key(n))
-    if max_parents is not None:
-        most = min(most, max_parents)
+    most = most_parents(n) if max_parents is None else min(most_parents(n), max_parents)
     if not constraints:
         return _ranked(n, list(_levels(families, start, candidates, edge_log_prior, most, width)))
     owners = np.repeat(np.arange(n), np.diff(start))
@@ -280,12 +280,12 @@ def _best_singles(
 
     Returns where each variable's candidates begin, and candidates, owners and scores of those kept.
     """
-    kept = _best_of_each(owners, scores, MOST_CANDIDATES)
+    kept = best_of_each(owners, scores, MOST_CANDIDATES)
     start = np.concatenate([[0], np.cumsum(np.bincount(owners[kept], minlength=n))])
     return start, candidates[kept], owners[kept], scores[kept]
 
 
-def _best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
+def best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
     """Return the places of the `most` best of each owner, ascending; of equal scores the earlier win."""
     # lexsort is stable. Sorted by owner, the rank within an owner is the distance from its first entry.
     order = np.lexsort((-scores, owners))
@@ -314,7 +314,7 @@ def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) ->
 def _best_sets(level: _Level, width: int) -> Integers:
     """Return the places of the `width` best useful sets of each variable, which are then extended."""
     useful = np.flatnonzero(level.useful)
-    return useful[_best_of_each(level.owners[useful], level.scores[useful], width)]
+    return useful[best_of_each(level.owners[useful], level.scores[useful], width)]
 
 
 def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[Integers, Integers]:

@@ -123,9 +123,9 @@ class FamilyScores:
         return np.array([self._known[family] for family in families])
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families of one size: a row of parents, in ascending order, for each child."""
+        """Score families: a row of parents for each child, in ascending order; negative ones are none."""
         self._n_at_once += len(children)
-        return self._evaluate(Queries.of_matrix(np.column_stack([parents, children])))
+        return self._evaluate(Queries.of_some(np.column_stack([parents, children])))
 
 
 class Compared(NamedTuple):

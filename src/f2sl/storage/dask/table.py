@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -88,7 +89,7 @@ class DaskTable(Table):
         """Number of samples."""
         return self.total_rows
 
-    @property
+    @cached_property
     def margins(self) -> tuple[Integers, ...]:
         """Count of each state of each column; empty for numbers."""
         new = [i for i in self.of_kind(STATES) if self.places[i] not in self.counted]

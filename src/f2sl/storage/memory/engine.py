@@ -49,6 +49,8 @@ SORTING_ROW = 20.0
 CODE_ROW = 0.9
 CODE_ROW_AND_VARIABLE = 0.17
 CODE_CELL = 0.5
+SHARE_UNTIL_DECIDED = 0.5
+"""Share of the cells that a test counts on average until it is decided, if it sees the planes."""
 
 CELLS_PER_PIECE = 1 << 20
 LEAST_WORK = 2e6
@@ -172,13 +174,16 @@ class MemoryEngine(CountsOnly):
             self.presence.any,
         )
 
-    def _choose(self, queries: Queries) -> tuple[NDArray[np.int64], Floats]:
-        """Return the cheapest way to count each query, and the number of cells of its full table."""
+    def _choose(self, queries: Queries, share: float = 1.0) -> tuple[NDArray[np.int64], Floats]:
+        """Return the cheapest way to count each query, and the number of cells of its full table.
+
+        By planes only a `share` of the cells is counted, on average.
+        """
         cardinalities = self.presence.cardinalities[queries.variables]
         first = queries.start[:-1]
         cells = np.multiply.reduceat(cardinalities.astype(np.float64), first)
         widest = np.maximum.reduceat(cardinalities, first)
-        by_planes = cells * (PLANE_WORD * self._n_words + PLANE_CELL)
+        by_planes = share * cells * (PLANE_WORD * self._n_words + PLANE_CELL)
         by_codes = (
             self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * np.diff(queries.start)) + CODE_CELL * cells
         )
@@ -202,7 +207,7 @@ class MemoryEngine(CountsOnly):
         of_planes = getattr(formula, "of_planes", None)
         if of_planes is None:
             return formula(self.count(queries)).reshape(-1, width)
-        by_planes = self._choose(queries)[0] == _kernels.BY_PLANES
+        by_planes = self._choose(queries, SHARE_UNTIL_DECIDED)[0] == _kernels.BY_PLANES
         result = np.empty((len(queries), width))
         if by_planes.any():
             arrays = (self._planes, self._plane_start, self.presence.cardinalities)
