@@ -108,6 +108,19 @@ def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
     assert learned[: len(notes)] == notes
 
 
+def test_pages_of_commands_name_flags(tmp_path, capsys):
+    """Both pages: that of learning, and that of learning again to explain a saved graph."""
+    table = small_table()
+    path = write_csv(tmp_path / "t.csv", {**table, "same": ["xy"[a] for a in table["c"]]})
+    graph, pages = tmp_path / "g.json", [tmp_path / "learned.html", tmp_path / "shown.html"]
+    assert main(["learn", str(path), "-o", str(graph), "--page", str(pages[0])]) == 0
+    assert main(["show", str(graph), "-o", str(pages[1]), "--data", str(path)]) == 0
+    for page in pages:
+        data = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"))[1]
+        [note] = [note for note in json.loads(data)["notes"] if "determine each other" in note]
+        assert "(--merge-aliases keeps one of each group)" in note
+
+
 def test_columns_to_drop_are_named_one_by_one(untidy, capsys):
     assert main(["learn", str(untidy), "--drop", "day,sex"]) == 2
     told = capsys.readouterr().err

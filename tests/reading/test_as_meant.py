@@ -309,6 +309,13 @@ class TestWeights:
             assert content(open_table(data, engine=engine, weights="Freq", **how)) == expected
 
     @engines
+    def test_columns_that_count_rows_by_their_name_are_pointed_out(self, tmp_path, engine):
+        told = "column 'Freq': by its name it counts rows; if so, use weights=\"Freq\""
+        for rows, is_told in (("f,20\nm,31\n", True), ("f,0.25\nm,0.75\n", False)):
+            table = open_table(text(tmp_path, f"sex,Freq\n{rows}"), engine=engine)
+            assert (told in table.notes) is is_told
+
+    @engines
     @pytest.mark.parametrize(
         "wrong", [["1.5", "2"], ["-1", "2"], ["", "2"], ["x", "2"], ["999999999999", "1"]]
     )

@@ -179,6 +179,12 @@ class TestRefused:
         path = written(tmp_path, "short.csv", "a;b;c\n1;2;3\n1;2\n")
         assert refusal(path) == "line 3 has 2 columns, but 3 are expected (delimiter ';')"
 
+    def test_ragged_for_comments(self, tmp_path):
+        for text, mark in (("# made by hand\na,b\n1,2\n", "#"), ("a,b\n1,2\n% end\n", "%")):
+            path = written(tmp_path, "t.csv", text)
+            assert refusal(path).endswith(f'; comment="{mark}" skips lines that begin so')
+            assert open_table(path, comment=mark).names == ("a", "b")
+
     def test_ragged_packed(self, tmp_path):
         path = written(tmp_path, "t.csv.gz", gzip.compress(b"a,b\n1,2\n3\n"))
         assert "line 3 has 1 columns, but 2" in refusal(path)

@@ -261,6 +261,17 @@ class TestBothKinds:
         )
         refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' hold states, but TC")
 
+    def test_kinds_and_missing_values_are_refused_in_one_message(self):
+        """A missing value among numbers cannot become a state, so only `drop` is advised for it."""
+        for gap, as_state in (("a", False), ("b", True)):
+            table = open_table({**MIXED, gap: [None, *MIXED[gap][1:]]})
+            for learner, kinds in (("notears", "takes one kind"), ("exact", "learns only from states")):
+                with pytest.raises(f2sl.DataError, match=kinds) as error:
+                    f2sl.learn(table, learner)
+                assert f"values are missing (None, NaN or null) in '{gap}', and" in str(error.value)
+                assert 'missing="drop"' in str(error.value)
+                assert ('missing="state"' in str(error.value)) is as_state
+
     def test_notes_and_looks(self):
         table = open_table(MIXED)
         assert table.notes == ("columns 'a', 'c': read as numbers",)

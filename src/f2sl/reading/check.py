@@ -6,7 +6,7 @@ while the columns are read, and raised together; :func:`f2sl.check` shows them w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -86,6 +86,13 @@ class Problems:
     def say(self, text: str) -> None:
         """Note what is wrong with the table as a whole."""
         self._others.append(text)
+
+    def try_to(self, refuse: Callable[[str], None], learner: str) -> None:
+        """Note why a table is refused for a learner, if it is."""
+        try:
+            refuse(learner)
+        except DataError as error:
+            self.say(str(error))
 
     def told(self) -> list[str]:
         """Return all that is wrong, a sentence for each reason."""
@@ -233,23 +240,24 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
         raise DataError("; ".join([problem, *(note for note in table.notes if ": left out: " in note)]))
+    problems = Problems()
     if set(KINDS) <= set(takes) and MIXED not in takes:
-        table.refuse_mixed(learner)
+        problems.try_to(table.refuse_mixed, learner)
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:
             cut = "cut them with bins=5, or " if kind == NUMBER else ""
-            raise DataError(
+            problems.say(
                 f"{table.told(columns)}, but {learner} learns only from {HOLDS[takes[0]]}; {cut}leave out "
                 f"with {drop_of([table.names[i] for i in columns])}"
             )
     if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once
-        table.refuse_gaps(learner)
+        problems.try_to(table.refuse_gaps, learner)
     if of_numbers:  # a table that was made by hand may hold anything
-        problems, ends = Problems(), np.stack(table.ends)
+        ends = np.stack(table.ends)
         for i in of_numbers:
             try:
                 check_numbers(ends[:, i])
             except Refused as refused:
                 problems.add(refused.reason, table.names[i], refused.detail)
-        problems.raise_any()
+    problems.raise_any()

@@ -94,10 +94,10 @@ class Digest:
         if np.array_equal(found, self._values):
             self._counts = self._counts + counts
             return
-        self._values, where = np.unique(_joined(self._values, found), return_inverse=True)
-        weights = np.concatenate([self._counts, counts])
-        self._counts = np.zeros(len(self._values), np.int64)
-        np.add.at(self._counts, where.reshape(-1), weights)
+        if len(self._values):
+            found, where = np.unique(_joined(self._values, found), return_inverse=True)
+            counts = np.bincount(where.reshape(-1), np.concatenate([self._counts, counts])).astype(np.int64)
+        self._values, self._counts = found, counts
         if len(self._values) > MOST_DISTINCT:
             self.too_many = True
             self._values = self._values[[0, -1]]

@@ -63,6 +63,9 @@ NAMES_ROWS = f"fewer than two rows for each label on average, {LIKE_ONE}"
 KEEP = "{keep}"
 """Stands in a note for the option that keeps its columns."""
 
+COUNTS = "freq", "frequency"
+"""Names of columns that mostly count rows."""
+
 ALL = "*"
 """Stands for all columns where columns are named that are to be cut."""
 
@@ -563,6 +566,8 @@ class Encoder:
             if codes := missing_codes(column, low, high):
                 what = f"{listing(codes)} stand{'s' * (len(codes) == 1)} far from all other values"
                 remarks[f"{what}, like a code for missing values; if so, na={codes}"].append(name)
+        if column.form == "integers" and name.lower() in COUNTS:
+            remarks[f'by its name it counts rows; if so, use weights="{name}"'].append(name)
         may_be = not is_cut and column.form != "reals" and not column.declared
         if may_be and (like := like_identifier(name, column, self.n_kept)):
             remarks[f"looks like an identifier ({like}), leave it out with {drop_of([name])}"].append(name)

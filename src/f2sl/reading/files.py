@@ -100,11 +100,11 @@ def schema_of(file: DataFile) -> pa.Schema:
     return pa.schema(zip(_names_in(file, found), found.types, strict=True), metadata=found.metadata)
 
 
-def raw_names(file: DataFile) -> list[str]:
-    """Return what a file itself calls its columns."""
+def own_names(file: DataFile) -> dict[str, str]:
+    """Return what a file itself calls each of its columns."""
     with naming(file.place):
-        names: list[str] = file.format.schema(file).names
-    return names
+        found = file.format.schema(file)
+    return dict(zip(_names_in(file, found), found.names, strict=True))
 
 
 def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:

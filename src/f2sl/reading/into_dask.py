@@ -126,7 +126,7 @@ def _place(number: int) -> Path:
 
 def _scan_file(file: DataFile, asked: Asked) -> tuple[Scanned, Scan]:
     _check_seen(file.place)
-    return scan_file(file, ROWS_AT_ONCE, asked.columns, asked.nothing)
+    return scan_file(file, ROWS_AT_ONCE, asked)
 
 
 def _check_seen(place: Path) -> None:

@@ -8,7 +8,6 @@ learned from is refused in between, in the same words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -22,7 +21,7 @@ from f2sl.errors import DataError
 from f2sl.reading.arrow import arrow_column
 from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
 from f2sl.reading.encode import Reading, chosen_columns, told_weights
-from f2sl.reading.files import Agreement, gaps_of, raw_names, remarks_of, schema_of
+from f2sl.reading.files import Agreement, gaps_of, own_names, remarks_of, schema_of
 from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import rows_by_weight
 from f2sl.reading.values import RawColumn, Refused, some, without
@@ -118,8 +117,9 @@ def read_streamed(
     found: list[Scanned] = []
     scan = asked.nothing
     for file in files:
-        one, scan = scan_file(file, rows, asked.columns, scan)
+        one, later = scan_file(file, rows, asked)
         found.append(one)
+        scan.join(later)
     schemas = [(one.file.place, one.schema) for one in found]
 
     def read_column(i: int) -> Iterator[RawColumn]:
@@ -176,24 +176,24 @@ class Asked:
         return Scan(digests, self.drop_rows, self.weights, self.na)
 
 
-def scan_file(file: DataFile, rows: int, columns: Sequence[str], before: Scan) -> tuple[Scanned, Scan]:
-    """Find out which values a file has, beside those known before."""
+def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
+    """Find out which values a file has."""
     stamp = _stamp(file)
-    raw = dict(zip(schema_of(file).names, raw_names(file), strict=True))
-    own = tuple(raw[name] for name in columns)
+    names = own_names(file)
+    own = tuple(names[name] for name in asked.columns)
 
     def look(batches: Batches) -> Scan:
-        scan = deepcopy(before)
+        scan = asked.nothing
         for batch in batches:
             scan.add(batch)
         return scan
 
     with naming(file.place):
         settled, scan = file.format.scan(file, own, rows, look)
-    if scan.n_read == before.n_read:
+    if not scan.n_read:
         raise DataError(f"{file.place}: the file has a header but no rows")
     schema = schema_of(settled)
-    found = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
+    found = pa.schema([schema.field(name) for name in asked.columns], metadata=schema.metadata)
     return Scanned(settled, rows, stamp, found, own), scan
 
 

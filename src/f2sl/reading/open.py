@@ -67,43 +67,42 @@ def open_table(
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
     kinds : {"auto", "states", "number"} or dict
-        Kind of all columns, or of those in a dictionary. By default strings, booleans,
-        categories and integers with few values are states; real numbers, and integers with many values, are
-        numbers. Few are up to 12 values, and up to 32 if there are as many rows as their square. Floats that
-        are all whole are integers. Integers are made states if that is asked for, however many values they
-        have; real numbers only if these are few.
+        Kind of all columns, or of those in a dictionary. By default strings, booleans, categories and
+        integers with few values are states; real numbers and other integers are numbers. Few means up to 12
+        values, or up to 32 if there are at least as many rows as the square of that. Floats that are all
+        whole count as integers. On request any integers become states, but real numbers only if they have few
+        values.
     bins : int, "auto" or dict, optional
-        Into how many intervals to cut what would be read as numbers, or the columns that a dictionary names;
-        ``"*"`` in it stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3
-        to 10.
+        Number of intervals to cut numbers into: one for all columns, or a dictionary by column, in which
+        ``"*"`` stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3 to 10.
     binning : {"quantile", "width"}
-        Intervals with equally many rows, or equally long ones.
+        Cut into intervals with equally many rows, or of equal width.
     missing : {"available", "state", "drop", "error"}
-        Answer each question from the rows that have all of its columns, make missing values a state of their
-        column labelled ``"<missing>"``, drop the rows that have any, or refuse them.
+        Answer each question from the rows that have all of its columns ("available"), make missing values a
+        state called ``"<missing>"`` ("state"), drop incomplete rows ("drop"), or raise an error ("error").
     drop : sequence of str
         Columns to leave out.
     weights : str, optional
-        The column that says how many rows each row stands for: integers. It is left out, and what is
-        learned is the same as from the rows written out.
+        Column with the number of rows that each row stands for, as integers. The result is the same as if
+        each row were repeated that often.
     aliases : {"keep", "merge"}
-        Columns of states that determine each other one to one: keep all, with a note, or only the first of
-        each group; learners of graphs then draw the others beside it.
+        Columns of states that determine each other one to one: keep all and note it, or learn from the first
+        of each group and draw the others beside it.
     delimiter : str, optional
-        The character between the columns of a text; a space stands for any white space. By default it is
-        guessed from the first lines.
+        Delimiter of a text file; a space stands for any white space. By default it is detected from the first
+        lines.
     header : bool
-        True if the first line of a text has the names of the columns.
+        True if the first line of a text file has the names of the columns.
     encoding : str, optional
-        Encoding of a text, such as ``"latin-1"``; UTF-8 by default, or UTF-16 with a byte order mark.
+        Encoding of a text file, such as ``"latin-1"``; UTF-8 by default, or UTF-16 with a byte order mark.
     comment : str, optional
-        Beginning of lines of a text to skip.
+        Skip lines of a text file that begin with this.
     na : sequence of str
-        Values that are missing ones, in files and in frames; numbers are compared as numbers, so that
-        ``"-999"`` is also -999.0. A note names those that do not occur. Cells of a text are missing, too, if
-        they are empty, ``NA``, ``N/A``, ``null``, ``nan``, ``?`` and, in columns of numbers, ``None``, ``-``
-        or ``.``; a note names those found. In a frame, only what its library calls missing is: ``"?"`` is a
-        state there.
+        Further values to read as missing, in files and in data frames. Numbers are compared as numbers:
+        ``"-999"`` matches -999.0. A note names values that do not occur. In files, empty cells, ``NA``,
+        ``N/A``, ``null``, ``nan`` and ``?`` are missing anyway, and in columns of numbers also ``None``,
+        ``-`` and ``.``; a note names those found. In data frames only what the library itself calls missing
+        is: ``"?"`` is a state there.
     engine : {"auto", "memory", "stream", "dask"}
         Where to hold the table: in memory, on disk in blocks, or in a Dask cluster. By default in memory,
         unless it comes from files and would take more than `memory`; a note says so.
@@ -111,24 +110,24 @@ def open_table(
         Memory limit for the table and for learning from it, such as ``"256MB"``; by default half of
         what is free.
     scheduler : str or dask.distributed.Client, optional
-        Where the cluster is; without it, processes of this machine are one.
+        Address or client of the Dask cluster; by default f2sl starts workers on this machine.
     n_jobs : int, optional
         Number of these processes; None for as many as cores.
     **unknown
-        There are no others; an error says whose they are.
+        Refused, with a hint at where an option belongs.
 
     Returns
     -------
     Table
-        Its `notes` say what was assumed, cut, dropped or replaced. Closing it, or a ``with`` block, gives
-        back what it has on disk or in a cluster.
+        Its `notes` say what was assumed, cut, dropped or replaced. Close it, or use it in a ``with`` block, to
+        free what it holds on disk or on a cluster.
 
     Raises
     ------
     DataError
         If the data cannot be read; names all the columns at fault.
     OptionError
-        If options have values that they cannot have; names all of them.
+        If options have invalid values; names all of them.
     FileError
         If a path cannot be read.
 
@@ -161,12 +160,13 @@ def check(data: Any, **options: Any) -> Report:
     data
         As in :func:`open_table`.
     **options
-        Those of :func:`open_table`.
+        Options of :func:`open_table`.
 
     Returns
     -------
     Report
-        Its `columns`, `problems` and `notes`; it prints as a table, and :meth:`Report.to_frame` gives a frame.
+        It has `columns`, `problems` and `notes`, prints as a table, and :meth:`Report.to_frame` returns a data
+        frame.
 
     Examples
     --------

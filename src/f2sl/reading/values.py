@@ -47,7 +47,8 @@ class RawColumn:
     declared : bool
         True if all of `labels` are states, in their order, even if they do not occur.
     weights : ndarray of int64, or None
-        Number of rows of the table that each value represents; None for one.
+        Number of rows of the table that each value represents, if the values are the distinct ones in
+        ascending order; None for one row each.
     only_ends : bool
         True if the values are only the smallest and the largest of very many.
     """
@@ -83,15 +84,14 @@ class RawColumn:
     def counted(self) -> tuple[npt.NDArray[Any], Integers]:
         """The distinct values, and the number of rows that have each."""
         column = self.present
+        if column.weights is not None:
+            return column.values, column.weights
         if column.form == "labels":  # positions need no sorting
             values, where = np.arange(len(column.labels)), column.values
         else:
             values, where = np.unique(column.values, return_inverse=True)
         counts = np.bincount(where.reshape(-1), minlength=len(values))
         there = np.flatnonzero(counts)
-        if column.weights is not None:
-            counts = np.zeros(len(values), np.int64)
-            np.add.at(counts, where.reshape(-1), column.weights)
         return values[there], counts[there]
 
     def rows(self, keep: Mask | Integers) -> RawColumn:

@@ -20,12 +20,6 @@ from f2sl.errors import DataError
 from f2sl.table.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
 from f2sl.table.names import listing
 
-NEEDS_ALL = (
-    'needs all values of a row at once; drop incomplete rows with missing="drop", or make missing values of '
-    'states a state with missing="state"'
-)
-"""Advice on missing values for learners that need complete rows."""
-
 Ends = tuple[Floats, Floats]
 """Smallest and largest number, or code that occurs, of each column."""
 
@@ -199,8 +193,15 @@ class Table(ABC):
     def refuse_gaps(self, learner: str) -> None:
         """Raise an error for a table with missing values if the learner needs complete rows."""
         if self.gaps.any():
-            named = listing([repr(self.names[i]) for i in np.flatnonzero(self.gaps)])
-            raise DataError(f"values are missing (None, NaN or null) in {named}, and {learner} {NEEDS_ALL}")
+            incomplete = np.flatnonzero(self.gaps)
+            named = listing([repr(self.names[i]) for i in incomplete])
+            as_state = ', or make missing values of states a state with missing="state"'
+            raise DataError(
+                f"values are missing (None, NaN or null) in {named}, and {learner} needs all values of a row "
+                'at once; drop incomplete rows with missing="drop"'
+                + as_state
+                * any(self.kinds[i] == STATES for i in incomplete)
+            )
 
     def as_numbers(self) -> Self:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""

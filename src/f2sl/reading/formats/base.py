@@ -101,8 +101,8 @@ class TableFormat:
     suffixes : tuple of str
         Lower-case suffixes of its files. The first is used for writing.
     first_bytes : tuple of bytes
-        How its files begin; a file that begins so is of this format whatever its name. Without them, files
-        are known by their suffix.
+        First bytes of its files: a file that begins with them has this format, whatever its name. If empty,
+        files are recognised by their suffix.
     """
 
     name: str

@@ -59,6 +59,9 @@ COMMAS = "read with decimal commas"
 Seen = defaultdict[str, set[str]]
 """Findings in the cells, by the note about them."""
 
+COMMENTS = ("#", "%", "//")
+"""Usual beginnings of lines that are comments."""
+
 CANDIDATES = (",", ";", "\t", "|")
 WHITESPACE = " "
 """Stands for runs of spaces and tabs."""
@@ -225,14 +228,16 @@ class Text(TableFormat):
         return int(file.size(int(most / bytes_of_text) + 1) * bytes_of_text)
 
     def write(self, table: pa.Table, stream: Any) -> None:
-        """Write a table as CSV, with quotes only where they are needed."""
-        plain = pa.table([column.cast(pa.string()) for column in table.columns], names=table.column_names)
+        """Write a table as CSV, with labels in quotes."""
+        columns = [
+            column.cast(pa.string()) if pt.is_dictionary(column.type) else column for column in table.columns
+        ]
         # PyArrow would put every name of a header in quotes.
         header = io.StringIO()
         csv.writer(header, lineterminator="\n").writerow(table.column_names)
         stream.write(header.getvalue().encode())
         options = arrow_csv.WriteOptions(include_header=False, quoting_style="needed")
-        arrow_csv.write_csv(plain, stream, options)
+        arrow_csv.write_csv(pa.table(columns, names=table.column_names), stream, options)
 
 
 def _with(file: DataFile, **layout: Any) -> DataFile:
@@ -447,12 +452,14 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
     with _open_text(file) as stream, io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="") as text:
         rows = split_rows(text, delimiter)
         try:
-            expected = len(next(iter(islice(rows, 1)), (0, []))[1])
+            first = next(iter(islice(rows, 1)), (0, []))[1]
             for line, fields in rows:
-                if len(fields) != expected:
+                if len(fields) != len(first):
+                    marks = [mark for mark in COMMENTS for row in (first, fields) if row[0].startswith(mark)]
+                    skip = f'; comment="{marks[0]}" skips lines that begin so' if marks else ""
                     return DataError(
-                        f"{file.place}: line {line} has {len(fields)} columns, but {expected} are expected "
-                        f"(delimiter {delimiter!r})"
+                        f"{file.place}: line {line} has {len(fields)} columns, but {len(first)} are expected "
+                        f"(delimiter {delimiter!r}){skip}"
                     )
         except csv.Error as error:
             return DataError(f"{file.place}: not a readable CSV ({first_line(error)})")
