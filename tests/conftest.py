@@ -9,7 +9,7 @@ import f2sl._jit
 
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 # F2SL_EXAMPLES=500 looks longer for an example that fails.
-EXAMPLES = int(os.environ.get("F2SL_EXAMPLES", "30"))
+EXAMPLES = int(os.environ.get("F2SL_EXAMPLES", "25"))
 settings.register_profile(
     "f2sl", deadline=None, max_examples=max(1, EXAMPLES // 2) if config.DISABLE_JIT else EXAMPLES
 )

@@ -1,7 +1,7 @@
-"""Learners by name, in one call.
+"""Learn by the name of an algorithm, in one call.
 
-All options can be given by name here. Each is handed to whom it belongs: to the learner, to the learner of
-neighbours that it is made of, or to `open_table`, which reads the data.
+All options are keyword arguments here. Each is passed on to the part that it belongs to: the learner, the
+learner of neighbours inside it, or `open_table`, which reads the data.
 """
 
 from __future__ import annotations
@@ -75,25 +75,35 @@ def make_learner(
 
 
 def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLearner:
-    """Learn a structure with the algorithm of that name; returns the fitted learner.
+    """Learn a graph from a table, and return the fitted learner.
 
     Parameters
     ----------
-    data : table, data frame, array of integers, dict of columns, path or list of paths
-        One row for each sample, one column for each variable. A path may be that of a folder of files.
+    data : data frame, array, dict of columns, path, list of paths or Table
+        One row for each sample, one column for each variable; see :func:`open_table`. A path may be that of a
+        folder of files.
     algorithm : str
-        A registered name, such as ``"f2sl-h"``, the default, or ``"f2sl-c"``.
+        Name of the learner: ``"f2sl-h"`` by default. ``f2sl algorithms`` lists all names.
     **options
-        Options of the learner, of the learner of neighbours that it is made of, and of reading: ``names``,
-        ``kinds``, ``bins``, ``binning``, ``missing``, ``engine``, ``memory``, ``scheduler``, and of files
-        ``delimiter``, ``header`` and ``drop``.
+        Options of the learner (such as ``knowledge``, ``score`` or ``alpha``), and options of
+        :func:`open_table` (such as ``kinds``, ``bins``, ``missing`` or ``drop``).
+
+    Returns
+    -------
+    StructureLearner
+        Its ``graph_`` is the learned graph. If that is a DAG chosen by a score, ``cpdag_`` has only the
+        directions that the data decide. ``notes_`` says what was assumed.
 
     Examples
     --------
     >>> import f2sl
-    >>> model = f2sl.learn(f2sl.load_example("asia"), algorithm="f2sl-s", score="bic")
-    >>> type(model).__name__
-    'F2SLs'
+    >>> model = f2sl.learn(f2sl.load_example("asia"))
+    >>> model.cpdag_
+    PDAG(8 nodes, 5 directed and 3 undirected edges)
+    >>> model.cpdag_.parents("either")
+    ['lung', 'tub']
+    >>> f2sl.learn(f2sl.load_example("asia"), "f2sl-s", score="bic").graph_.n_edges
+    6
     """
     learner, reading = make_learner(STRUCTURE, algorithm, options)
     fitted: StructureLearner = learner.read_and_fit(data, reading)
@@ -121,12 +131,12 @@ def learn_pc(
 
     Parameters
     ----------
-    data : data frame, array of integers, dict of columns, path or list of paths
-        One row for each sample, one column for each variable. A path may be that of a folder of files.
+    data : data frame, array, dict of columns, path, list of paths or Table
+        One row for each sample, one column for each variable; see :func:`open_table`.
     target : str, optional
-        The column whose neighbours are wanted; without it, those of all columns.
+        Column to find the neighbours of; all columns by default.
     algorithm : str
-        A registered name, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
+        Name of the learner, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
     n_jobs : int, optional
         Threads; None for all cores.
     verbose : bool
@@ -140,9 +150,9 @@ def learn_pc(
         A dictionary of the names found, strongest first, each with the strength of its link to the target:
         symmetrical uncertainty, or squared correlation of real numbers, with ``"fcbf"``; with the learners by
         independence tests, minus the decimal logarithm of the largest p-value of the link's tests; with the
-        learners by score, what the log score loses without it. Its attributes tell what separates others
-        from the target, and how many tests that took. A search that ran out of its ``time_limit`` gives what
-        it has, with a warning.
+        learners by score, the loss in log score without it. Attributes have the separating sets of other
+        variables and the number of tests. A search that reaches its ``time_limit`` returns the partial result
+        with a warning.
 
     Examples
     --------
@@ -186,15 +196,15 @@ def learn_mb(
     data, target, n_jobs, verbose
         As in :func:`learn_pc`.
     algorithm : str
-        A registered name, such as ``"iamb"`` or ``"hiton-mb"``.
+        Name of the learner, such as ``"iamb"`` or ``"hiton-mb"``.
     **options
         Options of the learner, such as ``alpha``, and of reading, as in :func:`learn`.
 
     Returns
     -------
     FoundSet, or FoundSets by name for all columns
-        As in :func:`learn_pc`. Of a spouse, the strength is that of its dependence on the target given their
-        common child, with the child that shows it best.
+        As in :func:`learn_pc`. The strength of a spouse is that of its dependence on the target given their
+        common child; with several children, the largest.
 
     Examples
     --------

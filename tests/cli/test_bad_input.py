@@ -366,7 +366,7 @@ def test_an_interrupt_while_things_are_loaded(large_table, tmp_path, seconds):
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate()
-    if process.returncode == -signal.SIGINT:
+    if process.returncode == -signal.SIGINT or "Fatal Python error: init" in told:
         pytest.skip("the machine was so slow that the command had not even begun")
     assert (process.returncode, told) == (130, "f2sl: interrupted; nothing was written\n")
     assert not list(tmp_path.iterdir())

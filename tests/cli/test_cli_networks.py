@@ -105,6 +105,8 @@ def test_networks_with_numbers_are_sampled_and_compared_with(kind, tmp_path, cap
     drawn, read = sample_table(network, 400, 2), package.open_table(csv)
     assert read.kinds == network.kinds
     assert (read.numbers == drawn.numbers).all()
+    first = (tmp_path / "t.csv").read_text().splitlines()[1].split(",")
+    assert [cell[0] == '"' for cell in first] == [it == "states" for it in network.kinds]  # labels in quotes
     bins = [] if kind == "number" else ["--bins", "3"]
     assert main(["learn", csv, *bins, "--truth", json_file, "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["comparison"]["true_edges"] == 12

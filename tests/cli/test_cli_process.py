@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba import njit
 
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
-from f2sl._jit import COMPILING
+from f2sl._jit import COMPILING, inner
 from f2sl.cli import program
 from f2sl.cli.app import main
 from f2sl.graph import DAG
+from marks import compiled_only
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal, signals or /dev")
 
@@ -65,9 +67,10 @@ def test_help_stays_light_enough_to_be_quick():
 def test_learning_loads_only_what_it_needs(tmp_path):
     path = write_csv(tmp_path / "t.csv", small_table())
     arguments = ["learn", str(path), "--out", str(tmp_path / "g.json"), "--jobs", "1", "--drop", "d"]
-    loaded = loaded_by(f"from f2sl.cli.app import main; assert main({arguments!r}) == 0")
-    assert "numba.np.arraymath" in loaded  # which loads SciPy's linear algebra if it may
-    assert not loaded & {
+    learning = f"from f2sl.cli.app import main; assert main({arguments!r}) == 0"
+    loaded_by(learning)  # and compile what is not yet
+    assert not loaded_by(learning) & {
+        "numba.np.arraymath",  # what only compiling needs
         "scipy.linalg",
         "scipy.special",
         "narwhals",
@@ -81,6 +84,11 @@ def test_learning_loads_only_what_it_needs(tmp_path):
 def test_kernels_leave_linear_algebra_to_users_kernels():
     code = """
 import sys, numba, numpy as np, f2sl._jit
+@numba.njit
+def next_to(n):
+    return n + 1
+assert next_to(1) == 2
+assert "numba.np.arraymath" in sys.modules  # which loads SciPy's linear algebra if it may
 assert "scipy.linalg" not in sys.modules
 @numba.njit
 def product(a, b):
@@ -88,6 +96,18 @@ def product(a, b):
 assert product(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
 """
     assert "scipy.linalg.cython_blas" in loaded_by(code)
+
+
+@inner
+def next_to(n):
+    return n + 1
+
+
+@compiled_only
+def test_python_cannot_call_what_only_kernels_call():
+    assert njit(lambda n: next_to(n))(1) == 2
+    with pytest.raises(SystemError):
+        next_to(1)
 
 
 @posix_only

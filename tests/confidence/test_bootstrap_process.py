@@ -50,7 +50,7 @@ def test_the_summary_names_links_with_their_confidence(table):
     more = ("--replicates", 8, "--method", "subsample", "--json", "--out", out, "--resume")
     facts = json.loads(learned("bootstrap", table, *more))
     assert (facts["finished"], facts["complete"], facts["estimated"]) == (8, True, True)
-    assert facts["options"]["alpha"] == 0.01
+    assert facts["options"]["alpha"] == 0.05
 
 
 def test_links_below_the_threshold_are_told_apart():

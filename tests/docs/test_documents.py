@@ -21,6 +21,13 @@ def test_links_lead_somewhere(page):
     assert [link for link in local if not leads(page.parent / link)] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_fit_a_diff(page):
+    """Rows of tables cannot be wrapped."""
+    lines = enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
+    assert [number for number, line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
 def leads(path):
     """Tell whether there is such a file; the gallery's pages are made from scripts when the site is built."""
     if path.parent.name == "gallery":

@@ -65,11 +65,15 @@ def expected_of(comment):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python(page, folder, capsys):
-    """All statements run, and have the values that the comments behind them tell."""
+    """All statements run, have the values that comments tell, and print the block of text below."""
     if page.name == NEEDS_A_CLUSTER:
         pytest.skip("needs a Dask cluster")
     names: dict[str, object] = {}
+    shown = dict(
+        re.findall(r"```python\n([^`]*)```\n\n```text\n([^`]*)```", page.read_text(encoding="utf-8"))
+    )
     for block in blocks(page, "python"):
+        capsys.readouterr()
         lines = block.splitlines()
         for statement in ast.parse(block).body:
             value = statement.value if isinstance(statement, ast.Expr) else None
@@ -80,6 +84,8 @@ def test_python(page, folder, capsys):
                 assert str(eval(ast.unparse(value.args[0]), names)) == told
             else:
                 assert repr(eval(ast.unparse(value), names)) == told
+        assert block not in shown or capsys.readouterr().out == shown.pop(block)
+    assert shown == {}
 
 
 @pytest.mark.parametrize("page", PAGES[:2], ids=lambda page: page.name)

@@ -72,6 +72,22 @@ def test_the_measures_of_the_truth_itself():
     assert found["bdeu"] > expected
 
 
+def test_the_score_of_f2sl_h_is_compared_with_that_of_the_truth():
+    from comparing.data import draw
+    from comparing.worker import above_truth, bdeu
+
+    data = draw(f2sl.load_network("asia"), 5000, 1)
+    model = f2sl.F2SLh().fit(data.frame)
+    own = (
+        bdeu(data.frame, model.graph_, model.equivalent_sample_size_)
+        - model.edge_cost_ * model.graph_.n_edges
+    )
+    assert own == pytest.approx(model.score_, rel=1e-12)
+    truth = bdeu(data.frame, data.truth, model.equivalent_sample_size_) - model.edge_cost_ * 8
+    assert above_truth(data, model)["above_truth"] == pytest.approx(own - truth, abs=0.006)
+    assert above_truth(data, f2sl.F2SLc().fit(data.frame)) == {}
+
+
 def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path):
     from accuracy import plan
     from comparing.learners import Configuration
@@ -176,14 +192,13 @@ def test_means_are_over_the_cells_that_all_have():
 
 
 def test_the_page_gets_the_results_between_its_marks(tmp_path):
-    from comparing.learners import OWN, YARDSTICK
+    from comparing.learners import MANY, OWN, YARDSTICK
     from comparing.page import write_page
     from comparing.store import Key, Store
 
     page = tmp_path / "accuracy.md"
-    marks = "".join(
-        f"<!-- {name} -->\nearlier\n<!-- end of {name} -->\n" for name in ("comparison", "ablation", "tuning")
-    )
+    parts = ("comparison", "many rows", "ablation", "tuning")
+    marks = "".join(f"<!-- {name} -->\nearlier\n<!-- end of {name} -->\n" for name in parts)
     page.write_text(f"Words before.\n{marks}Words after.\n")
     compared = Store(tmp_path / "accuracy.jsonl", Limits(10.0, 10**9), [OWN, YARDSTICK])
     none = Store(tmp_path / "none.jsonl")
@@ -195,14 +210,25 @@ def test_the_page_gets_the_results_between_its_marks(tmp_path):
             Ended(Key(YARDSTICK.name, "child", 500, 1), OVER_TIME),
         ]
     )
-    write_page(page, tmp_path, compared, none, none)
+    many = Store(tmp_path / "many_rows.jsonl", Limits(10.0, 10**9), MANY)
+    many.keep(
+        [
+            Ended(Key(OWN.name, "alarm", 5000, 1), DONE, measures=figures(4) | {"above_truth": 0.0}),
+            Ended(Key(OWN.name, "alarm", 50_000, 1), DONE, measures=figures(3) | {"above_truth": -0.5}),
+            Ended(Key("MMHC", "alarm", 5000, 1), DONE, measures=figures(2)),
+            Ended(Key("MMHC", "alarm", 50_000, 1), OVER_TIME),
+        ]
+    )
+    write_page(page, tmp_path, compared, many, none, none)
     text = page.read_text()
     assert text.startswith("Words before.\n<!-- comparison -->\n2 cells, one data set of each.")
     assert "| alarm 500 | **4.0** | 6.0 |\n| child 500 | **5.0** | over 10 s |\n" in text
     assert "| F2SL-h | 2 of 2 | 0.450 | 0.775 | 0.450, 0.775 | 2 | 2 | 2.0 |" in text
     assert "| F2SL-c (paper) | 1 of 2 | 0.600 | 0.700 | 0.400, 0.800 | 0 | 0 | 2.0 |" in text
+    assert "| alarm 5,000 | 4.0 | **2.0** |\n| alarm 50,000 | **3.0** | over 10 s |\n" in text
+    assert "The score is at least that of the true graph: of F2SL-h in 1 of 2 runs.\n" in text
     assert text.count("Not run yet.") == 2 and "earlier" not in text and text.endswith("Words after.\n")
     assert "<svg" in (tmp_path / "accuracy.svg").read_text()
     before = (text, (tmp_path / "accuracy.svg").read_text())
-    write_page(page, tmp_path, compared, none, none)
+    write_page(page, tmp_path, compared, many, none, none)
     assert (page.read_text(), (tmp_path / "accuracy.svg").read_text()) == before

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.interrupts import interrupts
+from f2sl.cli.options import as_flags
 from f2sl.errors import F2SLError, FileError
 
 if TYPE_CHECKING:
@@ -130,12 +131,12 @@ def save_picture(graph: PDAG, path: Path) -> None:
         plot(graph, path)
 
 
-def save_page(what: Any, path: Path, **options: Any) -> None:
-    """Write a page to explore a graph, whole or not at all."""
+def save_page(what: Any, path: Path, notes: Iterable[str] = (), **options: Any) -> None:
+    """Write a page to explore a graph, whole or not at all, with notes that name options as flags."""
     from f2sl.view.page import show
 
     with interrupts.saving(path):
-        show(what, path, **options)
+        show(what, path, notes=[*map(as_flags, getattr(what, "notes_", [])), *notes], **options)
 
 
 def save_bytes(content: bytes, path: Path) -> None:

@@ -68,7 +68,8 @@ def show(
     notes: list[str] = []
     with in_terms_of_flags():
         what = load_graph_or_network(graph)
-        options = {"truth": None if truth is None else load_any_graph(truth), "title": _title(what, graph)}
+        options: dict[str, Any] = {"title": _title(what, graph)}
+        options["truth"] = None if truth is None else load_any_graph(truth)
         learned_by = getattr(what, "learned_by", None)
         if learned_by:
             options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data))

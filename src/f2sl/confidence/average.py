@@ -31,7 +31,7 @@ def estimated_threshold(confidences: Floats) -> float:
     Parameters
     ----------
     confidences : ndarray of float64
-        Those of pairs; pairs that were never linked may be left out.
+        Confidence of each pair; pairs that were never linked may be left out.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def averaged_graph(
     threshold : float
         The least confidence of a link.
     rules : Constraints
-        Those on the variables by number.
+        Constraints on the variables, by number.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def bootstrap(
     resume: bool = False,
     **options: Any,
 ) -> Confidence:
-    """Learn from resampled rows again and again; returns how often each pair is linked, and which way.
+    """Measure the confidence of each link: learn from resampled rows and count how often the link is found.
 
     Parameters
     ----------
@@ -64,18 +64,18 @@ def bootstrap(
         Draw as many rows as there are, with replacement; or divide the rows into two halves, again and again,
         and learn from each half (Shah and Samworth 2013), which bounds false links at a given threshold.
     threshold : float, optional
-        The least confidence of the links of the averaged graph; by default it is estimated (Scutari and
-        Nagarajan 2013).
+        Smallest confidence of a link in the averaged graph; estimated by default (Scutari and Nagarajan
+        2013).
     n_jobs : int, optional
         Processes, each of which learns with one thread. None stands for the learner's own `n_jobs`, and if
         that is None, too, for as many as there are cores.
     scheduler : str or dask.distributed.Client, optional
         A Dask cluster to learn on: each replicate is one task.
     out : path, optional
-        Where to save the result. Replicates are stored beside it as they are finished, so that a process that
-        is killed loses none.
+        File to save the result to. Finished replicates are stored beside it, so that a killed process loses
+        none.
     resume : bool
-        Go on with the replicates that are stored, of the same table and options; more may be asked for.
+        Continue with the stored replicates of the same table and options, also with a larger `replicates`.
     **options
         Options of reading, as in :func:`f2sl.learn`; and those of the learner if it is given by name.
 

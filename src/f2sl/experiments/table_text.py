@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import textwrap
 from collections.abc import Iterable
 
 from f2sl.experiments.claims import GROUPS, ON_SECONDS, Finding, Verdict
@@ -69,7 +70,8 @@ def markdown(table: Table) -> str:
             _markdown_entry(column, entry) for column, entry in zip(table.columns, row.entries, strict=True)
         ]
         lines.append(markdown_row([*map(escaped_markdown, row.heads), *entries]))
-    lines += [line for note in table.notes for line in ("", escaped_markdown(note))]
+    for note in table.notes:
+        lines += ["", textwrap.fill(escaped_markdown(note), 120, break_on_hyphens=False)]
     return "\n".join(lines) + "\n"
 
 

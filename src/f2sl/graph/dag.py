@@ -142,7 +142,7 @@ class DAG(PDAG):
         data : pandas.DataFrame
             The samples, one column for each node.
         treatment, outcome : str
-            The nodes whose effect, and on which, is asked for.
+            Estimate the effect of the first node on the second.
 
         Raises
         ------

@@ -122,14 +122,14 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
     Returns
     -------
     PDAG
-        A :class:`DAG` if the file says so, or if it says nothing and the graph is one.
+        A :class:`DAG` if the file says so, or if it does not say and the graph is a DAG.
 
     Raises
     ------
     FileError
         If the suffix is not known, or the file cannot be read or understood.
     GraphError
-        If the file is well formed but what it describes is no graph of this kind.
+        If the file is well formed but does not describe a valid graph.
     """
     reader = _format_of(path).read
     try:

@@ -141,7 +141,7 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
     Parameters
     ----------
     true_graph, learned_graph
-        DAGs or PDAGs over the same names, in any order; or what has one: a network, a fitted learner or a
+        DAGs or PDAGs over the same names, in any order, or objects with a graph: networks, fitted learners,
         :class:`f2sl.Confidence`.
     distances
         Also count wrong effects; needs gadjid (``pip install "f2sl[metrics]"``).
@@ -149,7 +149,7 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
     Raises
     ------
     GraphError
-        If a node is in one of them only.
+        If a node is in only one of the graphs.
     OptionError
         If gadjid is needed and not installed.
 
@@ -300,7 +300,7 @@ def compare_pc(true_graph: PDAG, pc: Mapping[str, Iterable[str]]) -> PCCompariso
     true_graph
         The truth.
     pc
-        For each node of it the names in its learned set.
+        Learned set of names for each node.
 
     Returns
     -------

@@ -82,8 +82,8 @@ class PDAG:
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
     learned_by : mapping or None
-        The name of the learner, its options and those of reading that are not the defaults, and the number of
-        rows: enough to learn the graph once more from the same table. JSON files keep it.
+        Name of the learner, its options and options of reading that differ from the defaults, and the number
+        of rows: enough to learn the graph again from the same table. JSON files keep it.
 
     Examples
     --------
@@ -434,7 +434,7 @@ class PDAG:
     def to_dag(self) -> DAG:
         """Return a DAG that this graph stands for; see :func:`consistent_extension`.
 
-        It keeps to the graph's `knowledge`.
+        The DAG obeys the graph's `knowledge`.
         """
         from f2sl.graph.extension import consistent_extension
 
@@ -446,9 +446,9 @@ class PDAG:
         Parameters
         ----------
         knowledge
-            What is known about the edges; by default what the graph was learned with, and ``Knowledge()`` for
-            nothing. Only those DAGs of the class count that keep to it: the result is the maximally oriented
-            graph of them, an *MPDAG*. If there is none, that is an error.
+            Knowledge about edges; by default what the graph was learned with. Pass ``Knowledge()`` for none.
+            The result is directed where all DAGs of the class that obey the knowledge agree (an *MPDAG*). If
+            none obeys, an error is raised.
 
         Examples
         --------

@@ -33,17 +33,17 @@ NONE_MERGED: Mapping[str, str] = {}
 class Knowledge:
     """Knowledge about the edges of a graph, which never changes.
 
-    Two are equal if they say the same in the same words, in whatever order.
+    Two objects are equal if they have the same entries, in any order.
 
     Parameters
     ----------
     required, forbidden : iterable of (str, str)
         Edges ``(parent, child)`` that the graph must have, and must not have.
     forbidden_links : iterable of (str, str)
-        Pairs that must not be linked, in neither direction.
+        Pairs that must not be linked in either direction.
     tiers : iterable of iterables of str
-        Groups of variables, the earliest first: no edge leads from a later tier to an earlier one. Nothing is
-        said of variables in no tier. A variable that one tier names is not meant by patterns in others.
+        Groups of variables, the earliest first: no edge leads from a later tier to an earlier one. Variables
+        in no tier may be linked either way. A pattern does not match variables that another tier names.
     within_tiers : bool or iterable of bool, default True
         True if edges within a tier are allowed: for all tiers, or one value for each.
     roots, leaves : iterable of str
@@ -195,7 +195,7 @@ class Knowledge:
         Raises
         ------
         OptionError
-            With all that is wrong: names that there are not, contradictions, a cycle of required edges.
+            Lists all problems: unknown names, contradictions, cycles of required edges.
         """
         if not self:
             return Constraints.none(len(names))
@@ -243,9 +243,9 @@ class Knowledge:
         return Knowledge(tiers=tiers, within_tiers=self.within_tiers, **said)
 
     def check(self, graph: PDAG) -> list[str]:
-        """List all that a graph has, or lacks, against this knowledge.
+        """List how a graph violates this knowledge.
 
-        An undirected edge of which only one direction is allowed is listed as well.
+        Undirected edges with only one allowed direction are listed as well.
 
         Examples
         --------

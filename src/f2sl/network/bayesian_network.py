@@ -286,7 +286,7 @@ class BayesianNetwork:
         return sample(self, rows, seed)
 
     def log_likelihood(self, data: Any) -> float:
-        """Return the natural logarithm of the probability of a table's rows, of numbers of their density.
+        """Return the log likelihood of a table (natural logarithm; densities for numbers).
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class BayesianNetwork:
         Returns
         -------
         float
-            The sum over the rows; minus infinity if one of them is impossible.
+            Sum over the rows; minus infinity if a row is impossible.
         """
         from f2sl.network.fitting import log_likelihood
 
@@ -314,9 +314,9 @@ class BayesianNetwork:
         Returns
         -------
         pandas.DataFrame or pyarrow.Table
-            A row for each configuration of the parents with states, which are its index. The columns are the
-            variable's states; of a number they are ``intercept``, the parents that are numbers, and
-            ``variance``. Without pandas the parents are the first columns of a PyArrow table.
+            One row for each configuration of the parents with states, which are the index (without pandas,
+            the first columns). The columns are the states of the variable; for a number they are
+            ``intercept``, the parents that are numbers, and ``variance``.
 
         Examples
         --------
@@ -344,24 +344,24 @@ class BayesianNetwork:
             One variable, or several that have states.
         evidence : mapping of str to state or number, optional
             Observed values. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
-            ``"3"``. Where the states are intervals such as ``"[18, 40)"``, a number stands for the last that
-            begins at it or below it, and for the first if it is below all.
+            ``"3"``. If the states are intervals such as ``"[18, 40)"``, a number stands for the interval that
+            it lies in; numbers outside of all stand for the nearest.
         do : mapping of str to state or number, optional
-            Interventions, which set values from outside: ``do={"treatment": "yes"}``. It changes only
-            what the arrows lead to, ``graph.descendants("treatment")``.
+            Interventions, which set values from outside: ``do={"treatment": "yes"}``. They affect only
+            ``graph.descendants("treatment")``.
 
         Returns
         -------
         dict or Mixture
-            For one variable with states the probability of each state; for several that of each tuple of
-            states. Of a number a :class:`~f2sl.network.inference.Mixture`, with its `mean` and `variance`.
+            The probability of each state of a variable, or of each tuple of states of several. For a number,
+            a :class:`~f2sl.network.inference.Mixture` with a `mean` and a `variance`.
 
         Raises
         ------
         OptionError
             If variables, states or values are not known, all in one error, or pyAgrum is not installed.
         DataError
-            If what is given cannot be, or the network is too wide for exact answers.
+            If the evidence is impossible, or the network is too wide for exact answers.
 
         Examples
         --------
@@ -413,27 +413,27 @@ class BayesianNetwork:
         Parameters
         ----------
         data : Table, data frame, dictionary of columns, or path
-            Columns are variables of the network; not all need to be there, and values may be missing. Numbers
-            are put into intervals as in :meth:`query`. Of a column of the target only the type matters.
+            Columns are variables of the network. Columns and values may be missing. Numbers are put into
+            intervals as in :meth:`query`. A column of the target may be present; only its type matters.
         target : str
             The variable to predict.
         probabilities : bool
             Return the probability of each state instead of the most probable one.
         drop : sequence of str
-            Columns to leave out, such as those that are no variables of the network.
+            Columns to leave out, such as those that are not in the network.
 
         Returns
         -------
         ndarray
-            For each row the most probable state, of equally probable ones the first, or the mean of a number.
-            States are booleans or numbers if all of the variable's states are written as such, otherwise
-            strings; they are strings as well if the data have a column of the target that holds strings.
-            With `probabilities` an array of shape (rows, states).
+            For each row the most probable state (the first, if several are equally probable), or the mean of
+            a number. States are booleans or numbers if all of the target's states look like them; otherwise,
+            and if the data have a target column of strings, they are strings. With `probabilities`, an array
+            of shape (rows, states).
 
         Raises
         ------
         DataError
-            If the data have other columns or states than the network, or a row that cannot be.
+            If the data have columns or states that the network lacks, or an impossible row.
 
         Examples
         --------
@@ -470,21 +470,19 @@ class BayesianNetwork:
         graph : DAG
             The structure.
         data : Table, data frame, dictionary of columns, or path
-            One column for each node of the graph, in any order. A table that was opened by
-            :func:`f2sl.open_table` is taken with the kinds, the bins and the states that it has: hand over
-            the one that the graph was learned from. Columns of all else are read as in learning if the graph
-            was learned, and otherwise by the defaults. Where values are missing, each variable is fitted from
-            the rows that have it and all of its parents; `notes` of the network say how many these are.
+            One column for each node of the graph, in any order. A :class:`f2sl.Table` keeps its kinds, bins
+            and states: pass the one that the graph was learned from. Other data are read as they were for
+            learning the graph, or by the defaults if it was not learned. With missing values, each variable
+            is fitted from the rows that have it and all of its parents; the network's `notes` say how many
+            these are.
         equivalent_sample_size : float
-            The weight of the prior in rows. With 0 the estimate is that of maximum likelihood. Configurations
-            of the parents of which the data say nothing get uniform probabilities; those with no more rows
-            than an equation has coefficients and intercept get the equation of all rows.
+            Weight of the prior, in rows; 0 for maximum likelihood. Configurations of the parents without rows
+            get uniform probabilities; those with too few rows for an equation get the equation of all rows.
         states : mapping of str to sequence, or BayesianNetwork, optional
-            The states of variables, in the order wanted, or a network whose states they are to have. Those
-            of other variables are the data's, in their order: a CSV file knows none that do not occur in
-            it, and its TRUE and FALSE are the booleans ``False, True``.
+            States of variables, in the order wanted, or a network to take them from. Other variables have the
+            states that occur in the data. TRUE and FALSE in a CSV file are the booleans ``False, True``.
         **unknown
-            There are no others: options of reading belong to :func:`f2sl.open_table`.
+            Refused, with a hint: options of reading belong to :func:`f2sl.open_table`.
 
         Raises
         ------
@@ -542,7 +540,7 @@ class BayesianNetwork:
         Returns
         -------
         pgmpy.models.DiscreteBayesianNetwork or LinearGaussianBayesianNetwork
-            With probabilities divided by their sums, which in files are 1 but for rounding.
+            Probabilities are divided by their sums, which in files may differ from 1 by rounding.
 
         Raises
         ------
@@ -561,7 +559,7 @@ class BayesianNetwork:
         Returns
         -------
         pyagrum.BayesNet
-            With probabilities divided by their sums, which in files are 1 but for rounding.
+            Probabilities are divided by their sums, which in files may differ from 1 by rounding.
 
         Raises
         ------

@@ -95,7 +95,7 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     Raises
     ------
     OptionError
-        If there is no network of that name (the names are listed), or it is neither a name nor a path.
+        If no bundled network has that name (the message lists the names), or it is neither a name nor a path.
     FileError
         If a file cannot be read or understood; names the file and the line.
 

@@ -53,7 +53,7 @@ class Mixture:
     Attributes
     ----------
     weights, means, variances : ndarray
-        Those of the parts; the weights sum to 1.
+        Parameters of the parts; the weights sum to 1.
 
     Examples
     --------
@@ -404,7 +404,7 @@ class Numbers:
     most : int
         The most configurations allowed.
     codes, x
-        What is given of states, and for each row the values of `observed`: those of `given` by default.
+        Codes of the given states, and the values of `observed` for each row; by default those of `given`.
 
     Attributes
     ----------
@@ -415,7 +415,7 @@ class Numbers:
         The logarithm of the density of what is observed.
     means : ndarray (configurations, rows, wanted)
     covariances : ndarray (configurations, wanted, wanted)
-        Those of what is wanted, given what is observed.
+        Means and covariances of the wanted variables, given the observed ones.
     """
 
     def __init__(

@@ -112,7 +112,7 @@ def random_network(
     variables, edges : int
         Numbers of variables and of edges.
     max_parents, max_out_degree : int
-        The most parents and the most children of a variable.
+        Largest number of parents, and of children, of a variable.
     states : (int, int), optional
         For states: smallest and largest number of states of a variable, by default 3 and 5; each number
         between them is as likely.
@@ -126,26 +126,25 @@ def random_network(
         the sign is random.
     noise : float, optional
         For numbers: variance of each variable's noise, by default 1.0. In a mixed network the equations
-        are meant so for parents of variance 1, and then scaled to give every number variance 1 as well.
+        are drawn for parents of variance 1 and then scaled to give every number variance 1.
     share_numbers : float, optional
         For mixed networks: share of the variables that are numbers, by default 0.5.
     varying : float, optional
-        Of mixed networks: of the numbers that have parents of both kinds, the share whose coefficients differ
-        between the states of a parent, by default 0.5. Intercepts always do.
+        For mixed networks: among numbers with parents of both kinds, the share whose coefficients depend on
+        the states of a parent, by default 0.5. Intercepts always do.
     name : str
         Name of the network.
 
     Returns
     -------
     BayesianNetwork or GaussianNetwork
-        With the variables ``x000``, ``x001``, ..., an order that says nothing about the edges.
+        Its variables are called ``x000``, ``x001``, ...; their order is unrelated to the edges.
 
     Raises
     ------
     OptionError
-        If an option has a value that it cannot have or belongs to another kind, or not all edges found a
-        place: as many as the degrees just allow seldom do, since they are drawn one by one and none is taken
-        back.
+        If an option has an invalid value or belongs to another kind of network, or if not all edges could be
+        placed. Edges are drawn one by one and never moved, so ask for fewer than the degrees just allow.
 
     Examples
     --------

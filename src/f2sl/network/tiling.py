@@ -47,7 +47,7 @@ SAMPLED = 100_000
 def tile(
     network: BayesianNetwork, copies: int, seed: int = 0, *, links: int = 1, strength: float = 0.5
 ) -> BayesianNetwork:
-    """Join copies of a network to a large one that has its local structure.
+    """Join copies of a network into a large one with the same local structure.
 
     Parameters
     ----------

@@ -391,7 +391,7 @@ class Explainer:
         if hasattr(self.model, "weights_"):
             found += self._below_weights(a, b)
         if self._has_score and (self.skeleton is None or b in self.skeleton.adjacent(a)):
-            found += self._left_out(u, v, "left out by the log score")
+            found += [*self._separated_by_parents(u, v), *self._left_out(u, v, "left out by the log score")]
         elif self.skeleton is not None and b in self.skeleton.adjacent(a):
             found.append(Reason("knowledge", "left out: the knowledge directs it into a cycle"))
         else:
@@ -439,9 +439,18 @@ class Explainer:
             before, after = self._score.score([self._family(y), self._family(y, add=x)])
             change, arrow = float(after - before) + self._per_edge, f"{self.names[x]} -> {self.names[y]}"
             facts[arrow] = change
-            cycle = ", with a cycle" if self._path(y, x) else ""
-            told.append(f"with {arrow} it is {change_of(change)}{cycle}")
+            result = "would close a cycle" if self._path(y, x) else f"makes it {change_of(change)}"
+            told.append(f"{arrow} {result}")
         yield Reason("score", f"{words}: {'; '.join(told)}", {"changes": facts})
+
+    def _separated_by_parents(self, u: int, v: int) -> Iterator[Reason]:
+        """Test two given the parents of the one that is no ancestor: there a DAG says "independent"."""
+        if self.engine is None:
+            return
+        families = [self._family(x)[1] for x, y in ((u, v), (v, u)) if not self._path(x, y)]
+        answer, facts = self._ask(u, v, min(families, key=len))
+        if answer == INDEPENDENT:
+            yield Reason("separated", f"separated: {answer_in_words(facts)}", facts)
 
     def _below_weights(self, a: str, b: str) -> Iterator[Reason]:
         place = self.model.feature_names_in_.tolist().index

@@ -65,7 +65,7 @@ def show(
     confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
     ask: str | None = None,
-    notes: Iterable[str] = (),
+    notes: Iterable[str] | None = None,
     title: str | None = None,
 ) -> Path:
     """Write a page to explore a graph: one HTML file, which works offline and loads nothing.
@@ -73,8 +73,8 @@ def show(
     Parameters
     ----------
     what : graph, fitted learner, network or Confidence
-        What to show. Of a learner the page has what it found beside the graph, of a network the tables, of a
-        :class:`f2sl.Confidence` how sure each link is.
+        Object to show. For a learner the page also shows its other results, for a network the probability
+        tables, for a :class:`f2sl.Confidence` the confidence of each link.
     path : str or Path
         Where to write; the name ends in ``.html``.
     graph : graph, optional
@@ -85,18 +85,18 @@ def show(
         The data: the page then shows how each variable is distributed.
     confidence : Confidence, or mapping of pairs of names to float, optional
         Confidence of each edge, from 0 to 1, from :func:`f2sl.bootstrap`; by default that of `what`, if it
-        is a :class:`f2sl.Confidence`. The slider is about it then, and starts at 0.5; a slider about
-        strength starts at the strongest 200 edges, or two for each variable if that is more.
+        is a :class:`f2sl.Confidence`. The slider then hides links by confidence and starts at 0.5; otherwise
+        it hides them by strength and starts at the strongest 200, or two for each variable if that is more.
     explanations : mapping of pairs of names to object, optional
-        Texts on why a pair is linked or not, shown with the pair. By default those of ``explain``, if `what`
-        is a learner: from `data`, if it has learned from these and they are in memory; otherwise what it has
-        kept. Of more than 1,000 pairs the edges and pairs with a common neighbour are explained.
+        Texts on why a pair is linked or not. By default, if `what` is a learner, those of ``explain``: with
+        `data`, if the learner has learned from them and they are in memory, otherwise without. With more than
+        1,000 pairs, only edges and pairs with a common neighbour are explained.
     ask : str, optional
         The command that explains a pair, without the two names; for pairs that the page does not explain.
-    notes : iterable of str
-        What to tell beside the learner's own notes.
+    notes : iterable of str, optional
+        Notes to show below the facts; by default those of the learner.
     title : str, optional
-        The heading; by default what is shown in a few words.
+        Heading of the page; by default a short description of `what`.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def page_data(
     confidence: Confidence | Mapping[tuple[str, str], float] | None = None,
     explanations: Mapping[tuple[str, str], object] | None = None,
     ask: str | None = None,
-    notes: Iterable[str] = (),
+    notes: Iterable[str] | None = None,
     title: str | None = None,
 ) -> dict[str, Any]:
     """Return the data of the page's script; variables are numbers, in the order of the graph's nodes."""
@@ -204,7 +204,7 @@ def page_data(
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
         "summary": _summary(graph),
         "facts": facts_of(what, graph),
-        "notes": [*getattr(what, "notes_", []), *notes],
+        "notes": list(getattr(what, "notes_", []) if notes is None else notes),
         "unit": _unit(what),
         "directions": _directions(what),
         "nodes": _nodes(drawn, number, network, known),

@@ -78,14 +78,15 @@ def plot(
     depth : int
         Largest distance from `around`, in edges.
     highlight : names and pairs of names
-        Variables and edges to set off.
+        Variables and edges to highlight.
     isolated : bool
         If true, draw variables without edges; otherwise a line below the picture says how many there are.
 
     Returns
     -------
     Picture
-        Notebooks show it; ``save`` writes it, ``svg()`` is its text, and ``figure()`` one of Matplotlib.
+        Notebooks display it. ``save`` writes a file, ``svg()`` returns SVG text, ``figure()`` a Matplotlib
+        figure.
 
     Examples
     --------
