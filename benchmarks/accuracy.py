@@ -3,6 +3,7 @@
     python benchmarks/accuracy.py                        # goes on where it was; hours in all
     python benchmarks/accuracy.py --networks alarm,child --rows 500 --sets 1,2 --learners f2sl-h,f2sl-c
     python benchmarks/accuracy.py --again f2sl-h         # forget its results and run it again
+    python benchmarks/accuracy.py --many-rows            # 5,000 to 500,000 rows, fewer learners
     python benchmarks/accuracy.py --ablation             # what each part of F2SL-h is worth
     python benchmarks/accuracy.py --tuning f2sl-h "f2sl-h alpha=0.05"      # on networks of their own
     python benchmarks/accuracy.py --report               # docs/evidence/accuracy.md and its chart
@@ -19,8 +20,18 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from comparing.data import NETWORKS, ROWS, SETS, TUNING, TUNING_ROWS, TUNING_SETS
-from comparing.learners import ABLATION, COMPARED, Configuration, parsed
+from comparing.data import (
+    MANY_NETWORKS,
+    MANY_ROWS,
+    MANY_SETS,
+    NETWORKS,
+    ROWS,
+    SETS,
+    TUNING,
+    TUNING_ROWS,
+    TUNING_SETS,
+)
+from comparing.learners import ABLATION, COMPARED, MANY, Configuration, parsed
 from comparing.page import of_configurations, write_page
 from comparing.store import Key, Store, place_of
 from comparing.summary import Summary
@@ -53,6 +64,7 @@ def check(kind: str, wanted: Iterable[str], known: Collection[str]) -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     what = parser.add_mutually_exclusive_group()
+    what.add_argument("--many-rows", action="store_true", help="5,000 to 500,000 rows, fewer learners")
     what.add_argument("--ablation", action="store_true", help="the parts of F2SL-h, one by one")
     what.add_argument("--tuning", nargs="+", metavar="CONFIGURATION", help="compare these, on other networks")
     what.add_argument("--report", action="store_true", help="write the page from what is there")
@@ -98,11 +110,16 @@ def plan(
 def main() -> int:
     options = arguments()
     if options.report:
-        stores = (Store(RESULTS / f"{name}.jsonl") for name in ("accuracy", "ablation", "tuning"))
+        stores = (
+            Store(RESULTS / f"{name}.jsonl") for name in ("accuracy", "many_rows", "ablation", "tuning")
+        )
         write_page(PAGE, IMAGES, *stores)
         return 0
     configurations: tuple[Configuration, ...] = COMPARED
     name, networks, rows, sets = "accuracy", NETWORKS, ROWS, SETS
+    if options.many_rows:
+        configurations, name = MANY, "many_rows"
+        networks, rows, sets = MANY_NETWORKS, MANY_ROWS, MANY_SETS
     if options.ablation:
         configurations, name, sets = ABLATION, "ablation", TUNING_SETS
     if options.tuning:

@@ -134,7 +134,7 @@ def count_bytes(table: MemoryTable, folder: Path) -> None:
     for what, data in (("a table that is sent", pa.table(columns)), ("files that workers read", folder)):
         with workers(2) as address:
             relay = Relay(address)
-            model = f2sl.learn(data, engine="dask", scheduler=relay.address)
+            model = f2sl.learn(data, "f2sl-c", engine="dask", scheduler=relay.address)
             told = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in model.timings_.items())
             print(
                 f"{what}: {relay.sent / 1e6:.1f} MB from the learner, {relay.received / 1e6:.1f} MB to it; "

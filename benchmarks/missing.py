@@ -81,7 +81,20 @@ def report(results: Mapping[Key, Mapping[str, float]]) -> str:
         shown = " | ".join(f"{it:.1f}" for it in mean)
         best = f"{below[mechanism, share]} of {len(rows_of)}"
         table.append(f"| {share} % {mechanism.upper()} | {shown} | {mean[1] / mean[0]:.2f} | {best} |")
-    return "\n".join([HEAD, *table, "", f"{sorted(times)[len(times) // 2]:.1f} {TIMES}", *lines, ""])
+    mcar, mar = (
+        fmean(it[1] for it in means[kind, 10]) / fmean(it[0] for it in means[kind, 10]) for kind in MECHANISMS
+    )
+    goal = GOAL.format(
+        mcar=mcar,
+        mar=mar,
+        ten=sum(below[kind, 10] for kind in MECHANISMS),
+        of_ten=sum(len(means[kind, 10]) for kind in MECHANISMS),
+        all=sum(below.values()),
+        of_all=sum(map(len, means.values())),
+    )
+    return "\n".join(
+        [HEAD, *table, "", goal, "", f"{sorted(times)[len(times) // 2]:.1f} {TIMES}", *lines, ""]
+    )
 
 
 HEAD = """\
@@ -120,7 +133,16 @@ over no parents have 48.4, the plain node-average 48.1, scores of the rows at ha
 four networks below once before the choice, with one data set of each size: increments had 20.5 with N / n
 and 23.0 without, increments over no parents 22.6, the plain node-average 24.5.
 """
-TIMES = "times the seconds on complete data: the median of F2SL-h with `available`, beside other work."
+GOAL = """\
+Our goal with 10 % missing is a distance of at most 1.3 times that with complete data, and a smaller one
+than with `drop` and `state` in 9 of 10 cells. With MCAR the ratio is {mcar:.2f}, with MAR {mar:.2f}.
+`available` is best in {ten} of these {of_ten} cells, and in {all} of all {of_all}."""
+TIMES = """\
+times the seconds on complete data: the median of F2SL-h with `available`, beside other work. On tables of
+both states and numbers missing values cost more, as without them one matrix of correlations answers nearly
+all tests. With 50 columns, 5,000 rows, 10 % MCAR and one thread, F2SL-c and F2SL-h take 2.1 times as long as
+on complete data, MMHC-c 2.4, MMHC 2.6, and PC-stable 4.8 times (18,000 tests in 0.3 instead of 0.07 s). Our
+goal is at most twice the time: the first two nearly reach it, the others do not."""
 
 
 def main() -> int:

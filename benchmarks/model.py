@@ -98,7 +98,7 @@ def learn(client: Client, data: Any) -> Run:
         return submit(cluster, function, *arguments, **options)
 
     with patch.object(Cluster, "submit", counted), showing(meter):
-        model = f2sl.learn(data, engine="dask", scheduler=client)
+        model = f2sl.learn(data, "f2sl-c", engine="dask", scheduler=client)
         meter.end()
     meter.run.tests = model.n_tests_
     return meter.run

@@ -50,7 +50,7 @@ class HillClimbing:
         return self
 
 
-PARTS = ("significance", "confirmed", "or", "orders", "edge cost", "prior")
+PARTS = ("significance", "confirmed", "clean-up", "or", "orders", "going on", "edge cost", "prior")
 DELTA = 0.05
 
 
@@ -63,9 +63,13 @@ def with_parts(parts: Collection[str]) -> Any:
     ``significance``        pairs are relevant by a test      by SU > 0.05
     ``confirmed``           a redundant neighbour goes if a   by comparing SU alone
                             test confirms it
+    ``clean-up``            a neighbour goes if two others    only redundant ones go
+                            leave no trace of it
     ``or``                  one end of an edge names the      both do
                             other
     ``orders``              search over orders                tabu hill climbing, from the same starts
+    ``going on``            the search goes on from the       it ends there
+                            first optimum, and others join
     ``edge cost``           edges cost log(variables)         log(11), as in F2SL-s
     ``prior``               BDeu's prior weighs more where    it weighs 10 samples, as in F2SL-s
                             there are many states
@@ -79,9 +83,9 @@ def with_parts(parts: Collection[str]) -> Any:
                 return super().relevant(engine)
             return relevance_graph(engine.n_variables, related_pairs(engine, DELTA, self.measure)())
 
-        def find_all(self, relevant: Any, test: Any) -> Any:
+        def find_all(self, relevant: Any, *tests: Any) -> Any:
             if "confirmed" in parts:
-                return super().find_all(relevant, test)
+                return super().find_all(relevant, *tests)
             return FCBF(ties=self.ties, measure=self.measure).select(relevant)
 
     class Partly(whole):  # type: ignore[misc]
@@ -90,7 +94,9 @@ def with_parts(parts: Collection[str]) -> Any:
 
     return Partly(
         symmetry="or" if "or" in parts else "and",
+        clean_up=None if "clean-up" in parts else 0,
         search="orders" if "orders" in parts else "hill-climbing",
+        effort="normal" if "going on" in parts else "fast",
         edge_cost=None if "edge cost" in parts else math.log(11.0),
         equivalent_sample_size=None if "prior" in parts else 10.0,
     )
@@ -167,6 +173,14 @@ COMPARED = (
 )
 
 
+MANY = (
+    OWN,
+    Configuration("F2SL-h (thorough)", "f2sl-h", {"effort": "thorough"}),
+    *(configuration for configuration in COMPARED if configuration.algorithm in ("mmhc", "pc-stable")),
+)
+"""Learners that are compared with many rows."""
+
+
 def _of_parts(name: str, *parts: str) -> Configuration:
     return Configuration(name, "f2sl-h-parts", {"parts": list(parts)})
 
@@ -177,7 +191,7 @@ ABLATION = (
     _of_parts("no part"),
     *(_of_parts(f"{part} alone", part) for part in PARTS),
     *(_of_parts(f"all but {part}", *(other for other in PARTS if other != part)) for part in PARTS),
-    Configuration("all and on demand", "f2sl-h", {"effort": "thorough"}),
+    Configuration("all, thorough", "f2sl-h", {"effort": "thorough"}),
     OWN,
 )
 """What each of F2SL-h's changes to F2SL is worth: alone, and left out."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from comparing.chart import shd_by_rows
-from comparing.data import NETWORKS, TUNING
-from comparing.learners import ABLATION, COMPARED, OWN, YARDSTICK
+from comparing.data import MANY_NETWORKS, NETWORKS, TUNING
+from comparing.learners import ABLATION, COMPARED, MANY, OWN, YARDSTICK
 from comparing.store import Store
 from comparing.summary import Summary
 from comparing.tables import by_cell, configurations, overall, own_cells
@@ -17,12 +18,16 @@ from comparing.tables import by_cell, configurations, overall, own_cells
 CHART = "accuracy.svg"
 
 
-def write_page(page: Path, images: Path, compared: Store, ablation: Store, tuning: Store) -> None:
+def write_page(
+    page: Path, images: Path, compared: Store, many: Store, ablation: Store, tuning: Store
+) -> None:
     """Bring the page and its chart up to date."""
     learners = [configuration.name for configuration in COMPARED]
     summary = Summary(compared.results, learners, NETWORKS)
-    parts = {"comparison": comparison(summary, compared), "ablation": "", "tuning": ""}
+    parts = {"comparison": comparison(summary, compared), "many rows": "", "ablation": "", "tuning": ""}
     (images / CHART).write_text(shd_by_rows(summary, learners), encoding="utf-8")
+    if many.results:
+        parts["many rows"] = of_many_rows(many)
     if ablation.results:
         names = [configuration.name for configuration in ABLATION]
         parts["ablation"] = of_configurations(Summary(ablation.results, names, NETWORKS))
@@ -36,12 +41,14 @@ def write_page(page: Path, images: Path, compared: Store, ablation: Store, tunin
 
 
 def put(text: str, name: str, part: str) -> str:
-    """Put a part between its marks."""
+    """Put a part between its marks, with its paragraphs wrapped."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     marked = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     if not marked.search(text):
         raise ValueError(f"the page has no place for {name}: put {begin} and {end} on lines of their own")
-    return marked.sub(lambda _: f"{begin}\n{part}{end}", text, count=1)
+    lines = (line if line[:1] in "|<!" else textwrap.fill(line, 120) for line in part.split("\n"))
+    wrapped = "\n".join(lines)
+    return marked.sub(lambda _: f"{begin}\n{wrapped}{end}", text, count=1)
 
 
 def comparison(summary: Summary, store: Store) -> str:
@@ -69,6 +76,25 @@ def comparison(summary: Summary, store: Store) -> str:
         ),
     ]
     return "\n".join(sections)
+
+
+def of_many_rows(store: Store) -> str:
+    """Return distances with many rows, and how often F2SL-h's score is at least that of the true graph."""
+    summary = Summary(store.results, [configuration.name for configuration in MANY], MANY_NETWORKS)
+    own = [name for name in summary.learners if name.startswith(OWN.name)]
+    above = {
+        name: [
+            run["above_truth"] >= 0
+            for key, run in store.results.items()
+            if key.learner == name and "shd" in run
+        ]
+        for name in own
+    }
+    told = ", ".join(f"of {name} in {sum(found)} of {len(found)} runs" for name, found in above.items())
+    return (
+        f"Mean SHD of CPDAGs, {summary.sets_of_each()}, the lowest in bold type:\n\n"
+        f"{by_cell(summary, 'shd_cpdag', 1)}\nThe score is at least that of the true graph: {told}.\n"
+    )
 
 
 def of_configurations(summary: Summary) -> str:

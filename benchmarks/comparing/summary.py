@@ -19,6 +19,7 @@ NEAR = 1.1
 MEASURES: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "shd": lambda run: run["shd"],
     "shd_per_edge": lambda run: run["shd"] / run["edges"],
+    "shd_cpdag": lambda run: run["shd_cpdag"],
     "cpdag_per_edge": lambda run: run["shd_cpdag"] / run["edges"],
     "f1": lambda run: run["f1"],
     "skeleton_f1": lambda run: run["skeleton_f1"],
@@ -88,11 +89,10 @@ class Summary:
         found = [self.mean(learner, cell, measure) for cell in cells]
         return fmean(found) if found else math.nan
 
-    def lowest(self, cell: Cell) -> float:
+    def lowest(self, cell: Cell, measure: str = "shd") -> float:
         """Return the lowest mean SHD of those that have a cell."""
-        return min(
-            (self.mean(name, cell, "shd") for name in self.learners if self.has(name, cell)), default=math.nan
-        )
+        means = (self.mean(name, cell, measure) for name in self.learners if self.has(name, cell))
+        return min(means, default=math.nan)
 
     def within(self, learner: str, factor: float) -> int:
         """Count the cells in which a learner's mean SHD is at most so many times the lowest."""

@@ -30,7 +30,8 @@ def by_cell(summary: Summary, measure: str, digits: int) -> str:
                 continue
             mean = summary.mean(name, cell, measure)
             shown = number(mean, digits)
-            line.append(f"**{shown}**" if measure == "shd" and mean == summary.lowest(cell) else shown)
+            best = measure in ("shd", "shd_cpdag") and mean == summary.lowest(cell, measure)
+            line.append(f"**{shown}**" if best else shown)
         rows.append(line)
     return table(["network, rows", *summary.learners], rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,10 +33,11 @@ def write_report(results: Results) -> None:
 
 def _parts(results: Results) -> Iterator[str]:
     cells = results.cells
-    yield _setting(results)
-    yield (
+    yield textwrap.fill(_setting(results), 120)
+    yield textwrap.fill(
         f"F2SL-c beside the fastest peer on networks of {LARGE} variables or more: seconds, in brackets "
-        "those of all cores together, which other programs disturb less:"
+        "those of all cores together, which other programs disturb less:",
+        120,
     )
     yield _lead(cells)
     for rows in sorted({cell["rows"] for cell in cells}):
