@@ -48,9 +48,9 @@ model = f2sl.learn(table, "f2sl-h")
 print("\n".join(model.notes_))
 
 # %%
-# The picture shows causes above effects *as the graph has them*. Brown lines without an arrowhead are
-# undecided.
-f2sl.plot(model.cpdag_)
+# Arrows point downwards. Brown lines without an arrowhead may point either way, whichever end is drawn on
+# top.
+f2sl.plot(model)
 
 # %%
 # What can we trust? Ask for the evidence behind a single link.

@@ -35,14 +35,14 @@ print("\n".join(table.notes))
 # it.
 known = f2sl.Knowledge(roots=["age", "sex"], leaves=["progression"])
 model = f2sl.learn(table, "f2sl-h", knowledge=known)
-f2sl.plot(model.graph_, highlight=["progression"])
+f2sl.plot(model, highlight=["progression"])
 
 # %%
 # ``auto`` chose a test and a score for mixed tables.
 model.options_in_use_["ci_test"], model.options_in_use_["score"]
 
 # %%
-# Who carries information about the progression that no other variable carries?
+# Which variables tell something about the progression that no other variable tells?
 for name in model.graph_.parents("progression"):
     print(name)
 

@@ -3,7 +3,7 @@ A panel of numbers
 ==================
 
 Thirteen chemical measurements of 178 Italian wines. All columns are real numbers, so f2sl treats them as
-jointly Gaussian: Fisher's z tests and the BGe score take the place of tests and scores for categories.
+jointly Gaussian: Fisher's z tests and the Gaussian BIC take the place of tests and scores for categories.
 """
 
 # %%
@@ -13,7 +13,7 @@ import f2sl
 
 wines = load_wine(as_frame=True).data
 model = f2sl.learn(wines, "f2sl-h")
-f2sl.plot(model.cpdag_)
+f2sl.plot(model)
 
 # %%
 # Every edge has a strength: here r², the share of variance that the two variables have in common. The

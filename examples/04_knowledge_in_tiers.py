@@ -18,7 +18,7 @@ table = f2sl.open_table(survey)
 
 free = f2sl.learn(table, "f2sl-h")
 print(len(free.cpdag_.directed_edges), "directed,", len(free.cpdag_.undirected_edges), "undecided")
-f2sl.plot(free.cpdag_)
+f2sl.plot(free)
 
 # %%
 # Some of these arrows cannot be: a woman's age does not depend on how many years she has been married. Say
@@ -32,7 +32,7 @@ known = f2sl.Knowledge(
     ]
 )
 model = f2sl.learn(table, "f2sl-h", knowledge=known)
-f2sl.plot(model.graph_)
+f2sl.plot(model)
 
 # %%
 # Nothing in the graph contradicts it:

@@ -16,7 +16,7 @@ table = f2sl.open_table(truth.sample(20_000, seed=1))
 known = f2sl.Knowledge(tiers=[["asia", "smoke"], ["tub", "lung", "bronc"], ["*"]], within_tiers=False)
 model = f2sl.learn(table, "f2sl-h", knowledge=known)
 network = model.network(table)
-f2sl.plot(model.graph_, highlight=["smoke", "bronc", "lung"])
+f2sl.plot(model, highlight=["smoke", "bronc", "lung"])
 
 # %%
 # **Seeing**: how many have lung cancer among those with bronchitis, and among those without?
