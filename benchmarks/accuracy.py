@@ -4,6 +4,7 @@
     python benchmarks/accuracy.py --networks alarm,child --rows 500 --sets 1,2 --learners f2sl-h,f2sl-c
     python benchmarks/accuracy.py --again f2sl-h         # forget its results and run it again
     python benchmarks/accuracy.py --many-rows            # 5,000 to 500,000 rows, fewer learners
+    python benchmarks/accuracy.py --rivals --limit 120   # searches for the best score, also of causal-learn
     python benchmarks/accuracy.py --ablation             # what each part of F2SL-h is worth
     python benchmarks/accuracy.py --tuning f2sl-h "f2sl-h alpha=0.05"      # on networks of their own
     python benchmarks/accuracy.py --report               # docs/evidence/accuracy.md and its chart
@@ -25,13 +26,15 @@ from comparing.data import (
     MANY_ROWS,
     MANY_SETS,
     NETWORKS,
+    RIVAL_NETWORKS,
+    RIVAL_SETS,
     ROWS,
     SETS,
     TUNING,
     TUNING_ROWS,
     TUNING_SETS,
 )
-from comparing.learners import ABLATION, COMPARED, MANY, Configuration, parsed
+from comparing.learners import ABLATION, COMPARED, MANY, RIVALS, Configuration, parsed
 from comparing.page import of_configurations, write_page
 from comparing.store import Key, Store, place_of
 from comparing.summary import Summary
@@ -65,6 +68,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--many-rows", action="store_true", help="5,000 to 500,000 rows, fewer learners")
+    what.add_argument("--rivals", action="store_true", help="searches for the best score, on small networks")
     what.add_argument("--ablation", action="store_true", help="the parts of F2SL-h, one by one")
     what.add_argument("--tuning", nargs="+", metavar="CONFIGURATION", help="compare these, on other networks")
     what.add_argument("--report", action="store_true", help="write the page from what is there")
@@ -111,7 +115,8 @@ def main() -> int:
     options = arguments()
     if options.report:
         stores = (
-            Store(RESULTS / f"{name}.jsonl") for name in ("accuracy", "many_rows", "ablation", "tuning")
+            Store(RESULTS / f"{name}.jsonl")
+            for name in ("accuracy", "many_rows", "rivals", "ablation", "tuning")
         )
         write_page(PAGE, IMAGES, *stores)
         return 0
@@ -120,6 +125,8 @@ def main() -> int:
     if options.many_rows:
         configurations, name = MANY, "many_rows"
         networks, rows, sets = MANY_NETWORKS, MANY_ROWS, MANY_SETS
+    if options.rivals:
+        configurations, name, networks, sets = RIVALS, "rivals", RIVAL_NETWORKS, RIVAL_SETS
     if options.ablation:
         configurations, name, sets = ABLATION, "ablation", TUNING_SETS
     if options.tuning:

@@ -31,6 +31,8 @@ NETWORKS = (
 )
 ROWS = (500, 1000, 5000)
 SETS = (1, 2, 3, 4, 5)
+RIVAL_NETWORKS = ("child", "insurance", "alarm", "mildew", "hailfinder", "win95pts", "andes")
+RIVAL_SETS = (1, 2)
 MANY_NETWORKS = (*NETWORKS, "hepar2")
 MANY_ROWS = (5000, 50_000, 500_000)
 MANY_SETS = (1, 2)

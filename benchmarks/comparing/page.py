@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from comparing.chart import shd_by_rows
-from comparing.data import MANY_NETWORKS, NETWORKS, TUNING
-from comparing.learners import ABLATION, COMPARED, MANY, OWN, YARDSTICK
+from comparing.data import MANY_NETWORKS, NETWORKS, RIVAL_NETWORKS, TUNING
+from comparing.learners import ABLATION, COMPARED, MANY, OWN, RIVALS, YARDSTICK
 from comparing.store import Store
 from comparing.summary import Summary
 from comparing.tables import by_cell, configurations, overall, own_cells
@@ -19,15 +19,18 @@ CHART = "accuracy.svg"
 
 
 def write_page(
-    page: Path, images: Path, compared: Store, many: Store, ablation: Store, tuning: Store
+    page: Path, images: Path, compared: Store, many: Store, rivals: Store, ablation: Store, tuning: Store
 ) -> None:
     """Bring the page and its chart up to date."""
     learners = [configuration.name for configuration in COMPARED]
     summary = Summary(compared.results, learners, NETWORKS)
-    parts = {"comparison": comparison(summary, compared), "many rows": "", "ablation": "", "tuning": ""}
+    parts = dict.fromkeys(("comparison", "many rows", "rivals", "ablation", "tuning"), "")
+    parts["comparison"] = comparison(summary, compared)
     (images / CHART).write_text(shd_by_rows(summary, learners), encoding="utf-8")
     if many.results:
         parts["many rows"] = of_many_rows(many)
+    if rivals.results:
+        parts["rivals"] = of_rivals(rivals)
     if ablation.results:
         names = [configuration.name for configuration in ABLATION]
         parts["ablation"] = of_configurations(Summary(ablation.results, names, NETWORKS))
@@ -94,6 +97,24 @@ def of_many_rows(store: Store) -> str:
     return (
         f"Mean SHD of CPDAGs, {summary.sets_of_each()}, the lowest in bold type:\n\n"
         f"{by_cell(summary, 'shd_cpdag', 1)}\nThe score is at least that of the true graph: {told}.\n"
+    )
+
+
+def of_rivals(store: Store) -> str:
+    """Compare searches for the best score, by every distance."""
+    summary = Summary(store.results, [configuration.name for configuration in RIVALS], RIVAL_NETWORKS)
+    tables = (
+        ("shd_cpdag", "SHD of CPDAGs", 1),
+        ("skeleton_f1", "Skeleton F1", 3),
+        ("sid", "SID of DAGs: pairs of variables with a wrong effect", 0),
+        ("ancestor_aid", "Ancestor AID of CPDAGs", 0),
+        ("seconds", "Seconds", 2),
+    )
+    first, *others = (f"{title}:\n\n{by_cell(summary, measure, digits)}" for measure, title, digits in tables)
+    folded = "\n".join(others)
+    return (
+        f"Means of {summary.sets_of_each()}. {first}\n"
+        f"<details><summary>Other distances, and seconds</summary>\n\n{folded}\n</details>\n"
     )
 
 

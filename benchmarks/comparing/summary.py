@@ -24,6 +24,8 @@ MEASURES: dict[str, Callable[[Mapping[str, Any]], float]] = {
     "f1": lambda run: run["f1"],
     "skeleton_f1": lambda run: run["skeleton_f1"],
     "bdeu": lambda run: run["bdeu"],
+    "sid": lambda run: run["sid"],
+    "ancestor_aid": lambda run: run["ancestor_aid"],
     "seconds": lambda run: run["seconds"],
     "log_times": lambda run: math.log(run["seconds"] / run["beside"]),
 }

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from comparing.summary import NEAR, Summary
 
+DISTANCES = ("shd", "shd_cpdag", "sid", "ancestor_aid")
+
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Put rows under a head; all columns but the first are figures."""
@@ -20,7 +22,7 @@ def number(value: float, digits: int) -> str:
 
 
 def by_cell(summary: Summary, measure: str, digits: int) -> str:
-    """Return the mean of a measure for each cell and learner; the lowest SHD is in bold type."""
+    """Return the mean of a measure for each cell and learner; the lowest distance is in bold type."""
     rows = []
     for cell in summary.cells:
         line = [f"{cell.network} {cell.rows:,}"]
@@ -30,7 +32,7 @@ def by_cell(summary: Summary, measure: str, digits: int) -> str:
                 continue
             mean = summary.mean(name, cell, measure)
             shown = number(mean, digits)
-            best = measure in ("shd", "shd_cpdag") and mean == summary.lowest(cell, measure)
+            best = measure in DISTANCES and mean == summary.lowest(cell, measure)
             line.append(f"**{shown}**" if best else shown)
         rows.append(line)
     return table(["network, rows", *summary.learners], rows)

@@ -12,11 +12,12 @@ import warnings
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib.util import find_spec
 from typing import Any
 
 import f2sl
 from comparing.data import DataSet, draw, network_of
-from comparing.learners import EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
+from comparing.learners import CAUSAL_LEARN, EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
 from comparing.store import Key
 from f2sl.experiments.harness.job import Measured, Task, Work
 from f2sl.reading import open_table
@@ -34,10 +35,11 @@ class Runs(Work[Key]):
     configurations: tuple[Configuration, ...]
 
     def prepare(self) -> Generator[str, None, None]:
-        """Compile the inner loops of all learners."""
+        """Compile the inner loops of all learners of f2sl."""
         warnings.simplefilter("ignore")
         yield "compiling inner loops"
-        for configuration in (YARDSTICK, *self.configurations):
+        ours = [one for one in self.configurations if one.algorithm != CAUSAL_LEARN]
+        for configuration in (YARDSTICK, *ours):
             configuration.make().fit(_data("child", 500, 0).frame)
 
     def task(self, key: Key) -> Task:
@@ -79,9 +81,15 @@ def _timed(configuration: Configuration, data: DataSet) -> tuple[Any, float]:
 
 
 def measures(data: DataSet, learned: f2sl.DAG) -> dict[str, float]:
-    """Compare a learned DAG with the truth, and score it."""
-    found = f2sl.compare(data.truth, learned)
+    """Compare a learned DAG with the truth, and score it; count wrong effects if gadjid is installed."""
+    counts_effects = find_spec("gadjid") is not None
+    found = f2sl.compare(data.truth, learned, distances=counts_effects)
+    effects = {}
+    if counts_effects:
+        classes = f2sl.compare(data.truth.to_cpdag(), learned.to_cpdag(), distances=True)
+        effects = {"sid": found.distances.sid, "ancestor_aid": classes.distances.ancestor_aid}
     return {
+        **effects,
         "edges": found.true_edges,
         "shd": found.shd,
         "shd_cpdag": found.shd_cpdag,

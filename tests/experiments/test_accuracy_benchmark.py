@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import f2sl
@@ -86,6 +88,16 @@ def test_the_score_of_f2sl_h_is_compared_with_that_of_the_truth():
     truth = bdeu(data.frame, data.truth, model.equivalent_sample_size_) - model.edge_cost_ * 8
     assert above_truth(data, model)["above_truth"] == pytest.approx(own - truth, abs=0.006)
     assert above_truth(data, f2sl.F2SLc().fit(data.frame)) == {}
+
+
+def test_graphs_of_causal_learn_are_read_by_their_marks():
+    from comparing.learners import graph_of_marks
+
+    marks = np.zeros((3, 3), int)
+    marks[0, 1], marks[1, 0] = -1, 1  # a -> b
+    marks[1, 2] = marks[2, 1] = -1  # b - c
+    frame = pd.DataFrame(columns=["a", "b", "c"])
+    assert graph_of_marks(frame, marks) == f2sl.PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
 
 
 def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path):
@@ -192,12 +204,12 @@ def test_means_are_over_the_cells_that_all_have():
 
 
 def test_the_page_gets_the_results_between_its_marks(tmp_path):
-    from comparing.learners import MANY, OWN, YARDSTICK
+    from comparing.learners import MANY, OWN, RIVALS, YARDSTICK
     from comparing.page import write_page
     from comparing.store import Key, Store
 
     page = tmp_path / "accuracy.md"
-    parts = ("comparison", "many rows", "ablation", "tuning")
+    parts = ("comparison", "many rows", "rivals", "ablation", "tuning")
     marks = "".join(f"<!-- {name} -->\nearlier\n<!-- end of {name} -->\n" for name in parts)
     page.write_text(f"Words before.\n{marks}Words after.\n")
     compared = Store(tmp_path / "accuracy.jsonl", Limits(10.0, 10**9), [OWN, YARDSTICK])
@@ -219,7 +231,15 @@ def test_the_page_gets_the_results_between_its_marks(tmp_path):
             Ended(Key("MMHC", "alarm", 50_000, 1), OVER_TIME),
         ]
     )
-    write_page(page, tmp_path, compared, many, none, none)
+    rivals = Store(tmp_path / "rivals.jsonl", Limits(10.0, 10**9), RIVALS)
+    effects = {"sid": 7, "ancestor_aid": 3}
+    rivals.keep(
+        [
+            Ended(Key(OWN.name, "alarm", 500, 1), DONE, measures=figures(4) | effects),
+            Ended(Key("causal-learn GES", "alarm", 500, 1), OVER_TIME),
+        ]
+    )
+    write_page(page, tmp_path, compared, many, rivals, none, none)
     text = page.read_text()
     assert text.startswith("Words before.\n<!-- comparison -->\n2 cells, one data set of each.")
     assert "| alarm 500 | **4.0** | 6.0 |\n| child 500 | **5.0** | over 10 s |\n" in text
@@ -227,8 +247,11 @@ def test_the_page_gets_the_results_between_its_marks(tmp_path):
     assert "| F2SL-c (paper) | 1 of 2 | 0.600 | 0.700 | 0.400, 0.800 | 0 | 0 | 2.0 |" in text
     assert "| alarm 5,000 | 4.0 | **2.0** |\n| alarm 50,000 | **3.0** | over 10 s |\n" in text
     assert "The score is at least that of the true graph: of F2SL-h in 1 of 2 runs.\n" in text
+    assert "Means of one data set of each. SHD of CPDAGs:\n" in text
+    assert "| network, rows | F2SL-h | causal-learn GES |\n" in text
+    assert "| alarm 500 | **7** | over 10 s |\n" in text and "| alarm 500 | **3** | over 10 s |\n" in text
     assert text.count("Not run yet.") == 2 and "earlier" not in text and text.endswith("Words after.\n")
     assert "<svg" in (tmp_path / "accuracy.svg").read_text()
     before = (text, (tmp_path / "accuracy.svg").read_text())
-    write_page(page, tmp_path, compared, many, none, none)
+    write_page(page, tmp_path, compared, many, rivals, none, none)
     assert (page.read_text(), (tmp_path / "accuracy.svg").read_text()) == before
