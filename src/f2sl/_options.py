@@ -75,7 +75,7 @@ def positive(name: str, value: Any, least: float, most: float) -> float:
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
-    """Check a whole number of at least `least`, and of at most `most` where that is given.
+    """Check a whole number of at least `least` and, if given, at most `most`.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Handed(NamedTuple):
 
 
 def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> Handed:
-    """Sort options by whom they belong to.
+    """Sort options by owner.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
 def make_learner(
     registry: Registry, algorithm: str, options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Create the learner of that name; return it, and the options of `open_table` among those given."""
+    """Create the learner of that name; return it, and the given options that belong to `open_table`."""
     handed = hand_out(registry, algorithm, options)
     refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
     return registry.create(algorithm, handed.learner), handed.reading

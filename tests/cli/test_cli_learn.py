@@ -201,7 +201,7 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("f2sl-c",), "holds DAGs, and this graph may be none; use .json"),
+        (("f2sl-c",), "holds only DAGs, but this graph may not be one; use .json"),
         (("pc-stable",), "or add --dag"),
         (("f2sl-h", "--skeleton-only"), "holds DAGs"),
         (("local-to-global",), "holds DAGs"),

@@ -63,7 +63,7 @@ def test_columns_that_are_not_the_graphs_are_not_looked_at(folder, tmp_path, cap
     assert f2sl.load_network(out) == f2sl.load_network(folder / "net.bif")
     assert main(["predict", str(out), data, "b", "--out", str(tmp_path / "b.csv")]) == 0
     told = capsys.readouterr().err
-    assert re.fullmatch(r"note: columns that are not in the network left out: .*day, name\n", told)
+    assert re.fullmatch(r"note: ignored columns that are not in the network: .*day, name\n", told)
     assert main(["show", str(out), "--data", data, "--out", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text()
     assert "400 rows" in page

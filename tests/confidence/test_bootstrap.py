@@ -446,7 +446,7 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
             "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
             "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
             "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
-            "left out), not 0; resume goes on in the file of the result; name it with out=",
+            "left out), not 0; resume continues from a file of results; name it with out=",
         ),
         ({"replicates": 5, "method": "subsample"}, "replicates must be even with the method 'subsample'"),
         ({"replicates": True}, "replicates must be a whole number"),

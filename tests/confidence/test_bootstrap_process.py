@@ -165,7 +165,7 @@ def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(tab
     assert found.n_replicates >= kept.count(b"\n") + 4
     assert not found.complete
     finished = f"{found.n_replicates} of {REPLICATES} replicates were finished"
-    assert told == f"f2sl: interrupted; {finished}; {out} has them, and --resume goes on\n"
+    assert told == f"f2sl: interrupted; {finished}; {out} has them; --resume continues\n"
     assert f"INCOMPLETE: {found.n_replicates} of {REPLICATES} replicates" in printed
     assert all(map(is_gone, own))
     assert journal.read_bytes().startswith(kept)

@@ -172,7 +172,7 @@ def main_claims():
         (
             list(main_claims()),
             "The paper's main claims hold in part: F2SL is faster than its rivals in 1 of 2 comparisons "
-            "(exceptions on Munin); Pigs apart, F2SL has a higher Ar_F1 than its rivals in 2 of 2 "
+            "(exceptions on Munin); F2SL has a higher Ar_F1 than its rivals, except on Pigs, in 2 of 2 "
             "comparisons; F2SL can compete with its rivals in SHD in 1 of 2 comparisons (exceptions on "
             "Munin).",
         ),

@@ -359,7 +359,7 @@ class TestGraphs:
         graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
         graph.knowledge = Knowledge(roots=["b"])
         with pytest.raises(
-            GraphError, match=r"no DAG with these edges keeps to the graph's knowledge: .*'b' is a"
+            GraphError, match=r"no DAG with these edges obeys the graph's knowledge: .*'b' is a"
         ):
             graph.to_dag()
         circle = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c"), ("a", "c")])

@@ -4,7 +4,7 @@
 exit code   when
 ==========  =====================================================================
 0           all went well
-1           a fault of f2sl's own; not enough memory, no room for the output; part of the work failed
+1           a bug in f2sl; out of memory or disk space; part of the work failed
 2           wrong input: an option, a file, a table
 130         interrupted with Ctrl-C
 141         the reader of the output stopped reading, as in ``f2sl ... | head``

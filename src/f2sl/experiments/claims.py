@@ -27,9 +27,7 @@ HOLDS, SO_FAR, IN_PART, NOT, UNKNOWN = (
 GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
 """Sources of the figures that decide a claim."""
 
-ON_SECONDS = (
-    "With few data sets, or on a busy machine, a verdict about seconds may turn out otherwise in another run."
-)
+ON_SECONDS = "With few data sets, or on a busy machine, a verdict about seconds may differ in another run."
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ class Verdict:
             parts.insert(0, f"nothing on {self.about}")
         if self.unjudged:
             others = self.unjudged - self.lacking_runs
-            why = [f"{self.lacking_runs} for want of runs"] if self.lacking_runs else []
+            why = [f"{self.lacking_runs} because runs are missing"] if self.lacking_runs else []
             why += [f"{others} without a result in the paper or here"] if others else []
             parts.append(f"{self.unjudged} cannot be judged ({', '.join(why)})")
         return "; ".join(parts)

@@ -132,7 +132,7 @@ CLAIMS = (
     ),
     Claim(
         "by-score-cost",
-        "SLL-PC and S2TMB-PC cost so much time that what is built on them does not scale.",
+        "SLL-PC and S2TMB-PC take so much time that learners built on them do not scale.",
         COMPARED,
         "More than a hundred times FCBF's seconds; over the time limit counts as longer.",
         lambda view: timings(view, pairs(("fcbf",), BY_SCORE), 100.0),
@@ -161,7 +161,7 @@ CLAIMS = (
         "fcbf-above-pc-simple",
         "On Mildew, Munin and Link FCBF has a much higher F1 than PC-simple.",
         COMPARED,
-        "Mean F1 is higher, by however little, where PC-simple gives a result.",
+        "Mean F1 is higher, by any amount, where PC-simple gives a result.",
         lambda view: comparisons(
             view,
             "f1",
@@ -172,7 +172,7 @@ CLAIMS = (
     ),
     Claim(
         "fcbf-recall",
-        "In recall FCBF can compete with its rivals.",
+        "FCBF can compete with its rivals in recall.",
         COMPARED,
         "Mean recall is higher or differs by at most a quarter of the larger.",
         lambda view: comparisons(view, "recall", pairs(("fcbf",), RIVALS), close_or_higher),
@@ -188,7 +188,7 @@ CLAIMS = (
         "by-score-recall",
         "SLL-PC and S2TMB-PC have a much lower recall than FCBF.",
         COMPARED,
-        "Mean recall is lower, by however little, on each network and size.",
+        "Mean recall is lower, by any amount, on each network and size.",
         lambda view: comparisons(view, "recall", pairs(BY_SCORE, ("fcbf",)), lower),
     ),
     Claim(

@@ -201,7 +201,7 @@ def _claimed_folder(folder: Path) -> Iterator[Path]:
         os.close(os.open(folder, os.O_RDONLY))
     except OSError as error:
         raise FileError(f"cannot write to the folder {folder}: {error.strerror}") from None
-    with claimed(folder, f"{folder}: another f2sl reproduce is at work in this folder"):
+    with claimed(folder, f"{folder}: another f2sl reproduce is running in this folder"):
         yield folder
 
 

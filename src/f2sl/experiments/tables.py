@@ -289,8 +289,9 @@ def _normalised(
         blocks.append(tuple(block))
     title = f"{', '.join(measures.values())} divided by those of {LEARNERS[base]}"
     notes = (
-        f"Means divided by the mean of {LEARNERS[base]} as in the paper on the same data; in brackets the "
-        "paper's, and ours less the paper's. Above 1 is slower, farther from the truth, or (F1) better.",
+        f"Means divided by the mean of {LEARNERS[base]} with the paper's settings on the same data; in "
+        "brackets the paper's, and ours less the paper's. Above 1 is slower, farther from the truth, or (F1) "
+        "better.",
         '"-": over a limit; see the tables that these are made of.',
     )
     return Table(

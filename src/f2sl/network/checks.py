@@ -155,8 +155,8 @@ def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, 
 def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: int) -> Equation:
     """Return the equation of a number, with read-only arrays.
 
-    `shape` are the numbers of states of the parents that have any. What is given once, without these axes, is
-    the same in all configurations.
+    `shape` holds the numbers of states of the parents that have any. Arrays given without these axes apply to
+    all configurations.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable) or len(parts := tuple(given)) != 3:
         raise DataError(f"the equation of {shown(node)} must be intercepts, coefficients and variances")

@@ -1,7 +1,7 @@
-"""Random choices that come out the same on every machine.
+"""Random choices that are the same on every machine.
 
-NumPy promises the raw output of a bit generator for all time, but not what its distributions make of it.
-So the few that are needed here are made from the raw output, by integer arithmetic and exact products.
+NumPy guarantees the raw output of a bit generator for all versions, but not that of its distributions. So the
+few distributions needed here are computed from the raw output, by integer arithmetic and exact products.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Draft:
         Raises
         ------
         FormatError
-            If the parts do not fit; it knows the line.
+            If the parts do not fit; the error has the line.
         """
         if not self.variables:
             raise FormatError("the file has no variables")
@@ -171,7 +171,7 @@ class Draft:
         for strange in sorted({name for normal in block.normals for name in normal.coefficients}):
             if strange not in of_numbers:
                 problem = (
-                    f"the mean of {shown(child)} depends on {shown(strange)}, no parent that is a number"
+                    f"the mean of {shown(child)} depends on {shown(strange)}, which is no numeric parent"
                 )
                 self.fail(problem, block.place)
         coefficients = [

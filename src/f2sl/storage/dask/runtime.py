@@ -82,7 +82,7 @@ class Cluster:
             ) from None
         if isinstance(scheduler, distributed.Client):
             if scheduler.asynchronous:
-                raise OptionError("scheduler: a client with asynchronous=True; hand over one without")
+                raise OptionError("scheduler: the client is asynchronous; pass one with asynchronous=False")
             if scheduler.status != "running":
                 raise ClusterError("scheduler: the client is not connected; make a new one")
             cluster = cls(scheduler, str(scheduler.scheduler.address), ExitStack())
