@@ -67,7 +67,8 @@ class Cluster:
     def connect(cls, scheduler: Any, n_workers: int, memory: int) -> Cluster:
         """Connect to a scheduler by its address or through a client; None starts workers on this machine.
 
-        `n_workers` and `memory` are for those: how many processes, and the bytes that they may take together.
+        `n_workers` and `memory` apply to these: the number of processes, and the bytes that they may use
+        together.
 
         Raises
         ------
@@ -408,8 +409,8 @@ def _script_unknown() -> Iterator[None]:
 def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:
     """Start workers that Ctrl-C does not reach, to be ended with `opened`.
 
-    A terminal interrupts all processes at once. Workers are to hear of it from here, and must not be
-    interrupted while they start. Threads and processes inherit which signals are kept from them.
+    A terminal interrupts all processes at once. Workers must learn of it from this process, and must not be
+    interrupted while they start. Threads and processes inherit the set of blocked signals.
     """
     from multiprocessing import resource_tracker
 
@@ -448,7 +449,7 @@ def _greet(address: str) -> None:
 
 
 def _losses() -> tuple[type[BaseException], ...]:
-    """List what tells that work, data or the connection were lost."""
+    """List the exceptions that mean lost work, lost data or a lost connection."""
     from concurrent.futures import CancelledError
 
     from distributed.client import ClosedClientError
@@ -458,7 +459,7 @@ def _losses() -> tuple[type[BaseException], ...]:
 
 
 def _main_versions(found: dict[str, Any]) -> dict[str, str]:
-    """Return the versions that must agree, of what Dask knows of a process."""
+    """Return the versions that must agree, from Dask's information on a process."""
     versions = {"Python": found["host"]["python"], "NumPy": found["packages"]["numpy"]}
     return {what: ".".join(str(version).split(".")[:2]) for what, version in versions.items()}
 

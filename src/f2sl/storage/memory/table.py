@@ -1,7 +1,6 @@
 """Tables in memory: a matrix of codes beside a matrix of numbers.
 
-Both have one row of memory for each column, because counting walks along columns and hardly ever along
-samples.
+Both have one row of memory for each column, because counting walks along columns and rarely along samples.
 """
 
 from __future__ import annotations
