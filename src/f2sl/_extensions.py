@@ -41,7 +41,7 @@ def imported(module: str, needed_for: str, install: str) -> Any:
         If it is not installed.
     """
     try:
-        with warnings.catch_warnings():  # importing some of them warns, of what no user can change
+        with warnings.catch_warnings():  # importing some of them warns about things that users cannot change
             warnings.simplefilter("ignore")
             return import_module(module)
     except ImportError:

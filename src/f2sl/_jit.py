@@ -54,7 +54,7 @@ def _nothing_compiled() -> bool:
 if short_of_addresses():  # LLVM would end the process when it cannot map its memory
     raise F2SLError(short_of_addresses())
 
-# A first run says so at once: what it is waiting for from here on is Numba, to be imported and to compile.
+# A first run says so at once: from here on it waits for Numba to be imported and to compile.
 _told = _nothing_compiled() and note(COMPILING)
 
 import llvmlite.binding as llvm
@@ -151,12 +151,13 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        # Numba's own method first registers all that can be compiled, and compiles some functions of its own.
-        # That takes longer than to load a whole learner, and 30 MB, and machine code does without.
+        # Numba's own method first registers everything that can be compiled, and compiles some of its
+        # functions.
+        # That takes longer than loading a whole learner, and 30 MB, and machine code does not need it.
         try:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)
-        except Exception:  # whatever unpickling a file cut short can raise
+        except Exception:  # unpickling a truncated file can raise anything
             with suppress(OSError):
                 self.flush()
             return None

@@ -119,7 +119,7 @@ def bootstrap(
         if known:
             known.constraints(
                 held.names, held.merged
-            )  # what does not fit the table is better told before any work
+            )  # report knowledge that does not fit the table before any work
         asked = _asked(chosen, held, method, seed)
         resampling = Resampling(chosen, (*held.names, *held.merged), method, seed)
         tally, journal = Tally(method == SUBSAMPLE), None

@@ -68,7 +68,7 @@ def run_in_processes(
 
 def _hand_out(pipe: Connection, left: Iterator[int], busy: dict[Connection, int]) -> None:
     for number in left:
-        with suppress(ConnectionError):  # the process is gone, which shows when its result is taken
+        with suppress(ConnectionError):  # the process is gone; this is noticed when its result is read
             pipe.send(number)
         busy[pipe] += 1
         return
@@ -100,7 +100,7 @@ def _started(resampling: Resampling, table: MemoryTable, n_jobs: int) -> Iterato
             for _ in range(n_jobs):
                 ours, theirs = multiprocessing.Pipe()
                 pipes.append(ours)
-                # A process that held our ends would keep the others from seeing that we are gone.
+                # If a process held our ends, the others would not notice that we are gone.
                 unwanted = pipes.copy() if context.get_start_method() == "fork" else []
                 work = (resampling, table, theirs, unwanted)
                 process = context.Process(target=_work, args=work, daemon=True)

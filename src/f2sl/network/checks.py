@@ -96,7 +96,7 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
         told = shown_list([f"{a} -> {b}" for a, b in wrong])
         cut: dict[str, int] = {}
         waiting = [a for a, _ in wrong]
-        while waiting:  # what is cut has states, which have no numbers for parents either
+        while waiting:  # a number that is cut has states, which cannot have numbers as parents either
             name = waiting.pop()
             if name not in cut:
                 cut[name] = 5
@@ -133,7 +133,7 @@ def checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | 
 def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
     """Return the table of a variable as a read-only array; `axes` are its variables."""
     check_size(node, shape)
-    # What nobody can write to is taken as it is, all else is copied.
+    # Read-only arrays are used as they are, all others are copied.
     frozen = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
     try:
         table = (np.asarray if frozen else np.array)(given, dtype=np.float64, order="C")

@@ -32,7 +32,7 @@ class Draws:
 
     def below(self, n: int) -> int:
         """Draw a whole number from 0 to `n` - 1."""
-        # 53 random bits are so many more than n has that no number is preferred to speak of.
+        # 53 random bits are far more than n needs, so the bias is negligible.
         return (int(self._generator.random_raw()) >> 11) * n >> 53
 
     def choose(self, items: Sequence[Item]) -> Item:

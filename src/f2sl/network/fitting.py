@@ -142,7 +142,7 @@ def _equation(values: Floats, row: Integers, q: int, ess: float) -> Equation:
         for j, second in enumerate(columns[: i + 1]):
             products = np.bincount(group, first * second, minlength=len(met))
             moments[:-1, i, j] = moments[:-1, j, i] = products
-    # The last is for all rows together: the prior, and what configurations that do not occur get.
+    # The last is for all rows together: the prior, which configurations without rows get.
     moments[-1] = moments[:-1].sum(axis=0)
     own_rows = moments[:, 0, 0].copy()
     moments[:-1] += ess / q * moments[-1] / n

@@ -169,7 +169,7 @@ def _search_subsets(
     is_collider = np.zeros(len(triples), np.bool_)
     pairs, pair_of = _pairs(triples)
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
-    # Pairs of which neither has `size` neighbours have no set to try. If there is one C alone between them,
+    # If neither variable of a pair has `size` neighbours, there is no set to try. If there is only one C,
     # it does not count.
     alone = np.where(np.diff(first_triple) == 1, triples[first_triple[:-1], 1], NOTHING)
     others = np.diff(skeleton.start)[pairs] - (alone != NOTHING)[:, None]

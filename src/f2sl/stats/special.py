@@ -52,7 +52,7 @@ def special() -> Any:
             sys.modules[_PACKAGE] = _Placeholder()
             try:
                 return import_module(f"{_PACKAGE}._ufuncs")
-            except Exception:  # another version of SciPy may be arranged otherwise
+            except Exception:  # another version of SciPy may have another layout
                 sys.modules.pop(f"{_PACKAGE}._ufuncs", None)
             finally:
                 del sys.modules[_PACKAGE]

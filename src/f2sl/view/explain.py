@@ -159,7 +159,7 @@ class Explainer:
         self.number = {name: v for v, name in enumerate(self.names)}
         self.arrows = set(self.graph.directed_edges)
         self.shown = set(shown_by(model).directed_edges)
-        # A search that grows parents among all variables is bound by no neighbourhoods: they explain nothing.
+        # A search that grows parents among all variables ignores neighbourhoods, so they explain nothing.
         grown = getattr(model, "grows_parents_", False)
         self.local: Any = None if grown else getattr(model, "local_learner_", None)
         self.skeleton = None if grown else getattr(model, "skeleton_", None)

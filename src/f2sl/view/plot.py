@@ -335,7 +335,7 @@ class Picture:
         buffer, size = io.BytesIO(), max(self.size) / 96
         figure = self.figure()
         with warnings.catch_warnings():
-            # A letter that no font on this machine has is drawn as an empty box; that is all there is to do.
+            # A letter that no installed font has is drawn as an empty box.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             stamp = {"CreationDate": None} if format == "pdf" else None
             dpi = min(150.0, MOST_PIXELS / size)

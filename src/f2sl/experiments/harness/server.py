@@ -66,7 +66,7 @@ class Server:
             self._control.send(error)
             return
         gc.collect()
-        gc.freeze()  # forked processes share memory as long as no one touches it
+        gc.freeze()  # forked processes share memory until one of them writes to it
         self._control.send((prepared,))
         try:
             while True:

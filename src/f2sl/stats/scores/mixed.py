@@ -179,7 +179,8 @@ class ConditionalGaussianBIC(MixedScore):
         scores += columns.log_units
         of_states = ~data.is_number[children]
         if of_states.any():
-            # Of a state variable given those among its parents, where there are its other parents, too.
+            # Of a state variable given those among its parents, on the samples that have its other parents,
+            # too.
             counts, own, parents = data.binned, children[of_states], parents[of_states]
             presence = counts.presence.numbers
             members = np.where(data.is_number[parents], presence[parents], parents)
@@ -276,7 +277,7 @@ class BDGe(MixedScore):
             own, parents, also = children[some], parents[some], also[some]
             columns = _Columns.of(data, own, parents, also, by_rows=True, added=PRIOR_VARIANCE)
             rows[some] = columns.rows
-            # Of a family without rows any score will do.
+            # The score of a family without rows does not matter.
             n_rows = np.maximum(columns.rows, 1.0).astype(np.int64)
             # By intervals.
             limits = counts.presence.numbers[np.column_stack([also, parents])]

@@ -133,7 +133,7 @@ class Cluster:
                         silence_logs=logging.CRITICAL,  # what matters comes here as an error
                     )
 
-            with _not_interrupted():  # until it is settled how all that begins here will end
+            with _not_interrupted():  # until it is certain that everything started here will be ended
                 folder = opened.enter_context(_folder_of_workers())
                 opened.enter_context(dask.config.set({"temporary-directory": folder}))
                 begun = _out_of_reach(start, opened)
@@ -234,7 +234,7 @@ class Cluster:
         """Send values that only workers keep, and that may be lost; return their futures."""
         try:
             return list(self.client.scatter(values, hash=False))
-        except (TimeoutError, KeyError, OSError) as error:  # workers that go away meanwhile show in many ways
+        except (TimeoutError, KeyError, OSError) as error:  # losing workers meanwhile raises various errors
             raise _Lost("no worker was there to send data to") from error
 
     def map(self, begin: Callable[[Piece], Any], pieces: Iterable[Piece]) -> Iterator[Any]:
@@ -258,7 +258,8 @@ class Cluster:
                     result = self._result(window[0][1])
                 except _losses() as error:
                     losses += 1
-                    # Futures keep their errors, whose frames keep futures: the cluster would forget nothing.
+                    # Futures keep their errors, whose frames keep futures: the cluster would never release
+                    # anything.
                     self._recover(str(error.with_traceback(None)), losses)
                     for entry in window:
                         entry[1] = None
@@ -429,7 +430,7 @@ def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:
 
 def _close(local: Any) -> None:
     """End the workers of this machine."""
-    with suppress(KeyError):  # Dask's own watch over them trips over one that was lost as soon as it came
+    with suppress(KeyError):  # Dask's own supervision fails on a worker that was lost right after it started
         local.close()
 
 

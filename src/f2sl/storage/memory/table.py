@@ -99,7 +99,7 @@ class MemoryTable(Table):
         numbers = np.ascontiguousarray(self.numbers, dtype=np.float64)
         if len(set(self.names)) != len(self.names):
             raise DataError("the names of a table's variables must differ from each other")
-        # The kernels index by these codes without looking: a code that is out of range must not get in.
+        # The kernels index by these codes without checks, so no code may be out of range.
         if codes.dtype.kind not in "iu":
             raise DataError(f"codes must be integers, not {codes.dtype}")
         of_states = [self.columns[i] for i in self.of_kind(STATES)]
