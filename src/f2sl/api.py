@@ -80,7 +80,7 @@ def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLear
     Parameters
     ----------
     data : data frame, array, dict of columns, path, list of paths or Table
-        One row for each sample, one column for each variable; see :func:`open_table`. A path may be that of a
+        One row for each sample, one column for each variable; see :func:`open_table`. A path may also name a
         folder of files.
     algorithm : str
         Name of the learner: ``"f2sl-h"`` by default. ``f2sl algorithms`` lists all names.

@@ -182,7 +182,7 @@ def problems(
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
             yield f"{name} must be a whole number of at least {smallest}, not {value!r}"
         elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
-            yield f"replicates must be an even number with method='subsample' (two halves each), not {value}"
+            yield f"replicates must be even for the method 'subsample' (two halves each), not {value}"
     yield from check(choice, "method", method, METHODS)
     if threshold is not None:
         yield from check(checked_threshold, "threshold", threshold)

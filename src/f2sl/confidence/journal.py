@@ -120,7 +120,7 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
 the same options and data, or choose another file
     """
     if not isinstance(before, dict) or before.keys() != asked.keys():
-        raise FileError(f"{path}: this version of f2sl cannot continue from this file; remove it")
+        raise FileError(f"{path}: not a file of replicates that this version can continue from; remove it")
     other = [
         f"{what} was {before[what]} and is now {value}"
         for what, value in asked.items()
