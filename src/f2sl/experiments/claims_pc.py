@@ -43,7 +43,7 @@ def _almost_the_same(ours: float, theirs: float) -> bool:
 
 
 def _precision(view: View) -> Iterator[Case]:
-    """FCBF's precision beside all, but for the two by score on Mildew."""
+    """Compare FCBF's precision with all others, except the two learners by score on Mildew."""
     for task in view.tasks():
         rivals = [name for name in RIVALS if not (task.network == "mildew" and name in BY_SCORE)]
         yield from comparisons(view, "precision", pairs(("fcbf",), rivals), higher, [task])

@@ -50,7 +50,7 @@ def _compared(
 
 
 def _where_the_paper_has_none(view: View) -> Iterator[Case]:
-    """Check for each slow learner whether it ends where the paper's did not."""
+    """Check whether each slow learner exceeds a limit where the paper's did."""
     printed = paper.figures("structure_errors")
     for task in view.tasks():
         learners = [name for name in SLOW if not printed[task.network, task.rows, name]]
@@ -60,8 +60,8 @@ def _where_the_paper_has_none(view: View) -> Iterator[Case]:
 def _largest_factors(view: View) -> Iterator[Case]:
     """Compare the largest factor by which F2SL-s is faster with that of the paper's text, in whole numbers.
 
-    Of a rival over the time limit a factor is known that it has at least, and what was not run may have a
-    larger one: enough to hold, not to fail.
+    A rival over the time limit has at least a known factor, and a missing run may have a larger one. So the
+    claim can be shown to hold, but not to fail.
     """
     for rival, theirs in UP_TO.items():
         found, known = [], True
@@ -82,7 +82,8 @@ def _largest_factors(view: View) -> Iterator[Case]:
 
 
 def _growth(view: View) -> Iterator[Case]:
-    """Compare how seconds grow with variables: the slope of their logarithms, over the same tasks."""
+    """Compare how seconds grow with the number of variables: the slope of their logarithms, over the same
+    tasks."""
     for rows in SIZES:
         for ours, rival in pairs(F2SL, ("gsbn", "mmhc")):
             points = [
@@ -122,13 +123,13 @@ def _skeletons(view: View) -> Iterator[Case]:
 
 
 def _deleted(view: View) -> Iterator[Case]:
-    """MMHC has fewer of the skeleton's extra links than MMHC-c, and fewer of its right ones."""
+    """Check that MMHC has fewer extra links of the skeleton than MMHC-c, and fewer right ones."""
     yield from comparisons(view, "extra", [("mmhc", "mmhc-c")], lower)
     yield from comparisons(view, "miss", [("mmhc", "mmhc-c")], higher)
 
 
 def _misses_on_pigs(view: View) -> Iterator[Case]:
-    """MMHC misses nothing on Pigs, and something elsewhere."""
+    """Check that MMHC misses no edges on Pigs, and some elsewhere."""
     for task in view.tasks():
         missed = view.mean(task, "mmhc", "miss")
         answer = None if missed is None else (missed < 0.05) == (task.network == "pigs")
@@ -164,7 +165,7 @@ def _recall_of_global(view: View) -> Iterator[Case]:
 
 
 def _f1_but_for_two(view: View) -> Iterator[Case]:
-    """Each rival's Ar_F1 beside F2SL-s's, without those that the paper excepts."""
+    """Compare each rival's Ar_F1 with that of F2SL-s, without the paper's two exceptions."""
     for task in view.tasks():
         rivals = [name for name in RIVALS if (name, task.rows) not in (("ggsl", 500), ("sll+c", 1000))]
         yield from comparisons(view, "f1", pairs(rivals, ("f2sl-s",)), not_higher, [task])

@@ -1,7 +1,7 @@
 """One HTML page with all results; it opens from disk and loads nothing else.
 
-Its fixed text is in ``page_parts/page.html``; what is filled in is made here, in ``page_tables`` and in
-``page_claims``. Whatever comes from data is escaped.
+Its fixed text is in ``page_parts/page.html``; this module, ``page_tables`` and ``page_claims`` make the rest.
+All text from data is escaped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Summary of what was run and how it came out, in a line and a few large numbers."""
+"""Summary of the runs and their results, in a line and a few large numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def conclusion(findings: list[Finding]) -> str:
 
 
 def _outcome(claimed: str, verdict: Verdict) -> str:
-    """Return in how many comparisons a claim holds, and on which networks not in all."""
+    """Return in how many comparisons a claim holds, and the networks with exceptions."""
     if verdict.word == UNKNOWN:
         return f"whether {claimed} cannot be judged"
     wheres = dict.fromkeys(case.where.rpartition(" ")[0] for case in verdict.judged if not case.holds)
@@ -50,7 +50,7 @@ def _outcome(claimed: str, verdict: Verdict) -> str:
 
 
 def extent(results: Results) -> str:
-    """Describe how much of the paper's experiments was run, and whose data that was on."""
+    """Describe how much of the paper's experiments was run, and on which data."""
     shown = [one for one in results.outcomes if one.unit.rows in SIZES and one.unit.learner in LEARNERS]
     if not shown:
         return "None of the paper's experiments was run yet."

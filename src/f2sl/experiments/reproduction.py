@@ -79,8 +79,7 @@ def reproduce(
 ) -> Summary:
     """Run the paper's experiments, and store each result as it comes.
 
-    What a folder has already is not run again, except for what failed, and what was over a limit that is
-    higher now.
+    Stored results are not run again, except those that failed and those over a limit that is higher now.
 
     Parameters
     ----------

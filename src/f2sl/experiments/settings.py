@@ -1,9 +1,9 @@
 """Settings of the experiments: networks, sizes, learners and their options, all in one place.
 
-Options *as in the paper* are those by which the figures of its tables come out, where its text leaves them
-open (docs/evidence/reproduction.md tells how each was found). All independence tests are G2 tests at 0.01
-with at most three variables in a conditioning set. Beside them stand *f2sl's defaults*, for the learners
-where they differ: links that tie are dropped, and both ends of a link must name each other.
+Options *as in the paper* are those that reproduce the figures of its tables, where its text leaves them open
+(docs/evidence/reproduction.md explains how each was found). All independence tests are G2 tests at 0.01 with
+at most three variables in a conditioning set. *f2sl's defaults* are run as well, for the learners where they
+differ: links that tie are dropped, and both ends of a link must name each other.
 
 >>> options_of("f2sl-s", PAPER)["symmetry"], options_of("f2sl-s", DEFAULT)
 ('or', {})

@@ -159,7 +159,7 @@ def how_it_ended(code: int) -> str:
 
 
 def run(key: Any, task: Task, memory_limit: int, pipe: Connection) -> None:
-    """Run a job in this process, which is its own, and report when its time starts and how it ended."""
+    """Run a job in this process, which has only this job; report when its time starts and how it ended."""
     import resource
 
     nowhere = os.open(os.devnull, os.O_RDWR)
