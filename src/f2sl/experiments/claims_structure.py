@@ -82,8 +82,7 @@ def _largest_factors(view: View) -> Iterator[Case]:
 
 
 def _growth(view: View) -> Iterator[Case]:
-    """Compare how seconds grow with the number of variables: the slope of their logarithms, over the same
-    tasks."""
+    """Compare how seconds grow with variables: the slope of their logarithms, over the same tasks."""
     for rows in SIZES:
         for ours, rival in pairs(F2SL, ("gsbn", "mmhc")):
             points = [
