@@ -65,7 +65,7 @@ def drop_separated(
 ) -> Search[Neighbourhood]:
     """Drop, one after another, the members that some subset of those still there separates.
 
-    All sets of all members are tested at once: a set counts if none of its members was dropped before.
+    All sets of all members are asked about at once: a set counts if none of its own was dropped before.
     """
     found = yield from separations(
         test, target, members, members, max_cond_vars, smallest=1, find_all=True, known=strengths

@@ -644,8 +644,8 @@ def log_ratios_of_sums(
 ) -> None:
     """Do what `log_ratios` does for questions with samples of their own: Z, X, Y are the members of each.
 
-    With missing values, no correlation matrix has the samples of all questions; each question has its own
-    small one, which is discarded afterwards.
+    Where values are missing, no matrix of correlations has the samples of all questions; each question has
+    its own small one, which lives no longer than the question.
 
     sums, first : as above, one group for each question; sizes : int64, states of each member, 0 for numbers.
     member_start : (m + 1,) int64

@@ -1,7 +1,7 @@
 """Base of the independence tests, and how to write one of your own.
 
-A test returns the p-values of a batch of questions "is X independent of Y given Z?", all with the same number
-of conditioning variables. Only this method is required:
+A test says how likely the data are if X and Y are independent given Z: the p-value. That is the only method
+that is required. It is asked many questions at once, all with as many variables given:
 
 >>> from scipy.stats import spearmanr
 >>> class Spearman(CITest):
@@ -12,13 +12,13 @@ of conditioning variables. Only this method is required:
 ...             return np.full(len(x), np.nan)  # unreliable: says nothing given other variables
 ...         return np.array([spearmanr(data.column(a), data.column(b)).pvalue for a, b in zip(x, y)])
 
-A test that can do better than one p-value after another, or that knows before counting which tests would be
-inconclusive, has its own method `bind`, like :class:`~f2sl.stats.tests.g2.G2`, and is a `BindingTest`.
+A test that can do better than one p-value after another, or knows before counting which tests would be
+unreliable, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has, and is a `BindingTest`.
 
 The statistic of a test on contingency tables is a sum over the strata of Z, and follows a chi-squared
 distribution under independence. Degrees of freedom are counted in each stratum from the rows and columns that
-are not empty there. A test is inconclusive if there are fewer than 5 samples (or the number requested) for
-each cell of the full table, that is, N divided by the product of the numbers of states. Such tables are never
+are not empty there. A test is unreliable where there are fewer than 5 samples (or what else is asked for) for
+each cell of the full table, which is N divided by the product of the numbers of states. Such tables are never
 counted.
 """
 
@@ -103,7 +103,7 @@ class BindingTest(CITest):
 
 
 class BoundTest:
-    """Base of the tests that are bound to data: counts tests, and treats all as conclusive beforehand."""
+    """Base of the tests that are bound to data: counts them, and takes all to be reliable until made."""
 
     def __init__(self, engine: Any, alpha: float) -> None:
         self.engine = engine
@@ -136,8 +136,8 @@ class BoundTest:
 class ByPValues(BoundTest):
     """Answer questions by a test's p-values.
 
-    X and Y, and the conditioning variables, are passed in ascending order, so that the same question asked in
-    another way has the same answer.
+    X and Y, and the variables given, are handed over in ascending order: the same question asked in another
+    way has the same answer.
     """
 
     def __init__(self, test: CITest, engine: Any, alpha: float) -> None:
@@ -196,7 +196,7 @@ class TableTest(ByCells):
         From tables to statistics and degrees of freedom.
     without_freedom : {"independent", "unreliable"}
         Answer of a test without degrees of freedom: within each stratum one of the two variables does
-        not vary, so that the data say nothing about independence.
+        not vary, so that nothing speaks against independence, nor for it.
     samples_per_cell : float, optional
         Number of samples needed for each cell of the full table; at least 1, by default 5.
     """
@@ -231,11 +231,11 @@ class TableTest(ByCells):
         return Answers(answers, *numbers)
 
     def _formula_of_answers(self) -> TableFormula:
-        """Return a formula for when only the answers are needed."""
+        """Return a formula that serves where nothing but the answers is asked for."""
         return self.formula
 
     def _formula_of_strengths(self, x: Integers, y: Integers, enough: Floats) -> TableFormula:
-        """Return a formula for when strengths of `enough` or more need not be known."""
+        """Return a formula that serves where strengths of `enough` or more need not be known."""
         return self.formula
 
     def _answers(

@@ -2,9 +2,9 @@
 
 A query names some columns of states and some of numbers. Its *groups* are the configurations of the states,
 the last changing fastest, one group if there are no states. Each group has a row of sums over its samples,
-all of them whole numbers: the number of samples, then for the q numbers the sums of the coarse and of the
-fine halves (`storage/moments.py`), then for each pair i >= j the sums of the products of coarse halves, of
-coarse with fine ones, and of fine ones.
+all of them whole numbers: how many samples, then for the q numbers the sums of the coarse and of the fine
+halves (`storage/moments.py`), then for each pair i >= j the sums of the products of coarse halves, of coarse
+with fine ones, and of fine ones.
 
 states, state_start, numbers, number_start : int64
     Query t has the columns ``states[state_start[t]:state_start[t + 1]]``, and numbers alike.
@@ -187,8 +187,8 @@ def sums_of_columns(
     These numbers are 1 where a sample has the state and 0 elsewhere, fine halves alone. Columns are in the
     order of a query's members, and the sums are laid out as those of a group with that many numbers.
 
-    A sample has one state of each member, so only one indicator of each member is not 0. The loop over
-    samples adds only these: m (m + 1) / 2 products, for any number of states.
+    A sample has one state of each member, so that of all indicators only one for each member is not 0. The
+    loop over samples adds these alone: m (m + 1) / 2 products, however many states there are.
 
     members : int64, columns of states or numbers; numeric : bool, which of them are numbers.
     member_start : (n_queries + 1,) int64
