@@ -121,7 +121,7 @@ def test_the_page_says_what_was_run_and_whose_data(text):
     assert "Pigs: sampled Gene: sampled from gene-like" in words
     assert "Not shown Results with 77 rows" in words
     assert "2 cores, 8.0 GiB" in words
-    assert "torch not there" in words
+    assert "torch missing" in words
     assert "1 for each unit, 2 units at a time" in words
     assert "600 s and 4.0 GiB for each unit" in words
     assert "over the limit of 600 s" in words
