@@ -42,7 +42,7 @@ f2sl.plot(model, highlight=["progression"])
 model.options_in_use_["ci_test"], model.options_in_use_["score"]
 
 # %%
-# Which variables tell something about the progression that no other variable tells?
+# Which variables carry information about the progression that no other variable has?
 for name in model.graph_.parents("progression"):
     print(name)
 

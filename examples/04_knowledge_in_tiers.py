@@ -21,8 +21,8 @@ print(len(free.cpdag_.directed_edges), "directed,", len(free.cpdag_.undirected_e
 f2sl.plot(free)
 
 # %%
-# Some of these arrows cannot be: a woman's age does not depend on how many years she has been married. Say
-# what you know, from the earliest tier to the latest. No edge leads back to an earlier tier.
+# Some of these arrows cannot be right: a woman's age does not depend on how many years she has been married.
+# Say what you know, from the earliest tier to the latest. No edge leads back to an earlier tier.
 known = f2sl.Knowledge(
     tiers=[
         ["age", "educ", "religious"],

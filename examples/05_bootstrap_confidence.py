@@ -35,5 +35,5 @@ print(found.of("PID", "vote"), found.of("vote", "PID", directed=True))
 f2sl.plot(found.at(0.95))
 
 # %%
-# A confidence says how stable an edge is when the rows change. It is no probability that the edge is
-# causal: a common cause that nobody measured gives a link that every replicate shows.
+# A confidence says how stable an edge is when the rows change. It is not the probability that the edge is
+# causal: an unmeasured common cause gives a link that every replicate shows.

@@ -26,12 +26,12 @@ print(f"{time.perf_counter() - started:.1f} seconds")
 learner.graph_
 
 # %%
-# How near is it to the truth? The skeleton, then arrowheads.
+# How close is it to the truth? First the skeleton, then arrowheads.
 result = f2sl.compare(network, learner.graph_)
 print(f"F1 of links {result.skeleton_f1:.2f}, F1 of arrowheads {result.f1:.2f}")
 
 # %%
-# Nobody looks at 5,000 variables at once. Look around one of them.
+# 5,000 variables are too many for one picture. Look around one of them.
 centre = max(learner.pc_, key=lambda name: len(learner.pc_[name]))
 f2sl.plot(learner, around=centre, depth=2, highlight=[centre])
 

@@ -20,8 +20,7 @@ for part in range(5):
     network.sample(100_000, seed=part).to_parquet(folder / f"part-{part}.parquet")
 
 # %%
-# Learn within 16 MB, the least that f2sl accepts. The limit is for the data: Python and its libraries come
-# on top.
+# Learn within 16 MB, the smallest limit. It applies to the data; Python and its libraries need more.
 with f2sl.open_table(folder, engine="stream", memory="16MB") as table:
     print(table)
     streamed = f2sl.F2SLc().fit(table)

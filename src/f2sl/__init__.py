@@ -5,7 +5,7 @@
 >>> model.graph_.n_nodes
 8
 
-Names are imported when they are first used, so that ``import f2sl`` costs next to nothing.
+Names are imported on first use, so ``import f2sl`` takes almost no time.
 """
 
 from __future__ import annotations

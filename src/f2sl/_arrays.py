@@ -1,4 +1,4 @@
-"""Names for the types of arrays that all parts hand to each other."""
+"""Names for the array types that the parts of f2sl pass to each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of the time that a search has been given."""
+"""Time limit of a search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Deadline:
-    """Tells whether a time limit has passed since this was made.
+    """Time limit that starts when the object is created.
 
     Parameters
     ----------

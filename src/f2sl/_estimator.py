@@ -1,8 +1,8 @@
 """scikit-learn's conventions for learners, without importing scikit-learn.
 
-Importing scikit-learn takes longer than learning a hundred variables. What makes a class an estimator for
-`clone`, pipelines and the estimator checks is small: the constructor's arguments are the options, stored
-under their own names, and can be read and set. scikit-learn itself is only met when it asks for tags.
+Importing scikit-learn takes longer than learning a hundred variables. A class needs little to be an estimator
+for `clone`, pipelines and the estimator checks: the constructor's arguments are the options, stored under
+their own names, and can be read and set. scikit-learn is imported only when it asks for tags.
 
 Here the options are fields (:func:`f2sl._options.option`), and the constructor is made from them.
 """
@@ -25,7 +25,7 @@ _RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 class Estimator:
-    """Base of everything with options: each field of the class is one.
+    """Base class of everything with options; each field of the class is an option.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Estimator:
     """  # noqa: E501
 
     def __init_subclass__(cls, **arguments: Any) -> None:
-        """Return the constructor of the fields, in the catalogue's order, and document them."""
+        """Make the constructor from the fields, in the catalogue's order, and document them."""
         super().__init_subclass__(**arguments)
         by_hand = "__init__" in vars(cls)
         dataclasses.dataclass(kw_only=True, repr=False, eq=False)(cls)
@@ -126,7 +126,7 @@ class Estimator:
 def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
     """Insert sections on options and attributes into a docstring: before others, or at the end.
 
-    A class says of which attributes it has; those of its bases are added.
+    A class documents its own attributes; those of its bases are added.
     """
     text, cls._attributes = _without_attributes(text)
     lines = ["Parameters", "----------"]

@@ -1,8 +1,8 @@
-"""Load what installed packages add to f2sl: learners, tests, scores, measures and formats.
+"""Load the learners, tests, scores, measures and formats that installed packages add to f2sl.
 
-A package names a module or a function in the group ``f2sl.extensions`` of its entry points. The module is
-imported, or the function called, the first time that a name or a suffix is not known, and before all
-names are listed. Libraries that only some functions need are imported by :func:`imported`.
+A package names a module or a function in the group ``f2sl.extensions`` of its entry points. f2sl imports the
+module, or calls the function, when it first meets an unknown name or suffix, and before it lists all names.
+Libraries that only some functions need are imported by :func:`imported`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXTENSIONS = "f2sl.extensions"
 
 @cache
 def load_extensions() -> None:
-    """Load all extensions, once; warn of one that cannot be loaded, and leave it out."""
+    """Load all extensions once; skip one that cannot be loaded, with a warning."""
     from importlib.metadata import entry_points
 
     for point in entry_points(group=EXTENSIONS):
@@ -33,7 +33,7 @@ def load_extensions() -> None:
 
 
 def imported(module: str, needed_for: str, install: str) -> Any:
-    """Import a module of another library, or say how to install it.
+    """Import a module of another library; if it is missing, say how to install it.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def imported(module: str, needed_for: str, install: str) -> Any:
         If it is not installed.
     """
     try:
-        with warnings.catch_warnings():  # importing some of them warns, of what no user can change
+        with warnings.catch_warnings():  # importing some of them warns about things that users cannot change
             warnings.simplefilter("ignore")
             return import_module(module)
     except ImportError:

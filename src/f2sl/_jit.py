@@ -2,17 +2,17 @@
 
 All compiled code lives in files called ``_kernels.py``, and each function there
 carries :func:`kernel`: plain loops over arrays, compiled on first use, cached on disk
-for the next process, and run without the GIL so that Python threads around them gain.
+for the next process, and run without the GIL, so that Python threads run them in parallel.
 Functions that only kernels call carry :func:`inner` instead.
 
-Kernels neither raise nor check their arguments, and compiled code does not check indices:
-the drivers that call them have validated the input and allocated the output. A kernel that
-runs out of room returns how far it came, and its driver calls it again with more.
+Kernels neither raise nor check their arguments, and compiled code does not check indices: the drivers that
+call them have validated the input and allocated the output. A kernel that runs out of space returns how far
+it got, and its driver calls it again with more.
 
 Compiling takes far longer than running, so kernels are written to be cheap to compile: no sorting, no slice
 that is assigned an array (Numba then compiles an error with formatted text), and one type for each argument.
-A number such as 0 that one kernel passes to another, or begins a sum with that it passes on, is a type of its
-own to Numba; ``int64(0)`` is not.
+Numba gives a literal such as 0 a type of its own, so a kernel that passes one to another kernel, or starts a
+sum with one and passes the sum on, makes Numba compile again; ``int64(0)`` does not.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ SECONDS_BETWEEN_NOTES = 5.0
 
 
 def _nothing_compiled() -> bool:
-    """Return whether the folder where Numba keeps machine code has none of ours.
+    """Return whether Numba's cache folder holds no machine code of f2sl.
 
-    False in doubt: if the package's own folder cannot be written to, Numba alone knows where the other is.
+    False if that is unknown: if the package's own folder is not writable, only Numba knows which folder it
+    uses.
     """
     place = Path(__file__).parent / "storage" / "memory"
     given = os.environ.get("NUMBA_CACHE_DIR")
@@ -53,7 +54,7 @@ def _nothing_compiled() -> bool:
 if short_of_addresses():  # LLVM would end the process when it cannot map its memory
     raise F2SLError(short_of_addresses())
 
-# A first run says so at once: what it is waiting for from here on is Numba, to be imported and to compile.
+# A first run says so at once: from here on it waits for Numba to be imported and to compile.
 _told = _nothing_compiled() and note(COMPILING)
 
 import llvmlite.binding as llvm
@@ -82,11 +83,11 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 
 
 def _register_without_scipy() -> None:
-    """Register what Numba can compile, without SciPy's linear algebra, which takes 0.1 s to load.
+    """Register what Numba can compile, without loading SciPy's linear algebra, which takes 0.1 s.
 
-    Only a run that compiles needs this, and one that loads all kernels from the cache does not.
-    Numba imports it there to find out whether it is installed: here it is. What a user compiles with
-    ``np.dot`` or ``np.linalg`` still imports it, by the same function, when it is compiled.
+    Only a run that compiles needs this, not one that loads all kernels from the cache. Numba imports SciPy
+    there only to find out whether it is installed, and f2sl requires it. A user's own function with
+    ``np.dot`` or ``np.linalg`` still imports it, through the same function, when it is compiled.
     """
     linalg: Any = import_module("numba.np.linalg")
     imports_scipy = getattr(linalg, "ensure_blas", None)
@@ -126,10 +127,10 @@ for _name, _address in runtime.c_helpers.items():
 
 
 class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """Machine code on disk, in a file for each signature that is complete before the index names it.
+    """Machine code on disk: one file for each signature, complete before the index names it.
 
-    Numba numbers files from 1 on and writes the index first. Of two processes that begin at the same time,
-    one could then load code of another signature, or of a version of the function that is no more.
+    Numba numbers files from 1 and writes the index first. If two processes start at the same time, one could
+    then load code of another signature, or of an old version of the function.
     """
 
     def save(self, key: Any, data: Any) -> None:
@@ -139,7 +140,7 @@ class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
-    """Numba's cache of a function, made anew if it is damaged, and done without if it cannot be written."""
+    """Numba's cache of a function; recreated if it is damaged, not used if it cannot be written."""
 
     told = False
 
@@ -150,12 +151,13 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        # Numba's own method first registers all that can be compiled, and compiles some functions of its own.
-        # That takes longer than to load a whole learner, and 30 MB, and machine code does without.
+        # Numba's own method first registers everything that can be compiled, and compiles some of its
+        # functions.
+        # That takes longer than loading a whole learner, and 30 MB, and machine code does not need it.
         try:
             with self._guard_against_spurious_io_errors():
                 return self._load_overload(sig, target_context)
-        except Exception:  # whatever unpickling a file cut short can raise
+        except Exception:  # unpickling a truncated file can raise anything
             with suppress(OSError):
                 self.flush()
             return None
@@ -168,16 +170,16 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
 
     @classmethod
     def tell_unwritable(cls) -> None:
-        """Tell, once, that machine code cannot be kept."""
+        """Report, once, that machine code cannot be stored."""
         if not cls.told:
             cls.told = note(
-                "the compiled loops cannot be kept, and every run compiles them anew: no folder can be "
-                "written to; set NUMBA_CACHE_DIR to one that can"
+                "cannot store the compiled loops, so every run compiles them again: no cache folder is "
+                "writable; set NUMBA_CACHE_DIR to a folder that is"
             )
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` on its first call; cache the machine code on disk where that is possible."""
+    """Compile `function` on its first call; cache the machine code on disk if possible."""
     compiled: Any = numba.njit(**_OPTIONS)(function)
     if compiled is not function:  # as with NUMBA_DISABLE_JIT=1
         try:
@@ -191,8 +193,8 @@ def kernel(function: Function) -> Function:
 class _InnerCode(codegen.JITCodeLibrary):  # type: ignore[misc]
     """Code of a function that only kernels call.
 
-    Kernels link it, optimise it together with their own and make machine code of both. Doing so before, for
-    the function alone, is about a fifth of what compiling takes, and nothing uses the result.
+    Kernels link it, optimise it together with their own code and make machine code of both. Making machine
+    code for the function alone would take about a fifth of all compile time, and nothing would use it.
     """
 
     codegen = SimpleNamespace(set_env=lambda name, environment: None)
@@ -228,9 +230,9 @@ def inner(function: Function) -> Function:
 def plain_inner(function: Function) -> Function:
     """Compile `function` as `inner` does, but without counting references to arrays.
 
-    Numba counts one up and down for each array taken out of a tuple and for each slice, by an atomic
-    operation each. In functions called millions of times that takes a third of the time. Such a function may
-    neither allocate an array nor return one; whoever calls it holds its arguments.
+    For each array taken from a tuple and for each slice, Numba increments and decrements a counter, with two
+    atomic operations. In functions called millions of times this takes a third of the time. Such a function
+    must neither allocate nor return an array; its caller keeps the arguments alive.
     """
     return cast(Function, numba.njit(**{**_INNER, "_nrt": False})(function))
 

@@ -24,7 +24,7 @@ ADDRESS_SPACE = 24 * 10**8
 
 
 def short_of_addresses() -> str:
-    """Return what is wrong if a limit on the process (``ulimit -v``) is below what libraries need, or ""."""
+    """Return a message if a limit on the process (``ulimit -v``) is below what libraries need, or ""."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -135,5 +135,5 @@ def memory_limit(memory: Any, engine: Any = "auto") -> int:
     if limit < LEAST_MEMORY:
         raise OptionError(f"memory must be at least {LEAST_MEMORY // 10**6}MB, not {memory!r}")
     if engine == "memory":
-        raise OptionError('memory is a limit that engine="memory" does not keep to; leave out one of the two')
+        raise OptionError('engine="memory" has no memory limit; leave out engine or memory')
     return limit

@@ -75,7 +75,7 @@ def positive(name: str, value: Any, least: float, most: float) -> float:
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
-    """Check a whole number of at least `least`, and of at most `most` where that is given.
+    """Check a whole number of at least `least` and, if given, at most `most`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ _OPTIONS = (
         "clean_up",
         int,
         whole,
-        "Drop a candidate that beside up to this many others leaves no trace of dependence (p above 0.5).",
+        "Drop a candidate that is clearly independent (p above 0.5) given up to this many other candidates.",
         0,
         LEARN_AND_PC,
         "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns with states.",

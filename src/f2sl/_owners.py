@@ -1,6 +1,6 @@
 """Owners of options: errors about an option that a learner, `fit` or `open_table` does not have.
 
-All learners there are may have it, so their registries are named here, and imported where one is asked for.
+Any learner may have the option, so this module names all registries and imports them when needed.
 """
 
 from __future__ import annotations

@@ -22,19 +22,19 @@ from contextvars import ContextVar
 
 
 class Display:
-    """Hears of stages as they begin, go on and end; this one shows nothing."""
+    """Receives the beginning, progress and end of stages; this base class shows nothing."""
 
     def begin(self, stage: str) -> None:
-        """Hear that a stage begins."""
+        """Receive the beginning of a stage."""
 
     def advance(self, share: float) -> None:
-        """Hear that a further share (of 1) of the stage is done."""
+        """Receive the share (of 1) of the stage that was finished since the last call."""
 
     def end(self) -> None:
-        """Hear that the stage is over."""
+        """Receive the end of the stage."""
 
     def note(self, text: str) -> None:
-        """Hear something worth a line."""
+        """Receive a note to print on a line."""
 
 
 _NOBODY = Display()

@@ -32,7 +32,7 @@ class Entry:
         return self.facts.get(name, default)
 
     def load(self) -> Any:
-        """Return the class, imported where need be."""
+        """Return the class; import it if necessary."""
         if not isinstance(self.place, str):
             return self.place
         return _class_at(self.place)
@@ -150,7 +150,7 @@ def what_is_wrong(found: Any, base: type) -> str | None:
     ('Own has no method run', 'int has no method run')
     """
     if not isinstance(found, type):
-        return f"{found!r} is no class"
+        return f"{found!r} is not a class"
     requires = getattr(found if issubclass(found, base) else base, "requires", ())
     for method in (requires,) if isinstance(requires, str) else requires:
         owner = next((one for one in found.__mro__ if method in vars(one)), None)

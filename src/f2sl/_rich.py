@@ -30,7 +30,7 @@ SECONDS_BEFORE_TELLING = 5.0
 
 @contextmanager
 def on_terminal() -> Iterator[None]:
-    """Draw on the terminal how far the work of a block has come."""
+    """Draw the progress of a ``with`` block on the terminal."""
     display = RichDisplay()
     try:
         with showing(display):
@@ -42,7 +42,7 @@ def on_terminal() -> Iterator[None]:
 class RichDisplay(Display):
     """Display that draws a bar for the current stage; silent without a terminal.
 
-    A stage that cannot say how far it has come gets a bar that moves to and fro, not one stuck at 0 %.
+    A stage that does not report its progress gets a bar that moves to and fro, not one stuck at 0 %.
     """
 
     def __init__(self, console: Console | None = None) -> None:

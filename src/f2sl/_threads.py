@@ -74,8 +74,8 @@ def note_of_jobs(n_jobs: int | None) -> list[str]:
 def one_blas_thread() -> Iterator[None]:
     """Limit linear algebra libraries to one thread during a ``with`` block.
 
-    On matrices of some dozens of rows their threads wait for each other far longer than they compute; and
-    with one, sums are made in the same order whatever the number of cores.
+    On matrices of a few dozen rows, threads wait for each other far longer than they compute. And with one
+    thread, the order of sums does not depend on the number of cores.
     """
     import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
     from threadpoolctl import threadpool_limits
@@ -98,7 +98,7 @@ class Threads:
     def map(self, function: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
         """Yield ``function(piece)`` for each piece, in order; stop cleanly when interrupted.
 
-        Pieces are asked for a few at a time, so that they may be made as they are needed.
+        Pieces are requested a few at a time, so they can be made as they are needed.
         """
         left = iter(pieces)
         first = list(islice(left, 2))

@@ -42,7 +42,7 @@ class Handed(NamedTuple):
 
 
 def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> Handed:
-    """Sort options by whom they belong to.
+    """Sort options by owner.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
 def make_learner(
     registry: Registry, algorithm: str, options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Create the learner of that name; return it, and the options of `open_table` among those given."""
+    """Create the learner of that name; return it, and the given options that belong to `open_table`."""
     handed = hand_out(registry, algorithm, options)
     refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
     return registry.create(algorithm, handed.learner), handed.reading
@@ -80,7 +80,7 @@ def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLear
     Parameters
     ----------
     data : data frame, array, dict of columns, path, list of paths or Table
-        One row for each sample, one column for each variable; see :func:`open_table`. A path may be that of a
+        One row for each sample, one column for each variable; see :func:`open_table`. A path may also name a
         folder of files.
     algorithm : str
         Name of the learner: ``"f2sl-h"`` by default. ``f2sl algorithms`` lists all names.

@@ -2,11 +2,10 @@
 
 Learners work on variables by number, and so does this module. Every search and every orientation asks a
 :class:`Constraints` which arcs it may use, so that a rule about edges is written once. Without constraints
-(:meth:`Constraints.none`, which all of them take by default) each question has the answer "allowed" and costs
-nothing.
+(:meth:`Constraints.none`, the default everywhere) every arc is allowed and asking costs nothing.
 
 An *arc* is an edge with a direction, from a parent to a child. A *link* is an edge whatever its direction: it
-is forbidden if both its arcs are. What a user knows, by name, is a :class:`~f2sl.Knowledge`, which makes
+is forbidden if both its arcs are. A user's knowledge, by name, is a :class:`~f2sl.Knowledge`, which makes
 constraints for the variables of a table.
 
 >>> rules = Constraints.of(4, forbidden=[(0, 1)], required=[(2, 3)])
@@ -44,8 +43,8 @@ class Constraints:
     required : ndarray of int64, shape (m, 2)
         The arcs (parent, child) that every graph must have.
     out, into : ndarray of int64, shape (n,), optional
-        Levels, by which tiers, roots and leaves are told without a list of arcs: a graph may have u -> v only
-        if ``out[u] <= into[v]``.
+        Levels that express tiers, roots and leaves without a list of arcs: a graph may have u -> v only if
+        ``out[u] <= into[v]``.
     """
 
     n: int
@@ -97,8 +96,8 @@ class Constraints:
     def may_be_tested(self, triples: Integers) -> Mask:
         """Return for each row (A, C, D), A - C - D, whether a test of A and D can show A -> C <- D.
 
-        It may, unless the link of A and D is forbidden and the constraints leave nothing open about the other
-        two: both point to C, or one of them may not.
+        It can, unless the link of A and D is forbidden and the constraints already decide the other two
+        links: both must point to C, or one of them must not.
 
         Examples
         --------
@@ -178,7 +177,7 @@ class Constraints:
         return np.unique(ends[ends != variable])
 
     def must_be_in_blanket(self, variable: int) -> Integers:
-        """Return those that must be linked to this one, and the other required parents of its children."""
+        """Return the variables that must be linked to this one, and required parents of its children."""
         children = self.required[self.required[:, 0] == variable, 1]
         parents = self.required[np.isin(self.required[:, 1], children), 0]
         found = np.union1d(self.must_be_linked(variable), parents)

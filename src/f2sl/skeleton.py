@@ -1,9 +1,9 @@
 """Skeletons: one undirected graph from the PC sets of all variables.
 
-In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one
-need not agree: the AND rule keeps a link that both sets name, the OR rule one that either
-names (step 2 of the F2SL approach). A link is as strong as its weaker end says. A variable whose
-search did not come to its end has no say.
+In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one need not agree:
+the AND rule keeps a link that both sets name, the OR rule one that either names (step 2 of the F2SL
+approach). The strength of a link is the smaller of its two strengths. If the search of a variable did not
+finish, the other end decides alone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from f2sl.local.base import Neighbourhoods
 class Skeleton:
     """Undirected graph over variables 0 to n - 1.
 
-    `edges` has one row (a, b) with a < b for each edge, in ascending order, and `strengths` how
-    strong each link is, NaN where that is not known. The neighbours of v are
-    ``neighbours[start[v]:start[v + 1]]``, ascending.
+    `edges` has one row (a, b) with a < b for each edge, in ascending order; `strengths` has the strength of
+    each link, NaN if unknown. The neighbours of v are ``neighbours[start[v]:start[v + 1]]``, ascending.
     """
 
     n: int

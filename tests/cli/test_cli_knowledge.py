@@ -81,10 +81,10 @@ def test_edges_need_blanks_only_where_names_may_have_the_mark_in_them():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ({"forbid": ["a-"]}, """not 'a-'; quote it: "A -> B" (the shell takes > for a file)"""),
-        ({"require": ["a-"]}, """not 'a-'; quote it: "A -> B" (the shell takes > for a file)"""),
-        ({"forbid": ["a-b-c"]}, "not 'a-b-c', with blanks around the - that is meant"),
-        ({"require": ["a->b->c"]}, "not 'a->b->c', with blanks around the -> that is meant"),
+        ({"forbid": ["a-"]}, """not 'a-'; quote it: "A -> B" (the shell reads > as a file)"""),
+        ({"require": ["a-"]}, """not 'a-'; quote it: "A -> B" (the shell reads > as a file)"""),
+        ({"forbid": ["a-b-c"]}, "not 'a-b-c', with spaces around the - between the two names"),
+        ({"require": ["a->b->c"]}, "not 'a->b->c', with spaces around the -> between the two names"),
     ],
 )
 def test_edges_that_could_be_several_or_were_cut_by_the_shell(words, told):

@@ -201,11 +201,11 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("f2sl-c",), "holds DAGs, and this graph may be none; use .json"),
+        (("f2sl-c",), "holds only DAGs, but this graph may not be one; use .json"),
         (("pc-stable",), "or add --dag"),
-        (("f2sl-h", "--skeleton-only"), "holds DAGs"),
-        (("local-to-global",), "holds DAGs"),
-        (("sll+g", "--time-limit", "9"), "holds DAGs"),
+        (("f2sl-h", "--skeleton-only"), "holds only DAGs"),
+        (("local-to-global",), "holds only DAGs"),
+        (("sll+g", "--time-limit", "9"), "holds only DAGs"),
         (("mmhc",), "a model string cannot hold the name 'x|y'"),
     ],
 )

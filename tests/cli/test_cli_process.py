@@ -259,7 +259,7 @@ with showing(Notes()):
     )
     compiling, note, answer = done.stdout.splitlines()
     assert (compiling, answer) == (COMPILING, "2")
-    assert note.startswith("the compiled loops cannot be kept, and every run compiles them anew")
+    assert note.startswith("cannot store the compiled loops, so every run compiles them again")
     assert not list((tmp_path / "cache").glob("*/*"))
 
 

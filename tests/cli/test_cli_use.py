@@ -63,7 +63,7 @@ def test_columns_that_are_not_the_graphs_are_not_looked_at(folder, tmp_path, cap
     assert f2sl.load_network(out) == f2sl.load_network(folder / "net.bif")
     assert main(["predict", str(out), data, "b", "--out", str(tmp_path / "b.csv")]) == 0
     told = capsys.readouterr().err
-    assert re.fullmatch(r"note: columns that are not in the network left out: .*day, name\n", told)
+    assert re.fullmatch(r"note: ignored columns that are not in the network: .*day, name\n", told)
     assert main(["show", str(out), "--data", data, "--out", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text()
     assert "400 rows" in page
@@ -181,7 +181,7 @@ def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
         (["predict", "net.bif", "data.csv", "g"], "unknown variable 'g'"),
         (
             ["predict", "net.bif", "odd.csv", "a"],
-            "no column is a variable of the network: it has a, b, c, d, e, f, and the table id, z",
+            "no column is a variable of the network: it has a, b, c, d, e, f, but the table has id, z",
         ),
         (["fit", "graph.json", "odd.csv", "--out", "x.bif"], "none of the columns id, z is one of a, b, c"),
         (
@@ -190,7 +190,7 @@ def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
         ),
         (
             ["fit", "crossing.json", "mixed.csv", "--out", "x.bif"],
-            "cannot write x.bif: BIF has no .* numbers; use .json, .net. Also, edges from .*: x -> s; .*w=5",
+            "x.bif: BIF does not support numbers; use .json, .net. Also, edges from .*: x -> s; .*w=5",
         ),
         (
             ["query", "graph.json", "a"],

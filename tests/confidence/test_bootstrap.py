@@ -321,7 +321,7 @@ def test_ctrl_c_gives_what_is_finished_and_the_rest_can_follow(
     assert (finished.n_replicates, finished.replicates, finished.complete) == (counted, 8, False)
     assert finished.notes[-1] == f"incomplete: {counted} of 8 replicates were finished"
     assert Confidence.load(tmp_path / "c.json").counts.tolist() == finished.counts.tolist()
-    with pytest.raises(FileError, match=r"c\.json\.replicates holds finished replicates.*resume"):
+    with pytest.raises(FileError, match=r"c\.json\.replicates holds the finished replicates.*resume"):
         f2sl.bootstrap(ASIA, "f2sl-c", **how, out=tmp_path / "c.json")
     monkeypatch.undo()
     ran = []
@@ -380,13 +380,13 @@ def test_replicates_of_another_run_are_refused(tmp_path):
     f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
     before = out.read_bytes()
     for data, learner, seed, told in (
-        (ASIA, "f2sl-c", 1, "seed was 0, and is 1 now"),
+        (ASIA, "f2sl-c", 1, "seed was 0 and is now 1"),
         (ASIA.iloc[:400], "f2sl-c", 0, "the table has other columns, rows or values"),
-        (ASIA, "pc-stable", 0, "learner was F2SLc, and is PCStable now"),
-        (ASIA, f2sl.F2SLc(alpha=0.2), 1, "seed was 0, and is 1 now; alpha was 0.01, and is 0.2 now"),
+        (ASIA, "pc-stable", 0, "learner was F2SLc and is now PCStable"),
+        (ASIA, f2sl.F2SLc(alpha=0.2), 1, "seed was 0 and is now 1; alpha was 0.01 and is now 0.2"),
     ):
         with pytest.raises(
-            OptionError, match=f"^resume: .*c.json is of another run; {told}; ask for the same"
+            OptionError, match=f"^cannot resume: .*c.json belongs to another run: {told}; give the same"
         ):
             f2sl.bootstrap(data, learner, 4, seed, n_jobs=1, out=out, resume=True)
     assert out.read_bytes() == before
@@ -396,7 +396,9 @@ def test_replicates_of_another_run_are_refused(tmp_path):
 def test_what_holds_no_replicates_cannot_be_gone_on_with(tmp_path):
     out = tmp_path / "c.csv"
     f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
-    with pytest.raises(FileError, match=r"c\.csv has no replicates to go on with: only \.json keeps them"):
+    with pytest.raises(
+        FileError, match=r"c\.csv has no replicates to continue from: only \.json stores them"
+    ):
         f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1, out=out, resume=True)
     journal = tmp_path / "d.json.replicates"
     for content in (b"no journal\n", b'{"seed": 0}\n'):
@@ -446,9 +448,12 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
             "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
             "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
             "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
-            "left out), not 0; resume goes on in the file of the result; name it with out=",
+            "left out), not 0; resume continues from a file of results; name it with out=",
         ),
-        ({"replicates": 5, "method": "subsample"}, "replicates must be even with the method 'subsample'"),
+        (
+            {"replicates": 5, "method": "subsample"},
+            "replicates must be even for the method 'subsample'",
+        ),
         ({"replicates": True}, "replicates must be a whole number"),
         ({"threshold": 0}, "threshold must be a number above 0"),
         (
@@ -471,7 +476,7 @@ def test_options_that_make_no_sense(options, told):
 
 
 def test_tables_that_are_not_in_memory(tmp_path):
-    told = "resampling draws rows, which must be in memory, and this table is on disk; open it with engine="
+    told = "resampling needs the rows in memory, but this table is on disk; open it with engine="
     with pytest.raises(DataError, match=told):
         f2sl.bootstrap(StreamTable.of_table(f2sl.open_table(ASIA), 100), "f2sl-c")
     ASIA.to_csv(tmp_path / "asia.csv", index=False)

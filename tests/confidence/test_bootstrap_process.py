@@ -64,12 +64,15 @@ def test_links_below_the_threshold_are_told_apart():
     [
         (
             ["--replicates", 7, "--method", "subsample", "--threshold", 3, "--jobs", 0, "--resume"],
-            "--replicates must be even with the method 'subsample', two halves each time, not 7; --threshold "
-            "must be a number above 0 and up to 1, not 3.0; --jobs must be a whole number other than 0",
+            "--replicates must be even for the method 'subsample' (two halves each), not 7; "
+            "--threshold must be a number above 0 and up to 1, not 3.0; --jobs must be a whole number",
         ),
-        (["--engine", "stream"], "resampling draws rows, which must be in memory"),
+        (["--engine", "stream"], "resampling needs the rows in memory"),
         (["--out", "c.nix"], "no graph format for c.nix"),
-        (["--out", "c.modelstring"], "c.modelstring: .modelstring holds DAGs, and this graph may be none"),
+        (
+            ["--out", "c.modelstring"],
+            "c.modelstring: .modelstring holds only DAGs, but this graph may not be one",
+        ),
         (["-a", "f2sl-c", "--learner-threshold", 0.1], "f2sl-c has no option --threshold"),
     ],
 )
@@ -152,7 +155,7 @@ def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(tab
         time.sleep(0.02)
 
     refused = f2sl(*arguments)
-    assert refused.stderr.startswith(f"f2sl: error: {journal} holds finished replicates")
+    assert refused.stderr.startswith(f"f2sl: error: {journal} holds the finished replicates")
     assert refused.returncode == 2
 
     with start("--resume") as process:
@@ -165,7 +168,7 @@ def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(tab
     assert found.n_replicates >= kept.count(b"\n") + 4
     assert not found.complete
     finished = f"{found.n_replicates} of {REPLICATES} replicates were finished"
-    assert told == f"f2sl: interrupted; {finished}; {out} has them, and --resume goes on\n"
+    assert told == f"f2sl: interrupted; {finished}; {out} has them; --resume continues\n"
     assert f"INCOMPLETE: {found.n_replicates} of {REPLICATES} replicates" in printed
     assert all(map(is_gone, own))
     assert journal.read_bytes().startswith(kept)

@@ -106,7 +106,7 @@ def test_commands_and_options_are_there(page):
 
 
 def test_readme_is_short():
-    """One screen: a picture, five lines of Python, six commands, a table."""
+    """One screen: a picture, five lines of Python, three commands to learn and three to ask, a table."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [code] = blocks(ROOT / "README.md", "python")
     assert len([line for line in code.splitlines() if line]) == 5

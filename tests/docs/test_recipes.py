@@ -401,9 +401,9 @@ class TestGraphFormat:
         for suffix in ("net", ".", "", ".NET", ".a/b", None, "..net"):
             with pytest.raises(f2sl.OptionError, match=r"suffix of a graph format is like '\.net'"):
                 add_format(suffix, str, read)
-        with pytest.raises(f2sl.OptionError, match=r"graph format \.net: write is no function but None"):
+        with pytest.raises(f2sl.OptionError, match=r"graph format \.net: write must be a function, not None"):
             add_format(".net", None, read)
-        with pytest.raises(f2sl.OptionError, match=r"graph format \.net: read is no function but 3"):
+        with pytest.raises(f2sl.OptionError, match=r"graph format \.net: read must be a function, not 3"):
             add_format(".net", str, 3)
         assert ".net" not in GRAPH_FORMATS
 

@@ -85,7 +85,7 @@ def test_a_server_has_one_thread_and_is_told_to_be_killed_and_the_folder_has_one
         second = bench.run()
         assert second.returncode == 2
         assert second.stderr == (
-            f"f2sl: error: {bench.out}: another f2sl reproduce is at work in this folder\n"
+            f"f2sl: error: {bench.out}: another f2sl reproduce is running in this folder\n"
         )
         os.kill(started[0], signal.SIGKILL)
         _, told = process.communicate(timeout=10)

@@ -363,7 +363,7 @@ def test_files_of_dagitty_are_read(tmp_path):
     ("text", "told"),
     [
         ("dag { a <-> b }", "line 1: an edge with two heads, '<->', is not read"),
-        ("mag { a -> b }", "the file holds a mag; of DAGitty's graphs, dag and pdag are read"),
+        ("mag { a -> b }", "the file holds a mag; only dag and pdag are read"),
         ("digraph { a -> b }", "line 1: 'dag' or 'pdag' or 'mag' or 'pag' is wanted, not 'digraph'"),
         ("dag { a @-> b }", "line 1: '@' is out of place"),
         ("dag " + "{" * 200, "nested too deeply"),

@@ -295,7 +295,7 @@ age lab_2
             ("/knowledge\nforbiddirect\nage\nforbiddengroup\n", "line 3: unknown section"),
             ("/knowledge\nforbiddirect\na b c\n", "line 3: an edge is two names"),
             ("/knowledge\naddtemporal\nage sex\n", "line 3: a tier begins with its number"),
-            ("/knowledge\nforbiddirect\nlab_? age\n", r"line 3: \? is no pattern in Tetrad's format"),
+            ("/knowledge\nforbiddirect\nlab_? age\n", r"line 3: Tetrad's format has no pattern \?"),
             ('/knowledge\nforbiddirect\nage "blood pressure\n', "line 3: quotes go around a whole name"),
             ('/knowledge\nforbiddirect\n"a"b c\n', "line 3: quotes go around a whole name"),
             ("requird = []\n", "did you mean 'required'"),
@@ -359,7 +359,7 @@ class TestGraphs:
         graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
         graph.knowledge = Knowledge(roots=["b"])
         with pytest.raises(
-            GraphError, match=r"no DAG with these edges keeps to the graph's knowledge: .*'b' is a"
+            GraphError, match=r"no DAG with these edges obeys the graph's knowledge: .*'b' is a"
         ):
             graph.to_dag()
         circle = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c"), ("a", "c")])

@@ -123,7 +123,7 @@ def test_numbers_come_back(tmp_path, suffix):
 @pytest.mark.parametrize("suffix", [".bif", ".xmlbif", ".xdsl"])
 def test_formats_without_numbers_refuse_them(tmp_path, suffix):
     network = f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 1})
-    with pytest.raises(FileError, match=r"has no variables that are numbers; use \.json, \.net"):
+    with pytest.raises(FileError, match=r"does not support numbers; use \.json, \.net"):
         network.save(tmp_path / f"g{suffix}")
     assert list(tmp_path.iterdir()) == []
 
@@ -171,7 +171,7 @@ def test_hostile_and_broken_xml_is_refused(tmp_path, suffix, text, told):
 
 WRONG = [
     (".xmlbif", ("0.25 0.75", "0.25 0.7"), "line 12: probabilities of 'rain' sum to 0.95, not to 1"),
-    (".xmlbif", ("0.25 0.75", "0.25 0_75"), "line 12: <table>: '0_75' is no number"),
+    (".xmlbif", ("0.25 0.75", "0.25 0_75"), "line 12: <table>: '0_75' is not a number"),
     (".xmlbif", ("0.25 0.75", "0.25"), "line 12: the table of 'rain' has 1 numbers, not 2"),
     (".xmlbif", ("0.25 0.75", "nan 0.75"), "line 12: a probability of 'rain' is not between 0 and 1"),
     (".xmlbif", ("<FOR>rain</FOR>", "<FOR>wet</FOR>"), "second probability block for 'wet'"),
@@ -203,7 +203,7 @@ WRONG = [
     (
         ".xdsl",
         ("cpt", "noisymax"),
-        "line 3: 'wet' is a <noisymax>; of nodes, <cpt> and <deterministic> are read",
+        "line 3: 'wet' is a <noisymax>; only <cpt> and <deterministic> nodes are read",
     ),
     (".xdsl", ('<state id="on"/>', "<state/>"), "line 6: <state> has no 'id'"),
     (
@@ -216,7 +216,7 @@ WRONG = [
         ('<state id="no"/>', '<state id="no"/><property id="f2sl">[</property>'),
         "not what f2sl writes",
     ),
-    (".net", ("(0.25 0.75)", "(0.25 x)"), "line 10: data of 'rain': 'x' is no number"),
+    (".net", ("(0.25 0.75)", "(0.25 x)"), "line 10: data of 'rain': 'x' is not a number"),
     (".net", ("data = (0.25 0.75);", ""), "line 10: the potential of 'rain' has no data"),
     (".net", ("potential (rain)", "potential (rain wet)"), r"line 10: expected '\|' or '\)', found 'wet'"),
     (".net", ("| rain)", "| rian)"), "line 11: .*unknown parent 'rian'"),
@@ -251,7 +251,7 @@ def test_what_is_no_linear_normal_is_refused(tmp_path, data):
 
 def test_the_mean_depends_on_parents_alone(tmp_path):
     text = "net {} continuous node a {} potential (a) { data = (normal (1 + 2 * b, 1)); }"
-    with pytest.raises(FileError, match="the mean of 'a' depends on 'b', no parent"):
+    with pytest.raises(FileError, match="the mean of 'a' depends on 'b', not a numeric parent"):
         load(tmp_path, ".net", text)
 
 

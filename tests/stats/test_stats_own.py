@@ -484,7 +484,7 @@ class NoLearn(StructureLearner):
         (CI_TESTS, NotCallable, "independence test 'own': NotCallable has no method p_values"),
         (CI_TESTS, Stranger, r"independence test 'own': Stranger must be derived from f2sl\.CITest"),
         (MEASURES, NoMethod, "measure 'own': NoMethod has no method values"),
-        (MEASURES, Agreement(), r"measure 'own': Agreement\(\) is no class"),
+        (MEASURES, Agreement(), r"measure 'own': Agreement\(\) is not a class"),
         (LOCAL, HalfALearner, "PC algorithm 'own': HalfALearner has no method learn_one"),
         (LOCAL, NoSearch, "PC algorithm 'own': NoSearch has no method search"),
         (MARKOV_BLANKET, dict, "Markov-blanket algorithm 'own': dict has no method learn_one"),

@@ -205,7 +205,7 @@ class TestBadInput:
             f2sl.TC().fit(frame.assign(total=frame["a"] + frame["f"]))
 
     def test_tc_needs_more_rows_than_columns(self, frame):
-        with pytest.raises(DataError, match="6 columns need at least 8 rows, and there are 7"):
+        with pytest.raises(DataError, match="6 columns need at least 8 rows, but there are 7"):
             f2sl.TC().fit(frame[:7])
         with pytest.raises(DataError, match="at least 8 rows"):
             f2sl.learn_mb(frame[:7], algorithm="tc")

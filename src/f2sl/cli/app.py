@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("f2sl: interrupted; nothing was written", file=sys.stderr)
         return 130
     if arguments is None:
-        # Modules are hundreds of thousands of objects that stay: to look through them for garbage again and
+        # Modules are hundreds of thousands of permanent objects; searching them for garbage again and
         # again takes a tenth of a second.
         gc.set_threshold(250_000)
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -116,7 +116,7 @@ def bootstrap(
         if reading.engine == "dask" and reading.scheduler is None:
             given["engine"] = "dask"
         if out is not None:
-            interrupts.keeping("--resume goes on with what was finished")
+            interrupts.keeping("--resume continues from the finished replicates")
         how = reading.for_resampling().options()
         with (
             output.progress(quiet),
@@ -133,9 +133,9 @@ def bootstrap(
                 if not found.n_replicates:
                     raise KeyboardInterrupt from None
                 kept = (
-                    "they are not stored, without --out"
+                    "they are not stored without --out"
                     if out is None
-                    else f"{printable(out)} has them, and --resume goes on"
+                    else f"{printable(out)} has them; --resume continues"
                 )
                 told = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
                 interrupts.keeping(f"{told}; {kept}")

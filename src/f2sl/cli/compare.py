@@ -44,8 +44,8 @@ METRICS = (
     ("Learned edges", "learned_edges", "directed and undirected"),
     ("True edges", "true_edges", "directed and undirected"),
     ("Correct", "correct", "in both graphs, the same way"),
-    ("SID", "sid", "pairs whose effect is wrong if adjusted for the learned graph's parents; of DAGs"),
-    ("Parent-AID", "parent_aid", "pairs whose effect is wrong if adjusted for parents; of DAGs and CPDAGs"),
+    ("SID", "sid", "pairs whose effect is wrong if adjusted for the learned graph's parents; DAGs only"),
+    ("Parent-AID", "parent_aid", "pairs whose effect is wrong if adjusted for parents; DAGs and CPDAGs"),
     ("Ancestor-AID", "ancestor_aid", "the same if adjusted for ancestors"),
     ("Oset-AID", "oset_aid", "the same if adjusted for the optimal set"),
 )

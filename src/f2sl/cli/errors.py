@@ -4,7 +4,7 @@
 exit code   when
 ==========  =====================================================================
 0           all went well
-1           a fault of f2sl's own; not enough memory, no room for the output; part of the work failed
+1           a bug in f2sl; out of memory or disk space; part of the work failed
 2           wrong input: an option, a file, a table
 130         interrupted with Ctrl-C
 141         the reader of the output stopped reading, as in ``f2sl ... | head``
@@ -66,7 +66,7 @@ def _settle(error: BaseException) -> int:
     if isinstance(error, PartlyFailed):
         return _tell(f"error: {error}", FAULT)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
-        # Files are written elsewhere, and their errors are F2SLErrors: this is the output.
+        # Errors of files are F2SLErrors, so this is an error of the standard output.
         _drop_output()
         return _tell(f"error: cannot write to the standard output: {error.strerror}", FAULT)
     if isinstance(error, MemoryError):
@@ -75,7 +75,7 @@ def _settle(error: BaseException) -> int:
     if not isinstance(error, Exception):
         raise error
     short = short_of_addresses()
-    if short:  # libraries fail at that in words of their own
+    if short:  # libraries report this in their own words
         return _tell(f"error: {short}", WRONG_INPUT)
     if os.environ.get(DEBUG):
         traceback.print_exception(error)

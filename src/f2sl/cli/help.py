@@ -32,12 +32,12 @@ def examples(*lines: str) -> str:
 class PlainParameters:
     """Convert parameters of a command that need no validation without Typer's validators.
 
-    Newer versions of Typer have those of Pydantic, which take as long to load as NumPy. What cannot be
-    converted here goes Typer's way, to its message.
+    Newer versions of Typer use those of Pydantic, which take as long to load as NumPy. A value that cannot be
+    converted here is left to Typer, which prints its message.
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, that for the help included."""
+        """Return the parameters, including ``--help``."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for parameter in parameters:
             # Older versions of Typer have no such descriptions, and no need of them.

@@ -103,7 +103,7 @@ def parse_knowledge(
 
 
 def _edge(flag: str, text: str, mark: str) -> tuple[str, str]:
-    """Parse an edge: two names with a mark between them, set off by blanks if names contain the mark.
+    """Parse an edge: two names with a mark between them (with spaces around it if names contain the mark).
 
     Examples
     --------
@@ -115,8 +115,8 @@ def _edge(flag: str, text: str, mark: str) -> tuple[str, str]:
     several = spaced not in text and text.count(mark) > 1
     if not first or not second or several:
         example = '"A -> B"' if flag == "--require" else '"A -> B" or "A - B"'
-        why = f", with blanks around the {mark} that is meant" * several
+        why = f", with spaces around the {mark} between the two names" * several
         if text.endswith("-"):
-            why = '; quote it: "A -> B" (the shell takes > for a file)'
+            why = '; quote it: "A -> B" (the shell reads > as a file)'
         raise OptionError(f"{flag} takes an edge, {example}, not {text!r}{why}")
     return first, second

@@ -146,7 +146,7 @@ def learn(
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
         with in_terms_of_flags():
-            save_graph(graph, out)  # first: whatever goes wrong with the rest, the graph is kept
+            save_graph(graph, out)  # first, so that the graph is saved even if the rest fails
     if picture is not None:
         save_picture(drawn, picture)
     if page is not None:

@@ -394,7 +394,7 @@ def in_terms_of_flags() -> Iterator[None]:
     try:
         yield
     except OptionError as error:
-        # What is known may come from any of several flags.
+        # Knowledge may come from any of several flags.
         told = re.sub(r"(^|; )knowledge: ", r"\1knowledge about edges: ", str(error))
         told = re.sub(
             r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=\{)", lambda first: FLAGS.get(first[0], first[0]), told

@@ -1,7 +1,8 @@
 """Confidence of a learned graph: learn again and again from resampled rows, and count.
 
-The *confidence* of a link is the share of the replicates that have it, that of a direction the share that has
-the link and points it that way. :func:`bootstrap` makes a :class:`Confidence`, with the averaged graph.
+The *confidence* of a link is the share of the replicates that have it. The confidence of a direction is the
+share that has the link and points it that way. :func:`bootstrap` makes a :class:`Confidence`, with the
+averaged graph.
 
 ============  ===================================================================
 ``bootstrap`` the call: checks, opens the table, runs, counts

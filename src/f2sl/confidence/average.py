@@ -21,12 +21,12 @@ from f2sl.graph.cycle_guard import CycleGuard
 
 
 def estimated_threshold(confidences: Floats) -> float:
-    """Return the least confidence of a link that is significant by Scutari and Nagarajan's rule [1]_.
+    """Return the smallest confidence of a link that is significant by Scutari and Nagarajan's rule [1]_.
 
-    They compare the distribution function F of all pairs' confidences with that of a graph known for sure,
-    whose pairs have confidence 0 (a share t of them) or 1. The t with the least distance, the integral of
-    ``|F(x) - t|`` over [0, 1], is the median of F(x), which is F(1/2) as F never falls. Significant are the
-    links with more than the least x for which F(x) >= t: those with more confidence than 1/2.
+    They compare the distribution function F of all pairs' confidences with that of a graph known for certain,
+    where a share t of the pairs has confidence 0 and the rest 1. The t with the smallest distance, the
+    integral of ``|F(x) - t|`` over [0, 1], is the median of F(x). This is F(1/2), because F never decreases.
+    A link is significant if its confidence exceeds the smallest x with F(x) >= t, that is, if it exceeds 1/2.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def estimated_threshold(confidences: Floats) -> float:
 def bound_on_false_links(mean_links: float, n_pairs: int, threshold: float) -> float | None:
     """Return Shah and Samworth's bound on the expected number of false links above the threshold [2]_.
 
-    False is a link that a half of the rows shows no more often than a link taken at random would be shown, in
-    ``mean_links / n_pairs`` of the cases. The bound (their theorem 1) assumes nothing else; there is none
-    for thresholds up to 1/2.
+    A link is false if it is found in a half of the rows no more often than a random link would be, that is,
+    with probability ``mean_links / n_pairs``. The bound (their theorem 1) makes no other assumption. There is
+    no bound for thresholds up to 1/2.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def bound_on_false_links(mean_links: float, n_pairs: int, threshold: float) -> f
     n_pairs : int
         The number of pairs that may be linked.
     threshold : float
-        The least confidence of the links that are kept.
+        Smallest confidence of the links that are kept.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def averaged_graph(
     """Return the graph of the links whose confidence reaches the threshold, with confidences as weights.
 
     1. Required edges, and links that the constraints allow in one direction only, get that direction.
-    2. A link that more than half of its replicates direct the same way gets that direction. Links come in the
-       order of how many replicates do, then of their confidence, then of the names. If an arrow would
-       close a directed cycle, it is turned round; if that is forbidden, the link is left out.
+    2. A link that more than half of its replicates direct the same way gets that direction. Links are sorted
+       by the number of these replicates, then by confidence, then by name. An arrow that would close a
+       directed cycle is reversed; if that is forbidden, the link is left out.
     3. Meek's rules direct what follows. All other links stay undirected.
 
     So the graph has no directed cycle, and neither has any DAG that directs its undirected links without one.
@@ -98,13 +98,13 @@ def averaged_graph(
     n_replicates : int
         The number of all replicates.
     threshold : float
-        The least confidence of a link.
+        Smallest confidence of a link.
     rules : Constraints
         Constraints on the variables, by number.
 
     Examples
     --------
-    Each arrow is in most of ten replicates. The weakest closes a cycle and is turned round:
+    Each arrow is in most of ten replicates. The weakest would close a cycle and is reversed:
 
     >>> pairs = np.array([[0, 1], [1, 2], [0, 2]])
     >>> counts = np.array([[9, 0, 0], [8, 1, 0], [1, 5, 0]])

@@ -1,4 +1,4 @@
-"""Learn from resampled rows: what `f2sl.bootstrap` does."""
+"""Learn from resampled rows: the work of `f2sl.bootstrap`."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def bootstrap(
         if known:
             known.constraints(
                 held.names, held.merged
-            )  # what does not fit the table is better told before any work
+            )  # report knowledge that does not fit the table before any work
         asked = _asked(chosen, held, method, seed)
         resampling = Resampling(chosen, (*held.names, *held.merged), method, seed)
         tally, journal = Tally(method == SUBSAMPLE), None
@@ -169,7 +169,7 @@ def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner
 def problems(
     replicates: Any, seed: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
 ) -> Iterator[str]:
-    """Yield all that is wrong with the options."""
+    """Yield all problems with the options."""
 
     def check(function: Any, *arguments: Any) -> Iterator[str]:
         try:
@@ -182,20 +182,20 @@ def problems(
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
             yield f"{name} must be a whole number of at least {smallest}, not {value!r}"
         elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
-            yield f"replicates must be even with the method 'subsample', two halves each time, not {value}"
+            yield f"replicates must be even for the method 'subsample' (two halves each), not {value}"
     yield from check(choice, "method", method, METHODS)
     if threshold is not None:
         yield from check(checked_threshold, "threshold", threshold)
     yield from check(resolve_jobs, n_jobs)
     if resume and out is None:
-        yield "resume goes on in the file of the result; name it with out="
+        yield "resume continues from a file of results; name it with out="
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:
     """Raise an error for a table whose rows cannot be drawn."""
     if not isinstance(table, MemoryTable):
         raise DataError(
-            f"resampling draws rows, which must be in memory, and this table is {table.held}; open it with "
+            f"resampling needs the rows in memory, but this table is {table.held}; open it with "
             'engine="memory", from fewer rows or columns if it does not fit'
         )
     if method == SUBSAMPLE and table.n_rows < 4:
@@ -204,7 +204,7 @@ def _in_memory(table: Table, method: str) -> MemoryTable:
 
 
 def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int) -> dict[str, Any]:
-    """Return all that the replicates depend on, as JSON can hold it."""
+    """Return everything that the replicates depend on, in a form that JSON can hold."""
     digest = hashlib.blake2b(repr(table.columns).encode(), digest_size=16)
     for part in (table.codes, table.numbers):
         digest.update(part.tobytes())
@@ -225,7 +225,7 @@ def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int
 
 
 def _described(value: Any) -> str:
-    """Describe an object of a user's, whose own words may name a place in memory."""
+    """Describe a user's object; its own ``repr`` may contain a memory address."""
     cls: Any = type(value)
     return f"{cls.__module__}.{cls.__qualname__}" if cls.__repr__ is object.__repr__ else repr(value)
 
@@ -235,14 +235,13 @@ def _stored(
 ) -> tuple[Tally, Journal]:
     """Open the journal; with `resume`, count the replicates in it and in the file of an earlier result.
 
-    A file that holds something else is refused only if there is no journal: a run that was killed had been
-    going to replace it.
+    A file with other content is refused only if there is no journal: a killed run was about to replace it.
     """
     journal = own.enter_context(Journal.beside(out, asked, resume))
     stored = list(journal.finished())
     if resume and out.exists() and out.suffix.lower() != ".json" and not stored:
         raise FileError(
-            f"{out} has no replicates to go on with: only .json keeps them; leave out resume=True"
+            f"{out} has no replicates to continue from: only .json stores them; leave out resume=True"
         )
     if resume and out.exists() and out.suffix.lower() == ".json":
         try:

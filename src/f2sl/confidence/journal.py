@@ -1,7 +1,7 @@
 """Finished replicates in a file of JSON lines, each written before the next is waited for.
 
-The first line says what was asked; then comes a line for each replicate. A process that is killed leaves at
-most one line unfinished, at the end, which is cut off.
+The first line describes the run; then follows one line for each replicate. A killed process leaves at most
+one unfinished line, at the end, which is cut off.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ class Journal:
         Raises
         ------
         FileError
-            If there is one and `resume` is False, if it is of another run, or if another process writes it.
+            If one exists and `resume` is False, if it belongs to another run, or if another process writes to
+            it.
         """
         path = out.with_name(out.name + SUFFIX)
         try:
             if path.exists() and not resume:
                 raise FileError(
-                    f"{path} holds finished replicates of a run that was ended; go on with resume=True, or "
-                    "remove the file"
+                    f"{path} holds the finished replicates of an interrupted run; continue with "
+                    "resume=True, or remove the file"
                 )
             with (
                 path.open("ab+") as file,
@@ -82,7 +83,7 @@ class Journal:
         return cls(path, file)
 
     def finished(self) -> Iterator[Replicate]:
-        """Read the replicates that are there."""
+        """Read the stored replicates."""
         self._file.seek(0)
         self._file.readline()
         for number, line in enumerate(self._file, start=2):
@@ -93,13 +94,13 @@ class Journal:
                 raise FileError(f"{self.path}, line {number}: not a replicate; remove the file") from None
 
     def add(self, replicate: Replicate) -> None:
-        """Write a replicate, in one go."""
+        """Write a replicate, in a single step."""
         line = [replicate.number, replicate.complete, replicate.links.tolist()]
         self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         self._file.flush()
 
     def remove(self) -> None:
-        """Remove the file, which is not needed any more; on Windows it goes when it is closed."""
+        """Remove the file, which is no longer needed; on Windows it is removed when it is closed."""
         try:
             self.path.unlink(missing_ok=True)
         except PermissionError:
@@ -115,20 +116,20 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
     >>> check_same(Path("c.json"), asked | {"seed": 1}, asked)
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: resume: c.json is of another run; seed was 1, and is 2 now; ask for the same, \
-or start anew in another file
+    f2sl.errors.OptionError: cannot resume: c.json belongs to another run: seed was 1 and is now 2; give \
+the same options and data, or choose another file
     """
     if not isinstance(before, dict) or before.keys() != asked.keys():
-        raise FileError(f"{path}: not a file of replicates that this version can go on with; remove it")
+        raise FileError(f"{path}: not a file of replicates that this version can continue from; remove it")
     other = [
-        f"{what} was {before[what]}, and is {value} now"
+        f"{what} was {before[what]} and is now {value}"
         for what, value in asked.items()
         if what not in ("options", "rows", "table") and before[what] != value
     ]
     if before["learner"] == asked["learner"]:
         options = before["options"], asked["options"]
         other += [
-            f"{name} was {options[0].get(name)}, and is {value} now"
+            f"{name} was {options[0].get(name)} and is now {value}"
             for name, value in options[1].items()
             if options[0].get(name) != value
         ]
@@ -136,6 +137,6 @@ or start anew in another file
         other.append("the table has other columns, rows or values")
     if other:
         raise OptionError(
-            f"resume: {path} is of another run; {'; '.join(other)}; ask for the same, or start anew in "
-            "another file"
+            f"cannot resume: {path} belongs to another run: {'; '.join(other)}; give the same options and "
+            "data, or choose another file"
         )

@@ -1,4 +1,4 @@
-"""The result of :func:`f2sl.bootstrap`: how often each pair of variables was linked, and which way."""
+"""The result of :func:`f2sl.bootstrap`: how often each pair was linked, and in which direction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMAT = json_file.CONFIDENCE
 class Tally:
     """Counts of links over replicates, in any order; its size does not depend on their number.
 
-    Halves of the same division count together: one that is alone waits for the other.
+    The two halves of a division count together: a single half waits for the other.
     """
 
     def __init__(self, paired: bool) -> None:
@@ -39,7 +39,7 @@ class Tally:
         self._waiting: dict[int, Replicate] = {}
 
     def has(self, number: int) -> bool:
-        """Return whether a replicate is counted, or waits for its other half."""
+        """Return whether a replicate is counted or waits for its other half."""
         return number in self.done or number in self._waiting
 
     def add(self, replicate: Replicate) -> None:
@@ -61,7 +61,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confidence:
-    """Shares of the replicates that link each pair of variables, and which way.
+    """Shares of the replicates that link each pair of variables, by direction.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Confidence:
     n_replicates : int
         The replicates that were finished.
     threshold : float
-        The least confidence of the links of `graph`.
+        Smallest confidence of the links of `graph`.
     estimated : bool
         True if the threshold was estimated (Scutari and Nagarajan 2013), False if it was given.
     asked : dict
@@ -155,7 +155,7 @@ class Confidence:
         )
 
     def tally(self) -> Tally:
-        """Return the counts, to go on counting."""
+        """Return the counts, to continue counting."""
         tally = Tally(self.asked.get("method") == SUBSAMPLE)
         keys = self.pairs @ [len(self.nodes), 1] if len(self.pairs) else self.pairs[:, 0]
         for key, row in zip(keys.tolist(), self.counts.tolist(), strict=True):
@@ -183,8 +183,8 @@ class Confidence:
     def graph(self) -> PDAG:
         """Averaged graph; the weights of its edges are their confidences.
 
-        It has no directed cycle and keeps to the knowledge. :func:`f2sl.confidence.average.averaged_graph`
-        states the rule; ``graph.to_dag()`` directs what is undirected.
+        It has no directed cycle and obeys the knowledge. :func:`f2sl.confidence.average.averaged_graph`
+        states the rule; ``graph.to_dag()`` directs the undirected edges.
         """
         parts = self.nodes, self.pairs, self.counts, self.n_replicates, self.threshold, self._rules
         graph = averaged_graph(*parts)
@@ -282,7 +282,7 @@ class Confidence:
         yield from json_file.write(self.graph, FORMAT, {"confidence": self._facts()})
 
     def _facts(self) -> dict[str, Any]:
-        """Return the fields of the file beside the averaged graph; pairs are by number."""
+        """Return the fields of the file other than the averaged graph; pairs are given by number."""
         return {
             "asked": dict(self.asked),
             "replicates": self.replicates,

@@ -1,8 +1,8 @@
 """Ways to run the replicates: in this process, in forked processes, or on the workers of a Dask cluster.
 
-Most of a replicate is short calls from Python, during which threads would wait for each other: on two cores,
-two threads are slower than one, and two processes nearly twice as fast. Forked processes have the table, and
-the compiled loops, from the start.
+A replicate consists mostly of short calls from Python, during which threads would wait for each other: on two
+cores, two threads are slower than one, and two processes are nearly twice as fast. Forked processes have the
+table and the compiled loops from the start.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def run_in_processes(
 ) -> Iterator[Replicate]:
     """Run replicates in separate processes; yield each when it finishes, in any order.
 
-    The first is run here, which compiles what is not compiled yet, and shows errors before anything starts.
+    The first runs in this process, which compiles what is not compiled yet and shows errors before any
+    process starts.
     """
     yield from run_here(resampling, table, numbers[:1])
     left = iter(numbers[1:])
@@ -67,7 +68,7 @@ def run_in_processes(
 
 def _hand_out(pipe: Connection, left: Iterator[int], busy: dict[Connection, int]) -> None:
     for number in left:
-        with suppress(ConnectionError):  # the process is gone, which shows when its result is taken
+        with suppress(ConnectionError):  # the process is gone; this is noticed when its result is read
             pipe.send(number)
         busy[pipe] += 1
         return
@@ -89,7 +90,7 @@ def _received(pipe: Connection) -> Replicate:
 
 @contextmanager
 def _started(resampling: Resampling, table: MemoryTable, n_jobs: int) -> Iterator[list[Connection]]:
-    """Start processes for the length of a ``with`` block; gives a pipe to each."""
+    """Start processes for the duration of a ``with`` block; yield a pipe to each."""
     # Elsewhere than on Linux, libraries of the system do not survive forking.
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     pipes: list[Connection] = []
@@ -99,7 +100,7 @@ def _started(resampling: Resampling, table: MemoryTable, n_jobs: int) -> Iterato
             for _ in range(n_jobs):
                 ours, theirs = multiprocessing.Pipe()
                 pipes.append(ours)
-                # A process that held our ends would keep the others from seeing that we are gone.
+                # If a process held our ends, the others would not notice that we are gone.
                 unwanted = pipes.copy() if context.get_start_method() == "fork" else []
                 work = (resampling, table, theirs, unwanted)
                 process = context.Process(target=_work, args=work, daemon=True)
@@ -121,7 +122,7 @@ def _started(resampling: Resampling, table: MemoryTable, n_jobs: int) -> Iterato
 
 @contextmanager
 def _signals_wait() -> Iterator[None]:
-    """Keep signals back, so that none reaches a process that is not ready for it."""
+    """Hold back signals, so that none reaches a process that is not ready for it."""
     if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - Windows
         yield
         return
@@ -160,7 +161,7 @@ def _work(
 
 
 def _end_with_parent() -> None:
-    """Wait until the process that started this one is gone, and go as well, whatever is under way."""
+    """Wait until the parent process ends, then end this one at once, even in the middle of its work."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

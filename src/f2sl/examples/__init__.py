@@ -1,7 +1,7 @@
 """Small tables with known truth, to try f2sl on.
 
-Both were sampled from networks of the Bayesian Network Repository; their columns stand in alphabetical
-order, which says nothing about causes.
+Both were sampled from networks of the Bayesian Network Repository. Their columns are in alphabetical order,
+which says nothing about causes.
 
 ======== ========= ====== ======================================================================
 name     columns   rows   network

@@ -1,4 +1,4 @@
-"""The experiments of the F2SL paper, and the data they were made with.
+"""The experiments of the F2SL paper, and their data.
 
 :func:`reproduce` runs what is missing in a folder of results, :func:`report` shows what is there.
 

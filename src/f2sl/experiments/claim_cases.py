@@ -45,7 +45,7 @@ class Case:
 
 
 class View:
-    """Cells as seen with one setting; a learner without cells of that setting is seen as in the paper."""
+    """Cells of one setting; for a learner without cells of that setting, those with the paper's settings."""
 
     def __init__(self, cells: Cells, setting: str = PAPER) -> None:
         self.cells = cells

@@ -1,7 +1,7 @@
-"""The claims of the paper's section 6, each tested on stored runs; a verdict is computed, never written down.
+"""The claims of the paper's section 6, each tested on stored runs; verdicts are always computed.
 
-A claim is asked three times: of the figures that the paper prints, of our runs as in the paper, and of our
-runs with f2sl's defaults. The first says how far the text goes beyond its own tables.
+A claim is tested three times: on the figures printed in the paper, on our runs with the paper's settings, and
+on our runs with f2sl's defaults. The first test shows how far the text agrees with its own tables.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ HOLDS, SO_FAR, IN_PART, NOT, UNKNOWN = (
 GROUPS = ("The paper's own tables", "Our runs, the paper's settings", "Our runs, f2sl defaults")
 """Sources of the figures that decide a claim."""
 
-ON_SECONDS = (
-    "With few data sets, or on a busy machine, a verdict about seconds may turn out otherwise in another run."
-)
+ON_SECONDS = "With few data sets, or on a busy machine, a verdict about seconds may differ in another run."
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Claim:
     Attributes
     ----------
     name : str
-        To refer to it by.
+        Name to refer to it.
     text : str
         Claim, in our words.
     section : str
@@ -47,7 +45,7 @@ class Claim:
     how : str
         Comparison, and where it is made.
     cases : callable
-        The comparisons, made of what is seen.
+        Function that makes the comparisons from a view of the cells.
     enough : float
         The share of cases that must hold: 1, or less where the paper says "often" or "almost all".
     by_setting : bool
@@ -55,9 +53,9 @@ class Claim:
     timed : bool
         True if it is about seconds.
     about : str
-        A network, as cases name it, without which nothing can be said.
+        Network, as named in the cases, without which the claim cannot be judged.
     difference : Difference or None
-        A known difference from the paper that bears on it.
+        Known difference from the paper that affects it.
     """
 
     name: str
@@ -125,7 +123,7 @@ class Verdict:
         return "; ".join(parts)
 
     def counted(self) -> str:
-        """Describe how many of the cases hold, and whose data they are on."""
+        """Describe how many of the cases hold, by source of the data."""
         if not self.judged:
             return "no runs to judge by"
         parts = []
@@ -136,13 +134,13 @@ class Verdict:
             parts.insert(0, f"nothing on {self.about}")
         if self.unjudged:
             others = self.unjudged - self.lacking_runs
-            why = [f"{self.lacking_runs} for want of runs"] if self.lacking_runs else []
+            why = [f"{self.lacking_runs} because runs are missing"] if self.lacking_runs else []
             why += [f"{others} without a result in the paper or here"] if others else []
             parts.append(f"{self.unjudged} cannot be judged ({', '.join(why)})")
         return "; ".join(parts)
 
     def failing(self) -> str:
-        """Describe where it does not hold, and how often there."""
+        """Describe where the claim does not hold, and how often."""
         wheres = Counter(case.where for case in self.judged if not case.holds)
         return ", ".join(f"{where} ({number})" for where, number in wheres.items())
 

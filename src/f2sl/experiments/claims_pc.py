@@ -43,7 +43,7 @@ def _almost_the_same(ours: float, theirs: float) -> bool:
 
 
 def _precision(view: View) -> Iterator[Case]:
-    """FCBF's precision beside all, but for the two by score on Mildew."""
+    """Compare FCBF's precision with all others, except the two learners by score on Mildew."""
     for task in view.tasks():
         rivals = [name for name in RIVALS if not (task.network == "mildew" and name in BY_SCORE)]
         yield from comparisons(view, "precision", pairs(("fcbf",), rivals), higher, [task])
@@ -132,7 +132,7 @@ CLAIMS = (
     ),
     Claim(
         "by-score-cost",
-        "SLL-PC and S2TMB-PC cost so much time that what is built on them does not scale.",
+        "SLL-PC and S2TMB-PC take so much time that learners built on them do not scale.",
         COMPARED,
         "More than a hundred times FCBF's seconds; over the time limit counts as longer.",
         lambda view: timings(view, pairs(("fcbf",), BY_SCORE), 100.0),
@@ -161,7 +161,7 @@ CLAIMS = (
         "fcbf-above-pc-simple",
         "On Mildew, Munin and Link FCBF has a much higher F1 than PC-simple.",
         COMPARED,
-        "Mean F1 is higher, by however little, where PC-simple gives a result.",
+        "Mean F1 is higher, by any amount, where PC-simple gives a result.",
         lambda view: comparisons(
             view,
             "f1",
@@ -172,7 +172,7 @@ CLAIMS = (
     ),
     Claim(
         "fcbf-recall",
-        "In recall FCBF can compete with its rivals.",
+        "FCBF can compete with its rivals in recall.",
         COMPARED,
         "Mean recall is higher or differs by at most a quarter of the larger.",
         lambda view: comparisons(view, "recall", pairs(("fcbf",), RIVALS), close_or_higher),
@@ -188,7 +188,7 @@ CLAIMS = (
         "by-score-recall",
         "SLL-PC and S2TMB-PC have a much lower recall than FCBF.",
         COMPARED,
-        "Mean recall is lower, by however little, on each network and size.",
+        "Mean recall is lower, by any amount, on each network and size.",
         lambda view: comparisons(view, "recall", pairs(BY_SCORE, ("fcbf",)), lower),
     ),
     Claim(

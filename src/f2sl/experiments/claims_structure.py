@@ -50,7 +50,7 @@ def _compared(
 
 
 def _where_the_paper_has_none(view: View) -> Iterator[Case]:
-    """Check for each slow learner whether it ends where the paper's did not."""
+    """Check whether each slow learner exceeds a limit where the paper's did."""
     printed = paper.figures("structure_errors")
     for task in view.tasks():
         learners = [name for name in SLOW if not printed[task.network, task.rows, name]]
@@ -60,8 +60,8 @@ def _where_the_paper_has_none(view: View) -> Iterator[Case]:
 def _largest_factors(view: View) -> Iterator[Case]:
     """Compare the largest factor by which F2SL-s is faster with that of the paper's text, in whole numbers.
 
-    Of a rival over the time limit a factor is known that it has at least, and what was not run may have a
-    larger one: enough to hold, not to fail.
+    A rival over the time limit has at least a known factor, and a missing run may have a larger one. So the
+    claim can be shown to hold, but not to fail.
     """
     for rival, theirs in UP_TO.items():
         found, known = [], True
@@ -122,13 +122,13 @@ def _skeletons(view: View) -> Iterator[Case]:
 
 
 def _deleted(view: View) -> Iterator[Case]:
-    """MMHC has fewer of the skeleton's extra links than MMHC-c, and fewer of its right ones."""
+    """Check that MMHC has fewer extra links of the skeleton than MMHC-c, and fewer right ones."""
     yield from comparisons(view, "extra", [("mmhc", "mmhc-c")], lower)
     yield from comparisons(view, "miss", [("mmhc", "mmhc-c")], higher)
 
 
 def _misses_on_pigs(view: View) -> Iterator[Case]:
-    """MMHC misses nothing on Pigs, and something elsewhere."""
+    """Check that MMHC misses no edges on Pigs, and some elsewhere."""
     for task in view.tasks():
         missed = view.mean(task, "mmhc", "miss")
         answer = None if missed is None else (missed < 0.05) == (task.network == "pigs")
@@ -164,7 +164,7 @@ def _recall_of_global(view: View) -> Iterator[Case]:
 
 
 def _f1_but_for_two(view: View) -> Iterator[Case]:
-    """Each rival's Ar_F1 beside F2SL-s's, without those that the paper excepts."""
+    """Compare each rival's Ar_F1 with that of F2SL-s, without the paper's two exceptions."""
     for task in view.tasks():
         rivals = [name for name in RIVALS if (name, task.rows) not in (("ggsl", 500), ("sll+c", 1000))]
         yield from comparisons(view, "f1", pairs(rivals, ("f2sl-s",)), not_higher, [task])
@@ -203,7 +203,7 @@ CLAIMS = (
         "The time of GSBN and MMHC grows with the network; F2SL-c and F2SL-s scale much better.",
         TIME,
         "Straight line through the logarithms of seconds and variables: F2SL's slope is below that of each, "
-        "by however little.",
+        "by any amount.",
         _growth,
         timed=True,
     ),
@@ -218,12 +218,12 @@ CLAIMS = (
         "gsbn-extra",
         "On Hailfinder, Munin and Link GSBN has far fewer extra edges than F2SL-c and F2SL-s.",
         f"{ERRORS}, (1)",
-        "Mean Extra is lower, by however little, on these three networks.",
+        "Mean Extra is lower, by any amount, on these three networks.",
         _compared("extra", pairs(("gsbn",), F2SL), lower, WHERE_GSBN_IS_BETTER),
     ),
     Claim(
         "gsbn-reverse",
-        "On Hailfinder, Munin and Link GSBN turns round fewer edges than F2SL-c and F2SL-s.",
+        "On Hailfinder, Munin and Link GSBN reverses fewer edges than F2SL-c and F2SL-s.",
         f"{ERRORS}, (1)",
         "Mean Reverse on these three networks.",
         _compared("reverse", pairs(("gsbn",), F2SL), lower, WHERE_GSBN_IS_BETTER),
@@ -247,7 +247,7 @@ CLAIMS = (
         "mmhc-c-miss",
         "MMHC-c misses slightly fewer edges than F2SL-c, except on Mildew.",
         f"{ERRORS}, (2); 6.3.1",
-        "Mean Miss is lower, by little or by much, on all networks but Mildew.",
+        "Mean Miss is lower, by any amount, on all networks but Mildew.",
         _compared("miss", [("mmhc-c", "f2sl-c")], lower, networks_but("mildew")),
         difference=SKELETON_OF_MMHC_C,
     ),
@@ -261,7 +261,7 @@ CLAIMS = (
     ),
     Claim(
         "climb-deletes",
-        "Directing edges by a score (hill climbing) deletes wrong edges of the skeleton, and right ones.",
+        "Orienting edges by a score (hill climbing) deletes wrong edges of the skeleton, and right ones.",
         f"{ERRORS}, (2)",
         "MMHC has fewer mean Extra and more mean Miss than MMHC-c, in at least half of the cases.",
         _deleted,
@@ -277,7 +277,7 @@ CLAIMS = (
     ),
     Claim(
         "f2sl-s-mmhc-shd",
-        "F2SL-s and MMHC, which direct edges in the same way, are similar.",
+        "F2SL-s and MMHC, which orient edges in the same way, are similar.",
         f"{ERRORS}, (2)",
         "Mean SHD differs by at most a quarter of the larger, except on Pigs.",
         _compared("shd", [("f2sl-s", "mmhc")], close, networks_but("pigs")),
@@ -326,13 +326,13 @@ CLAIMS = (
         "global-extra",
         "NOTEARS and DAG-GNN have many more extra edges than F2SL-c and F2SL-s.",
         f"{ERRORS}, (4)",
-        "Mean Extra is higher, by however little, in at least half of the cases.",
+        "Mean Extra is higher, by any amount, in at least half of the cases.",
         _compared("extra", pairs(GLOBAL, F2SL), higher),
         enough=0.5,
     ),
     Claim(
         "global-reverse",
-        "NOTEARS and DAG-GNN turn round more edges than F2SL-c and F2SL-s.",
+        "NOTEARS and DAG-GNN reverse more edges than F2SL-c and F2SL-s.",
         CORRECTNESS,
         "Mean Reverse, in at least half of the cases.",
         _compared("reverse", pairs(GLOBAL, F2SL), higher),
@@ -356,7 +356,7 @@ CLAIMS = (
         "gsbn-recall",
         "GSBN has a much lower Ar_Recall than F2SL-c and F2SL-s.",
         CORRECTNESS,
-        "Mean Ar_Recall is lower, by however little, on all networks.",
+        "Mean Ar_Recall is lower, by any amount, on all networks.",
         _compared("recall", pairs(("gsbn",), F2SL), lower),
     ),
     Claim(
@@ -423,7 +423,7 @@ CLAIMS = (
     ),
     Claim(
         "shd-competitive",
-        "In SHD F2SL-c and F2SL-s can compete with the others in most cases.",
+        "F2SL-c and F2SL-s can compete with the others in SHD in most cases.",
         BOTH,
         "Mean SHD is lower or differs by at most a quarter of the larger, in at least half of the cases.",
         _compared("shd", pairs(F2SL, RIVALS), close_or_lower),
@@ -432,9 +432,9 @@ CLAIMS = (
     ),
     Claim(
         "f1-exceptions",
-        "But for GGSL with 500 rows and SLL+C with 1,000, once each, none has a higher Ar_F1 than F2SL-s.",
+        "No rival has a higher Ar_F1 than F2SL-s, except GGSL with 500 rows and SLL+C with 1,000, once each.",
         BOTH,
-        "Mean Ar_F1 of each rival is at most that of F2SL-s; those two are not asked at these sizes.",
+        "Mean Ar_F1 of each rival is at most that of F2SL-s; those two are left out at these sizes.",
         _f1_but_for_two,
         difference=SKELETON_OF_MMHC_C,
     ),

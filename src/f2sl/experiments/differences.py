@@ -52,32 +52,32 @@ class Difference:
 SEEN_EVERYWHERE = (
     Difference(
         "Seconds",
-        "The paper's are those of MATLAB programs on an Intel i7-8700; here compiled code runs on "
-        "another machine, and neither reading nor compiling is counted. Ratios between learners can be "
-        "compared, seconds cannot. Table 6 gives seconds for one variable, here those of all variables "
-        "divided by their number.",
+        "The paper's seconds are those of MATLAB programs on an Intel i7-8700. Ours are those of compiled "
+        "code on another machine, without reading and compiling. Ratios between learners can be compared, "
+        "seconds cannot. Table 6 gives seconds for one variable; ours are those of all variables divided by "
+        "their number.",
     ),
     Difference(
         "Precision and recall of arrowheads",
-        "The paper's text defines the two the wrong way round; its table has the usual meaning, which is "
-        "used here: precision is the share of learned edges, recall the share of true edges.",
+        "The paper's text exchanges the two definitions; its table has the usual ones, which we use: "
+        "precision is the correct share of the learned edges, recall the learned share of the true edges.",
     ),
     Difference(
         "Measure and tests",
-        "The text speaks of mutual information; the figures of table 6 come out with symmetrical "
-        "uncertainty above 0.05. Independence tests are G2 tests at 0.01 with at most three variables in "
-        "a condition, and a test with fewer than 5 samples for each cell counts as unreliable.",
+        "The text names mutual information, but symmetrical uncertainty above 0.05 reproduces the figures of "
+        "table 6. Independence tests are G2 tests at 0.01 with at most three conditioning variables; a test "
+        "with fewer than 5 samples for each cell is inconclusive.",
     ),
 )
 """Differences that affect all rows."""
 
 SKELETON_OF_MMHC_C = Difference(
     "MMHC-c's skeleton",
-    "Here it is the AND of the MMPC sets that reproduce table 6, on the paper's data and on sampled data: on "
-    "Mildew and Munin with many times the extra edges that the paper reports, on Hailfinder with more. The "
-    "paper's MMHC-c cannot have used the MMPC of its own table 6: on Munin its precision of 0.11 means over "
-    "a thousand false links, against 157 extra edges in table 2. A claim that others have fewer wrong edges "
-    "than MMHC-c holds more easily so.",
+    "Ours joins the MMPC sets that reproduce table 6 by the AND rule. On Mildew and Munin it has many times "
+    "the extra edges that the paper reports, on Hailfinder it has more, both on the paper's data and on "
+    "sampled data. The paper's MMHC-c cannot have used the MMPC of its own table 6: on Munin its precision "
+    "of 0.11 means over a thousand false links, against 157 extra edges in table 2. So claims that others "
+    "have fewer wrong edges than MMHC-c hold more easily here.",
     learners=("mmhc-c",),
     networks=("mildew", "hailfinder", "munin"),
 )
@@ -85,13 +85,13 @@ SKELETON_OF_MMHC_C = Difference(
 TIED_TO_ROWS = (
     Difference(
         "Hailfinder's graph does not belong to its data",
-        "In the supplement's files every learner has an F1 near 0.1 on Hailfinder, the paper's included.",
+        "With the supplement's files every learner has an F1 near 0.1 on Hailfinder, also in the paper.",
         networks=("hailfinder",),
         sources=("paper",),
     ),
     Difference(
         "Hailfinder sampled",
-        "Data sampled from the published network do belong to its graph, so that figures cannot be compared "
+        "Data sampled from the published network do belong to its graph, so the figures cannot be compared "
         "with the paper's.",
         networks=("hailfinder",),
         sources=("sampled",),
@@ -106,46 +106,46 @@ TIED_TO_ROWS = (
     Difference(
         "Gene is a stand-in",
         "The paper's Gene is not available. Data are sampled from a random network of the same size, "
-        "gene-like; the figures say how learners compare on it, not what they would be on Gene. (Table "
+        "gene-like. The figures compare learners on it; they do not predict those on Gene. (Table "
         "1's largest out-degree of 1 for Gene cannot be right: it lists a PC set of 11.)",
         networks=("gene",),
         sources=("sampled",),
     ),
     Difference(
         "Sampled data",
-        "Other samples than the paper's, of the same published network.",
+        "Our data are other samples from the same published network.",
         networks=("mildew", "pigs", "link"),
         sources=("sampled",),
     ),
     Difference(
         "Ties",
         "On data with deterministic relations many pairs of variables tie exactly. In a plain comparison of "
-        "floating-point numbers rounding decides them, and the paper's figures lie between keeping all ties "
-        "and dropping all. Runs as in the paper keep them (the strict > of its text); f2sl drops them (Yu "
-        "and Liu 2004), with far fewer extra edges.",
+        "floating-point numbers, rounding decides, and the paper's figures lie between keeping all ties and "
+        "dropping all. Runs with the paper's settings keep them (the strict > of its text); f2sl's default "
+        "drops them (Yu and Liu 2004) and has far fewer extra edges.",
         learners=("fcbf", "f2sl-c", "f2sl-s"),
         networks=("hailfinder", "munin"),
         sources=("paper",),
     ),
     Difference(
         "F2SL-s joins sets by OR",
-        "The text speaks of the AND rule for both F2SL learners; the figures of F2SL-s come out with OR. "
+        "The text names the AND rule for both F2SL learners, but OR reproduces the figures of F2SL-s. "
         "f2sl's default is AND.",
         learners=("f2sl-s",),
     ),
     Difference(
         "Directions that nothing decides",
         "Where the data do not decide a direction f2sl points the edge from the earlier name to the "
-        "later, and these networks list causes first. So directions are flattered, most of all on Munin; "
-        "with names dealt out at random the distances come near the paper's.",
+        "later, and these networks list causes first. So directions look better than they are, most of all "
+        "on Munin; with shuffled names the distances come near the paper's.",
         learners=("mmhc", "f2sl-c", "f2sl-s"),
         sources=("paper",),
     ),
     Difference(
         "Directions that nothing decides, sampled",
-        "Sampled data have the names of the published network. In Mildew three edges of ten lead from the "
-        "earlier name to the later, so that directions suffer where the data do not decide them; in the "
-        "other networks about half do, as if names were dealt out at random.",
+        "Sampled data have the names of the published network. In Mildew only three edges of ten "
+        "lead from the earlier name to the later, so directions that the data do not decide are mostly "
+        "wrong; in the other networks about half do, as if names were random.",
         learners=("mmhc", "f2sl-c", "f2sl-s"),
         networks=("mildew",),
         sources=("sampled",),
@@ -153,32 +153,32 @@ TIED_TO_ROWS = (
     SKELETON_OF_MMHC_C,
     Difference(
         "MMPC on Mildew",
-        "The paper's MMPC has far smaller sets than its HITON-PC on Mildew, and on Mildew alone. No rule "
-        "was found that gives both sizes; it is open.",
+        "The paper's MMPC has far smaller sets than its HITON-PC on Mildew, and only there. We found "
+        "no rule that gives both sizes.",
         learners=("mmpc",),
         networks=("mildew",),
     ),
     Difference(
         "Symmetry of PC sets",
-        "Table 6 comes out without symmetry. By default f2sl asks both ends, which the soundness of these "
-        "learners rests on: more precise, with a lower recall.",
+        "Table 6 has the sets before the symmetry rule. By default f2sl applies it, because the soundness of "
+        "these learners depends on it: precision is higher, recall lower.",
         learners=("mmpc", "hiton-pc", "pc-simple"),
         settings=("default",),
     ),
     Difference(
         "GGSL's skeleton",
-        "Here a link stays that one end has named on its turn, unless the score decides against it. The "
-        "paper's misses more edges than that, and has fewer extra ones on Hailfinder; its program seems to "
-        "have asked both ends, and to have used BIC.",
+        "In f2sl a link that one end has named stays, unless the score decides against it. The paper's GGSL "
+        "misses more edges, and has fewer extra ones on Hailfinder; its program seems to have required both "
+        "ends and to have used BIC.",
         learners=("ggsl",),
         networks=("mildew", "hailfinder"),
         sources=("paper",),
     ),
     Difference(
         "NOTEARS by another program",
-        "The paper's figures come out without a price for weights and with the numbers of the states as they "
-        "are: a mean then counts like a variance, and edges are spent on it. Here numbers are centred; runs "
-        "as in the paper have no price, runs with f2sl's defaults that of NOTEARS' authors.",
+        "No penalty on weights and states that are not centred reproduce the paper's figures: a mean other "
+        "than 0 then acts like a variance, and edges are spent on it. f2sl centres numbers. Runs with the "
+        "paper's settings have no penalty, runs with f2sl's defaults have that of NOTEARS' authors.",
         learners=("notears",),
         sources=("paper",),
     ),
@@ -191,8 +191,8 @@ TIED_TO_ROWS = (
     ),
     Difference(
         "Over the paper's limit",
-        "The paper's programs took more than 48 hours on Munin. Here sets of variables are scored once for "
-        "all targets.",
+        "The paper's programs took more than 48 hours on Munin. f2sl finishes, because it scores each set of "
+        "variables once for all targets.",
         learners=("sll-pc", "s2tmb-pc", "sll+c", "sll+g", "ggsl"),
         networks=("munin",),
         sources=("paper",),

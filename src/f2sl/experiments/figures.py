@@ -7,8 +7,8 @@
 ``delta-f1-500``, ...            F1, precision and recall of FCBF against delta, with 0.05 marked
 ==============================  ============================================================================
 
-One panel, one picture: two of them stand side by side on a wide page and below each other on a phone. The
-same results give the same bytes.
+Each panel is one picture: two are side by side on a wide page and below each other on a phone. The same
+results give the same bytes.
 """
 
 from __future__ import annotations

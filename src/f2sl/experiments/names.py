@@ -61,12 +61,12 @@ def size(rows: int) -> str:
 
 
 def decimals(value: float, digits: int = 3) -> int:
-    """Return the decimals that leave a number this many digits that count."""
+    """Return the number of decimals that gives a number this many significant digits."""
     return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 2
 
 
 def short(value: float) -> str:
-    """Write a number with three digits that count, and never as a power of ten.
+    """Write a number with three significant digits, never in exponential notation.
 
     Examples
     --------

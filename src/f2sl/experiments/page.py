@@ -1,7 +1,7 @@
 """One HTML page with all results; it opens from disk and loads nothing else.
 
-Its fixed text is in ``page_parts/page.html``; what is filled in is made here, in ``page_tables`` and in
-``page_claims``. Whatever comes from data is escaped.
+Its fixed text is in ``page_parts/page.html``; this module, ``page_tables`` and ``page_claims`` make the rest.
+All text from data is escaped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from f2sl.experiments.differences import SEEN_EVERYWHERE, TIED_TO_ROWS, Differen
 from f2sl.experiments.figures import Picture
 from f2sl.experiments.harness.job import FAILED
 from f2sl.experiments.names import LEARNERS, NETWORKS, SETTINGS, SOURCES, data, size
-from f2sl.experiments.page_claims import claims_html
+from f2sl.experiments.page_claims import claims_html, counted
 from f2sl.experiments.page_summary import conclusion, extent, tiles
 from f2sl.experiments.page_tables import picture_html, table_html
 from f2sl.experiments.settings import PAPER, options_of
@@ -108,10 +108,10 @@ def _description(run: dict[str, Any]) -> dict[str, str]:
     """Describe a run by its recorded facts."""
     machine = run["machine"]
     return {
-        "Machine": f"{machine['processor']}, {machine['cores']} cores, {_gibibytes(machine['memory'])}, "
-        f"{machine['system']}",
-        "Versions": ", ".join(f"{name} {found or 'not there'}" for name, found in run["versions"].items()),
-        "Threads": f"{run['threads']} for each unit, {run['jobs']} units at a time",
+        "Machine": f"{machine['processor']}, {counted(machine['cores'], 'core')}, "
+        f"{_gibibytes(machine['memory'])}, {machine['system']}",
+        "Versions": ", ".join(f"{name} {found or 'missing'}" for name, found in run["versions"].items()),
+        "Threads": f"{run['threads']} for each unit, {counted(run['jobs'], 'unit')} at a time",
         "Limits": f"{run['time_limit']:,.0f} s and {_gibibytes(run['memory_limit'])} for each unit",
     }
 

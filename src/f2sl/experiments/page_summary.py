@@ -1,4 +1,4 @@
-"""Summary of what was run and how it came out, in a line and a few large numbers."""
+"""Summary of the runs and their results, in a line and a few large numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CLAIMS = {
 _MAIN = {
     "faster": "F2SL is faster than its rivals",
     "shd-competitive": "F2SL can compete with its rivals in SHD",
-    "best-f1": "Pigs apart, F2SL has a higher Ar_F1 than its rivals",
+    "best-f1": "F2SL has a higher Ar_F1 than its rivals, except on Pigs,",
 }
 """The claims behind the paper's abstract (more efficient, and of competitive quality), in short."""
 
@@ -41,7 +41,7 @@ def conclusion(findings: list[Finding]) -> str:
 
 
 def _outcome(claimed: str, verdict: Verdict) -> str:
-    """Return in how many comparisons a claim holds, and on which networks not in all."""
+    """Return in how many comparisons a claim holds, and the networks with exceptions."""
     if verdict.word == UNKNOWN:
         return f"whether {claimed} cannot be judged"
     wheres = dict.fromkeys(case.where.rpartition(" ")[0] for case in verdict.judged if not case.holds)
@@ -50,10 +50,10 @@ def _outcome(claimed: str, verdict: Verdict) -> str:
 
 
 def extent(results: Results) -> str:
-    """Describe how much of the paper's experiments was run, and whose data that was on."""
+    """Describe how much of the paper's experiments was run, and on which data."""
     shown = [one for one in results.outcomes if one.unit.rows in SIZES and one.unit.learner in LEARNERS]
     if not shown:
-        return "Nothing was run yet that the paper has."
+        return "None of the paper's experiments was run yet."
     networks, sizes, learners = (
         {getattr(one.unit, part) for one in shown} for part in ("network", "rows", "learner")
     )
@@ -85,9 +85,9 @@ def _whose(outcomes: Iterable[Outcome]) -> str:
     for one in outcomes:
         by_source.setdefault(one.source, set()).add(one.unit.network)
     if len(by_source) == 1:
-        return "all data sampled" if "sampled" in by_source else "all data the paper's"
+        return "all data are sampled" if "sampled" in by_source else "all data are the paper's"
     names = [title for name, title in NETWORKS.items() if name in by_source["sampled"]]
-    return f"data of {', '.join(names)} sampled, the others the paper's"
+    return f"the data of {', '.join(names)} are sampled, the others are the paper's"
 
 
 def tiles(results: Results, tables: list[Table], findings: list[Finding]) -> str:
@@ -97,13 +97,13 @@ def tiles(results: Results, tables: list[Table], findings: list[Finding]) -> str
     near, compared = _agreement(tables)
     units = [
         (f"{states[DONE]:,}", "units done (one learner on one data set)"),
-        (f"{sum(states[state] for state in OVER):,}", "over a limit, or left out after one that was"),
+        (f"{sum(states[state] for state in OVER):,}", "over a limit, or skipped because of one that was"),
         (f"{states[FAILED]:,}", "failed"),
     ]
     if compared:
         units.append((f"{near:,} of {compared:,}", "figures on the paper's data agree with the paper's"))
     elif results.outcomes and all(outcome.source == "sampled" for outcome in results.outcomes):
-        units.append(("sampled", "are all data: figures need not agree with the paper's"))
+        units.append(("sampled", "all data: figures need not agree with the paper's"))
     claims = [(f"{words[word]}", label) for word, label in _CLAIMS.items()]
     return (
         f"{_listed(units)}<p>Of the paper's {len(findings)} claims, tested on our runs with the paper's "

@@ -1,8 +1,8 @@
 """Units to run, in their order.
 
-The data sets of one network, size, learner and setting are a *cell*. The first of them goes ahead; only
-when it is done do others follow, and once one exceeds its limit of time or memory the rest are skipped: that
-is a "-" in the paper's tables.
+The data sets of one network, size, learner and setting are a *cell*. The first of them runs alone; the others
+follow when it is done. Once one exceeds its limit of time or memory, the rest are skipped: this is a "-" in
+the paper's tables.
 """
 
 from __future__ import annotations

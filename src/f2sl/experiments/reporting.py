@@ -1,4 +1,4 @@
-"""Tables, figures and the page, from what a folder holds."""
+"""Tables, figures and the page, from the results in a folder."""
 
 from __future__ import annotations
 

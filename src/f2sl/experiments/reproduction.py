@@ -79,8 +79,7 @@ def reproduce(
 ) -> Summary:
     """Run the paper's experiments, and store each result as it comes.
 
-    What a folder has already is not run again, except for what failed, and what was over a limit that is
-    higher now.
+    Stored results are not run again, except those that failed and those over a limit that is higher now.
 
     Parameters
     ----------
@@ -201,7 +200,7 @@ def _claimed_folder(folder: Path) -> Iterator[Path]:
         os.close(os.open(folder, os.O_RDONLY))
     except OSError as error:
         raise FileError(f"cannot write to the folder {folder}: {error.strerror}") from None
-    with claimed(folder, f"{folder}: another f2sl reproduce is at work in this folder"):
+    with claimed(folder, f"{folder}: another f2sl reproduce is running in this folder"):
         yield folder
 
 

@@ -1,8 +1,7 @@
 """Stored results as cells: a learner with one setting on the data sets of one network and size.
 
 A cell is what a table of the paper shows in one place: means and standard deviations over the data sets, or
-"-" where a limit was exceeded. The paper's own figures have the same form, so that what is asked of ours can
-be asked of them.
+"-" if a limit was exceeded. The paper's own figures have the same form, so claims can be tested on both.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ class Cell:
     Attributes
     ----------
     state : {"done", "limit", "failed"}
-        A cell with one unit over a limit is "limit" as a whole: a mean of those that happened to finish would
-        be a mean of the easy ones.
+        A cell with one unit over a limit is "limit" as a whole: the mean of the units that finished would be
+        a mean of the easy ones.
     figures : dict
         Mean and standard deviation of each measure, seconds among them; of PC learners the seconds are for
         one variable, as in the paper. Empty unless done.
@@ -158,8 +157,8 @@ def _limit(over: list[Outcome]) -> str:
 def mean_and_deviation(values: list[float]) -> Figure:
     """Return the mean and the standard deviation of a sample; the deviation of one value is NaN.
 
-    The paper's deviations are those of a sample, too: ten whole numbers with a mean of 41.4, six 41 and four
-    42, have 0.52 so, and 0.49 if they were all there is.
+    The paper's deviations are also those of a sample: ten whole numbers with a mean of 41.4, six times 41 and
+    four times 42, have a sample deviation of 0.52 and a population deviation of 0.49.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Settings of the experiments: networks, sizes, learners and their options, all in one place.
 
-Options *as in the paper* are those by which the figures of its tables come out, where its text leaves them
-open (docs/evidence/reproduction.md tells how each was found). All independence tests are G2 tests at 0.01
-with at most three variables in a conditioning set. Beside them stand *f2sl's defaults*, for the learners
-where they differ: links that tie are dropped, and both ends of a link must name each other.
+Options *as in the paper* are those that reproduce the figures of its tables, where its text leaves them open
+(docs/evidence/reproduction.md explains how each was found). All independence tests are G2 tests at 0.01 with
+at most three variables in a conditioning set. *f2sl's defaults* are run as well, for the learners where they
+differ: links that tie are dropped, and both ends of a link must name each other.
 
 >>> options_of("f2sl-s", PAPER)["symmetry"], options_of("f2sl-s", DEFAULT)
 ('or', {})
@@ -83,7 +83,7 @@ LEARNERS = {
         "F2SL-c",
         STRUCTURE,
         {"delta": 0.05, "measure": "su", "ties": "keep", "symmetry": "and", **_TESTS},
-        "The strict > of the text, which keeps ties; skeletons come out with AND.",
+        "The strict > of the text, which keeps ties; AND reproduces the skeletons.",
         defaults_differ=True,
     ),
     "f2sl-s": Learner(
@@ -98,11 +98,14 @@ LEARNERS = {
             "equivalent_sample_size": 10.0,
             **_CLIMB,
         },
-        "Its figures come out with OR; with BDeu each edge has a prior of 1 / (10 + 1).",
+        "OR reproduces its figures; with BDeu each edge has a prior of 1 / (10 + 1).",
         defaults_differ=True,
     ),
     "gsbn": Learner(
-        "GSBN", STRUCTURE, {"symmetry": "and", **_TESTS}, "Comes out with AND and columns in their order."
+        "GSBN",
+        STRUCTURE,
+        {"symmetry": "and", **_TESTS},
+        "AND, with columns in their original order, reproduces its figures.",
     ),
     "mmhc": Learner(
         "MMHC",
@@ -121,25 +124,41 @@ LEARNERS = {
         defaults_differ=True,
     ),
     "mmpc": Learner(
-        "MMPC", PC, {"symmetry": "none", **_TESTS}, "Table 6 is without symmetry.", defaults_differ=True
+        "MMPC",
+        PC,
+        {"symmetry": "none", **_TESTS},
+        "Table 6 has the sets before the symmetry rule.",
+        defaults_differ=True,
     ),
     "hiton-pc": Learner(
-        "HITON-PC", PC, {"symmetry": "none", **_TESTS}, "Table 6 is without symmetry.", defaults_differ=True
+        "HITON-PC",
+        PC,
+        {"symmetry": "none", **_TESTS},
+        "Table 6 has the sets before the symmetry rule.",
+        defaults_differ=True,
     ),
     "pc-simple": Learner(
         "PC-simple",
         PC,
         {"symmetry": "none", **_TESTS},
-        "Table 6 is without symmetry.",
+        "Table 6 has the sets before the symmetry rule.",
         defaults_differ=True,
         slow=True,
     ),
     "sll-pc": Learner(
-        "SLL-PC", PC, {**_BEST_NETWORKS, "symmetry": "and"}, "Table 6 is after the AND rule.", slow=True
+        "SLL-PC",
+        PC,
+        {**_BEST_NETWORKS, "symmetry": "and"},
+        "Table 6 has the sets after the AND rule.",
+        slow=True,
     ),
     "s2tmb-pc": Learner("S2TMB-PC", PC, _BEST_NETWORKS, "Table 6 has the sets that S2TMB finds.", slow=True),
     "sll+c": Learner(
-        "SLL+C", STRUCTURE, _BEST_NETWORKS, "Of equally good networks one with the fewest links.", slow=True
+        "SLL+C",
+        STRUCTURE,
+        _BEST_NETWORKS,
+        "Among equally good networks, one with the fewest links.",
+        slow=True,
     ),
     "sll+g": Learner(
         "SLL+G", STRUCTURE, {**_BEST_NETWORKS, **_CLIMB}, "As SLL+C, then hill climbing.", slow=True
@@ -148,7 +167,7 @@ LEARNERS = {
         "GGSL",
         STRUCTURE,
         {**_BEST_NETWORKS, "seed": 0},
-        "The first variable is drawn, by this seed.",
+        "The first variable is drawn with this seed.",
         slow=True,
     ),
     "notears": Learner(

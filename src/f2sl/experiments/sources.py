@@ -1,8 +1,8 @@
 """Sources of the data: the paper's own data sets, or samples of the bundled networks.
 
 A folder with zip files of the supplement (:mod:`~f2sl.experiments.supplement`) is used for the networks whose
-file is in it. For the others data are sampled with fixed seeds, the same on every machine, and say so.
-Either way learners get the states that occur in the rows, numbered in their order.
+file is in it. Data of the other networks are sampled with fixed seeds, the same on every machine, and marked
+as sampled. In both cases learners get only the states that occur in the rows, numbered in their order.
 """
 
 from __future__ import annotations

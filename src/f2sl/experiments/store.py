@@ -1,7 +1,7 @@
 """The file of results: ``results.sqlite``, with a row for each unit that has ended.
 
 A *unit* is one learner with one setting on one data set. Every change is a transaction of its own with a
-rollback journal, so that a process that is killed, or a disk that is full, loses nothing that was finished.
+rollback journal, so that a killed process or a full disk loses no finished result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parts of a table, whatever it shows and however it is written down."""
+"""Parts of a table, independent of content and output format."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Column:
         return f"{self.label}, {self.under}" if self.under else self.label
 
     def written(self, value: float) -> str:
-        """Write a number: counts whole, seconds with three digits that count, others with two decimals.
+        """Write a number: counts whole, seconds with three significant digits, others with two decimals.
 
         Examples
         --------

@@ -47,7 +47,7 @@ def beside(column: Column, entry: Entry) -> str:
 
 
 def compared_with_paper(column: Column, entry: Entry) -> str:
-    """Write how far ours is from the paper's: the difference, or of seconds how many times ours they are."""
+    """Write the difference of ours from the paper's; for seconds, their ratio."""
     if entry.figure is None or entry.paper is None or entry.difference is None:
         return ""
     if column.form == "seconds":
@@ -87,7 +87,7 @@ def _markdown_entry(column: Column, entry: Entry) -> str:
 
 
 def escaped_markdown(text: str) -> str:
-    r"""Escape what Markdown would read as its own.
+    r"""Escape characters that have a meaning in Markdown.
 
     Examples
     --------
@@ -173,7 +173,7 @@ _LATEX = {
 
 
 def _in_latex(text: str) -> str:
-    r"""Escape what LaTeX would read as its own.
+    r"""Escape characters that have a meaning in LaTeX.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def claims_markdown(findings: list[Finding]) -> str:
 
 
 def claims_csv(findings: list[Finding]) -> str:
-    """Write a row for each claim and group of figures that it was asked of."""
+    """Write a row for each claim and group of figures that it was tested on."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     counts = ["held", "judged", "unjudged", "lacking_runs"]

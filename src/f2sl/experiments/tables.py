@@ -9,8 +9,8 @@ table 6       F1, precision and recall of PC sets, and seconds for one variable
 table 7       seconds and F1 of table 6, divided by those of FCBF as in the paper
 ============  ====================================================================================
 
-What was not run is an empty entry. Rows are those of the paper, network after network, each with where its
-data are from; a learner whose options differ between the paper and f2sl has a row for both.
+An experiment that was not run is an empty entry. Rows are those of the paper, network by network, each with
+the source of its data. A learner whose options differ between the paper and f2sl has a row for both.
 """
 
 from __future__ import annotations
@@ -289,8 +289,9 @@ def _normalised(
         blocks.append(tuple(block))
     title = f"{', '.join(measures.values())} divided by those of {LEARNERS[base]}"
     notes = (
-        f"Means divided by the mean of {LEARNERS[base]} as in the paper on the same data; in brackets the "
-        "paper's, and ours less the paper's. Above 1 is slower, farther from the truth, or (F1) better.",
+        f"Means divided by the mean of {LEARNERS[base]} with the paper's settings on the same data; in "
+        "brackets the paper's, and ours less the paper's. Above 1 is slower, farther from the truth, or (F1) "
+        "better.",
         '"-": over a limit; see the tables that these are made of.',
     )
     return Table(

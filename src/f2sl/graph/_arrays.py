@@ -105,7 +105,7 @@ def first_topological_order(n: int, directed: IntArray) -> list[int]:
 
 
 def find_cycle(n: int, directed: IntArray) -> list[int] | None:
-    """Return the nodes of one directed cycle in the way of its arrows, or None.
+    """Return the nodes of one directed cycle in the order of its arrows, or None.
 
     Examples
     --------

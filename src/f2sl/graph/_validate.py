@@ -17,7 +17,7 @@ from f2sl.graph._arrays import FloatArray, IntArray, pair_keys
 
 
 def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
-    """Return the names as a tuple of plain strings, or say which is not a name."""
+    """Return the names as a tuple of plain strings; raise an error for one that is not a name."""
     if isinstance(nodes, str):
         raise GraphError(f"nodes must be a sequence of names, not the one string {nodes!r}")
     names = tuple(nodes)

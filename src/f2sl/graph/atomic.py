@@ -1,8 +1,8 @@
-"""Files that are either written whole or not touched.
+"""Write files completely or not at all.
 
-The text goes to a temporary file in the same folder, which takes the place of the
-wanted one in a single step when it is complete. If anything goes wrong before, the
-temporary file is removed and what was there stays.
+The text goes to a temporary file in the same folder, which takes the place of the wanted one in a single step
+when it is complete. If anything goes wrong before that, the temporary file is removed and an existing file
+stays as it was.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
     Parameters
     ----------
     path
-        Where to; a file that is there is replaced, and a link is followed.
+        Path to write to; an existing file is replaced, and a link is followed.
     content
         Text, bytes, or pieces of text that are written as they come.
 
@@ -65,7 +65,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
 
 
 def check_can_write(path: str | os.PathLike[str]) -> None:
-    """Find out whether :func:`write_atomically` could write `path`; leave nothing behind."""
+    """Check whether :func:`write_atomically` could write `path`; leave nothing behind."""
     target = _real_target(path)
     try:
         temporary, handle = _open_beside(target)
@@ -76,7 +76,7 @@ def check_can_write(path: str | os.PathLike[str]) -> None:
 
 
 def _real_target(path: str | os.PathLike[str]) -> Path:
-    """Return the file meant, behind all links, if its place is one that can take it."""
+    """Return the file that the path names, with all links followed; raise an error if it is not writable."""
     try:
         target = Path(path).resolve()
         if target.is_dir():

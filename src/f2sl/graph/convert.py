@@ -1,7 +1,7 @@
 """Graphs of other libraries: NetworkX graphs and adjacency matrices.
 
-Both express an undirected edge as an arrow each way, which no PDAG has otherwise, so
-nothing is lost on the way there and back.
+Both represent an undirected edge as two opposite arrows, which a PDAG cannot have otherwise. So no
+information is lost in either direction.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def to_adjacency(graph: PDAG, sparse: bool) -> Any:
 
 
 def _arcs(graph: PDAG) -> IntArray:
-    """Return all arcs, an undirected edge as one each way."""
+    """Return all arcs; an undirected edge gives two opposite ones."""
     lines = graph.undirected_array
     return np.concatenate((graph.directed_array, lines, lines[:, ::-1]))
 

@@ -1,10 +1,9 @@
 """The CPDAG of a DAG: which of its arrows are the same in its whole equivalence class.
 
-DAGs with the same skeleton and v-structures cannot be told apart by independences. An
-arrow that points the same way in all of them is *compelled*; one that some of them turn
-round is *reversible*. The *CPDAG* draws the compelled ones directed and the reversible
-ones undirected. Chickering [1]_ labels the arrows in one pass over the nodes in topological
-order; the latest parent of a node decides for all arrows into it.
+DAGs with the same skeleton and v-structures cannot be told apart by independences. An arrow that points the
+same way in all of them is *compelled*; one that some of them reverse is *reversible*. The *CPDAG* draws the
+compelled ones directed and the reversible ones undirected. Chickering [1]_ labels the arrows in one pass over
+the nodes in topological order; the latest parent of a node decides for all arrows into it.
 
 References
 ----------

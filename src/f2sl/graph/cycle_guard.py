@@ -1,13 +1,13 @@
-"""Would this arrow close a directed cycle? Asked for one arrow after another.
+"""Check for one arrow after another whether it would close a directed cycle.
 
-Searching the whole graph for every new arrow is too slow for large graphs. After Bender,
-Fineman, Gilbert and Tarjan [1]_, each node has a *level*, such that no arrow leads down.
-A new arrow ``v -> w`` that leads up closes no cycle. For any other, look back from `v`
-along the arrows within its level, and forward from `w` along those up to that level, by
-turns: where the two meet there is a cycle, and when one comes to its end there is
-none. Then what `w` leads to is lifted to the level of `v`, or to the next one if there was
-much behind `v`, in the order of the square root of the number of arrows. So a level
-is left only with many arrows behind, which keeps the levels few and lifting rare.
+Searching the whole graph for every new arrow is too slow for large graphs. After Bender, Fineman, Gilbert and
+Tarjan [1]_, each node has a *level*, such that no arrow leads to a lower level. A new arrow ``v -> w`` that
+leads to a higher level closes no cycle. For any other, search backward from `v` along the arrows within its
+level and forward from `w` along the arrows up to that level, in alternation. If the two searches meet, there
+is a cycle; if one of them ends first, there is none. In that case the nodes that `w` leads to are lifted to
+the level of `v`, or to the next one if the backward search met many arrows (about the square root of their
+number). So nodes move to a new level only if many arrows lie behind them, which keeps levels few and lifting
+rare.
 
 References
 ----------
@@ -26,7 +26,7 @@ from f2sl.graph._arrays import IntArray, adjacency, first_topological_order, str
 
 
 class CycleGuard:
-    """Takes arrows one by one and refuses those that would close a directed cycle.
+    """Accepts arrows one by one and rejects those that would close a directed cycle.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class CycleGuard:
         return True
 
     def _make_room(self, v: int, w: int) -> bool:
-        """Search from both ends by turns; lift what `w` leads to, or return False if that is `v`."""
+        """Search from both ends in turn; lift the nodes that `w` leads to, or return False if one is `v`."""
         level, top = self._level, self._level[v]
         if v == w:
             return False
@@ -114,7 +114,7 @@ class CycleGuard:
         return True
 
     def _lift(self, nodes: set[int], to: int) -> None:
-        """Bring `nodes`, which hold all they lead to below level `to`, to that level."""
+        """Lift `nodes` to level `to`; they contain all nodes below that level that they lead to."""
         level, beside = self._level, self._beside
         lifted = [node for node in nodes if level[node] < to]
         for node in lifted:

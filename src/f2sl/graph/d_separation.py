@@ -1,17 +1,15 @@
-"""d-separation: which independences a DAG stands for.
+"""d-separation: the independences that a DAG implies.
 
-A path between two nodes is *blocked* by a set of observed nodes when it holds
+A path between two nodes is *blocked* by a set of observed nodes when it contains
 
 - a *chain* ``a -> m -> b`` or a *fork* ``a <- m -> b`` whose middle is observed, or
-- a *collider* ``a -> m <- b`` of which neither the middle nor any of its descendants
-  is observed.
+- a *collider* ``a -> m <- b`` where neither the middle nor any of its descendants is observed.
 
 Two sets of nodes are *d-separated* when every path between them is blocked; they are
 then independent given the observed nodes in every distribution that the DAG describes.
 
-The search follows the paths outward from one side, each node at most once for each
-way of coming to it (from a child or from a parent), so that a question takes time
-in proportion to the edges it meets and never more than all of them [1]_.
+The search follows the paths outward from one side and visits each node at most once from a child and once
+from a parent, so its time is proportional to the edges it meets [1]_.
 
 Examples
 --------
@@ -61,7 +59,7 @@ class DSeparation:
         return self._search(x, given, ())
 
     def _search(self, x: Set[int], given: Set[int], stop_at: Collection[int]) -> set[int]:
-        """Return the nodes reached, or as soon as one is in `stop_at` just that one."""
+        """Return the nodes reached; stop at the first node in `stop_at` and return only that one."""
         opened = self._with_ancestors(given)
         # True: came from a child (or starts here); False: came from a parent.
         todo = [(node, True) for node in x]

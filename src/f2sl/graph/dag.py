@@ -1,10 +1,9 @@
 """Directed acyclic graphs, the structures of Bayesian networks.
 
-In a *DAG* every edge is directed and no path of arrows leads back to its start. What
-can be reached along the arrows are the *descendants* of a node, those it can be
-reached from its *ancestors*. A *topological order* lists every node after its parents.
-The *Markov blanket* of a node, its parents, its children and the other parents of
-its children, separates it from all the rest.
+In a *DAG* every edge is directed and no path of arrows leads back to its start. The *descendants* of a node
+are the nodes that can be reached from it along the arrows; its *ancestors* are the nodes that it can be
+reached from. A *topological order* lists every node after its parents. The *Markov blanket* of a node, its
+parents, its children and the other parents of its children, separates it from all other nodes.
 """
 
 from __future__ import annotations

@@ -1,29 +1,26 @@
 """Consistent extensions: from a PDAG to a DAG.
 
-A *consistent extension* of a PDAG is a DAG with the same skeleton that keeps every
-arrowhead and has no v-structure that the PDAG did not have. Dor and Tarsi [1]_ build
-one from the end: find a node that may come last, give it its incoming arrows, take it
-out, go on with the rest. A node may come last when no arrow leaves it and when giving
-arrowheads to its undirected edges makes no new v-structure, that is, when each of its
-undirected neighbors is adjacent to all its other adjacent nodes. Any node
-that may come last will do. The last by name is taken, so that an edge which nothing else
-decides points from the earlier name to the later; and if at some point there is none,
-there is no consistent extension.
+A *consistent extension* of a PDAG is a DAG with the same skeleton that keeps every arrowhead and has no
+v-structure that the PDAG did not have. Dor and Tarsi [1]_ build one from the end: find a node that may come
+last, direct its edges towards it, remove it, and continue with the rest. A node may come last when no arrow
+leaves it and when giving arrowheads to its undirected edges makes no new v-structure, that is, when each of
+its undirected neighbors is adjacent to all its other adjacent nodes. If several nodes may come last, the last
+by name is taken, so that an edge that nothing else decides points from the earlier name to the later. If at
+some point no node may come last, there is no consistent extension.
 
-Learned graphs often have none. What is returned then is the DAG of these two rules:
+Learned graphs often have none. Then the DAG follows from these two rules:
 
-1. If the arrows have directed cycles, a small set of them is turned round, see
+1. If the arrows have directed cycles, a small set of them is reversed, see
    :mod:`f2sl.graph.feedback`; otherwise every arrowhead is kept.
-2. When no node may come last, take of those that no arrow leaves the one that
-   makes the fewest new v-structures, and of equals the last by name.
+2. When no node may come last, take among the nodes that no arrow leaves the one that makes the fewest new
+   v-structures; among equals, the last by name.
 
-Both are one loop here: each node carries the number of v-structures it would make
-if it came last now, and the smallest number is taken; zero is Dor and Tarsi's
-condition. The numbers are kept up to date through the triangles that a node taken out
-was part of, so that the time grows with the edges and triangles of the graph.
+One loop implements both: each node has a count of the v-structures it would make if it came last now, and a
+node with the smallest count is taken; zero is Dor and Tarsi's condition. When a node is removed, the counts
+are updated through its triangles, so the time grows with the edges and triangles of the graph.
 
-A graph that was learned with knowledge about its edges carries it, and its extension keeps to it: undirected
-edges with one allowed direction get that first.
+A graph that was learned with knowledge about its edges stores it, and its extension obeys it: undirected
+edges with only one allowed direction get that direction first.
 
 References
 ----------
@@ -54,14 +51,14 @@ def consistent_extension(pdag: PDAG) -> DAG:
     Parameters
     ----------
     pdag
-        Any PDAG, even one with directed cycles. If it has `knowledge`, the DAG keeps to that.
+        Any PDAG, even one with directed cycles. If it has `knowledge`, the DAG obeys it.
 
     Returns
     -------
     DAG
         Over the same nodes and adjacencies, with the weights. Its attribute
         ``is_consistent_extension`` says whether it is one, and ``arrowheads_lost`` how
-        many arrowheads were turned round. The order of the nodes plays no part.
+        many arrowheads were reversed. The order of the nodes has no effect.
 
     Raises
     ------
@@ -90,12 +87,12 @@ def consistent_extension(pdag: PDAG) -> DAG:
     against = knowledge.check(dag) if knowledge else []
     if against:
         told = "; ".join(against)
-        raise GraphError(f"no DAG with these edges keeps to the graph's knowledge: {told}")
+        raise GraphError(f"no DAG with these edges obeys the graph's knowledge: {told}")
     return dag
 
 
 def directed_by(knowledge: Knowledge, pdag: PDAG) -> PDAG:
-    """Direct the undirected edges of which the knowledge allows one direction.
+    """Direct the undirected edges for which the knowledge allows only one direction.
 
     Examples
     --------
@@ -112,7 +109,7 @@ def directed_by(knowledge: Knowledge, pdag: PDAG) -> PDAG:
 
 
 def extension_order(pdag: PDAG) -> tuple[IntArray, bool]:
-    """Return each node's place in the order of the extension, and whether that is consistent."""
+    """Return each node's position in the order of the extension, and whether the extension is consistent."""
     rank, n = pdag._rank, pdag.n_nodes
     given, undirected = rank[pdag.directed_array], rank[pdag.undirected_array]
     directed = without_cycles(n, given)
@@ -168,7 +165,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
 
 
 def _shielded_pairs(adjacent: list[set[int]], neighbors: list[set[int]]) -> list[int]:
-    """Count for each node the adjacent pairs around it of which one is a neighbor.
+    """Count for each node the adjacent pairs around it that include a neighbor.
 
     Each triangle is met once, at its edge between the two smallest numbers.
     """

@@ -1,13 +1,12 @@
-"""Few arrows to turn round so that no directed cycle is left.
+"""Find few arrows whose reversal removes all directed cycles.
 
-A *feedback arc set* is a set of arrows that meets every directed cycle. Turning
-round a smallest one makes a graph acyclic at the least cost, but finding a smallest
-one is hard in general [1]_. Cycles live inside the *strongly connected components*
-(each node can reach each other), so each component is settled by itself: a component of up
-to eight nodes by the best of all orders, a larger one by the greedy order of Eades, Lin
-and Smyth [2]_: sinks to the back, sources to the front, and when there are neither,
-the node with the most arrows out less arrows in to the front. Equal choices go to the
-smaller node number, and callers number nodes by name.
+A *feedback arc set* is a set of arrows with at least one from every directed cycle. Reversing a smallest such
+set makes a graph acyclic with the fewest changes, but finding one is hard in general [1]_. Cycles live inside
+the *strongly connected components* (each node can reach every other), so each component is treated
+separately: a component of up to eight nodes by the best of all orders, a larger one by the greedy order of
+Eades, Lin and Smyth [2]_: sinks to the back, sources to the front, and when there are neither, the node with
+the most arrows out less arrows in to the front. Equal choices go to the smaller node number, and callers
+number nodes by name.
 
 References
 ----------
@@ -29,7 +28,7 @@ EXACT_UP_TO = 8
 
 
 def without_cycles(n: int, directed: IntArray) -> IntArray:
-    """Return the arrows, some of them turned round, free of directed cycles.
+    """Return the arrows without directed cycles, some of them reversed.
 
     Examples
     --------

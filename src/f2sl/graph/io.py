@@ -10,15 +10,14 @@
 ``.modelstring`` bnlearn's model string, for DAGs, without weights
 ================ ================================================================
 
-All but the last keep the names whatever they contain, the order of the nodes, isolated
-nodes, the kinds of the edges and their weights (to 12 significant digits, so that
-rounding noise does not show). GraphML and GML have no mixed graphs that everybody can
-read; there an undirected edge is written as an arc each way. Files by others are read
-in the same sense: arcs both ways are one undirected edge.
+All but the last keep the names whatever they contain, the order of the nodes, isolated nodes, the kinds of
+the edges and their weights (to 12 significant digits, so that rounding noise does not show). GraphML and GML
+have no mixed graphs that all programs can read, so an undirected edge is written as two opposite arcs. Files
+by other programs are read in the same way: two opposite arcs are one undirected edge.
 
-A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph
-that can be a DAG becomes one. ``is_consistent_extension`` and ``arrowheads_lost`` tell
-how a DAG came about; they are not stored.
+A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph that can be a DAG
+becomes one. ``is_consistent_extension`` and ``arrowheads_lost`` describe how a DAG was made; they are not
+stored.
 
 :func:`add_format` registers another format, from outside the package as well.
 """
@@ -77,13 +76,13 @@ def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callab
     Raises
     ------
     OptionError
-        If this is no suffix, or one of the others cannot be called.
+        If `suffix` is not a suffix, or `write` or `read` cannot be called.
     """
     if not isinstance(suffix, str) or suffix in ("", ".") or suffix != Path(f"a{suffix}").suffix.lower():
         raise OptionError(f"the suffix of a graph format is like '.net', in small letters, not {suffix!r}")
     for name, function in (("write", write), ("read", read)):
         if not callable(function):
-            raise OptionError(f"graph format {suffix}: {name} is no function but {function!r}")
+            raise OptionError(f"graph format {suffix}: {name} must be a function, not {function!r}")
     FORMATS[suffix] = Format(write, read)
 
 
@@ -98,7 +97,7 @@ def is_known(path: str | os.PathLike[str]) -> bool:
 def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
     """Write `graph` to `path` in the format that the path's suffix names.
 
-    A file that is there is replaced when the new one is complete, and not before.
+    An existing file is replaced only when the new one is complete.
 
     Raises
     ------
@@ -148,7 +147,7 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
 def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> None:
     """Check, before long work, that a graph can be saved to `path`.
 
-    Nothing is left behind, and a file that is there is not touched.
+    Nothing is left behind, and an existing file is not touched.
 
     Parameters
     ----------
@@ -166,12 +165,14 @@ def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> No
     _format_of(path)
     if undirected and FORMATS[Path(path).suffix.lower()] in _DAGS_ONLY:
         others = ", ".join(suffix for suffix, form in FORMATS.items() if form not in _DAGS_ONLY)
-        raise FileError(f"{path}: {Path(path).suffix} holds DAGs, and this graph may be none; use {others}")
+        raise FileError(
+            f"{path}: {Path(path).suffix} holds only DAGs, but this graph may not be one; use {others}"
+        )
     check_can_write(path)
 
 
 def check_holds(path: str | os.PathLike[str], nodes: Sequence[str]) -> None:
-    """Make sure, before long work, that the format of `path` can hold these names.
+    """Check, before long work, that the format of `path` can hold these names.
 
     Raises
     ------

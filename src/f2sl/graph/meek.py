@@ -13,14 +13,12 @@ or a directed cycle. Meek [1]_ found the four patterns in which this happens
 The first three complete a skeleton with its v-structures to the CPDAG; the fourth is
 needed when other arrows are known as well.
 
-A graph learned from data may contradict itself, and then it matters which rule is
-applied first and when. Here the undirected edges wait in a list sorted by their two
-names; the first is taken off and oriented if a rule says so, and the edges this could
-affect are put back on the list. If rules imply both directions, from the first
-name to the second is tried first. An orientation that would close a
-directed cycle is never made: if no other is possible, the edge stays undirected. So
-the rules always end, add no directed cycle, and depend on the names only, not on the
-order of columns.
+A graph learned from data may contradict itself, and then the order of the rules matters. Here the undirected
+edges wait in a list sorted by their two names; the first is removed from the list and oriented if a rule says
+so, and the edges this could affect are put back. If rules imply both directions, the one from the first name
+to the second is tried first. An orientation that would close a directed cycle is never made: if no other is
+possible, the edge stays undirected. So the rules always end, add no directed cycle, and depend on the names
+only, not on the order of columns.
 
 References
 ----------
@@ -53,9 +51,9 @@ def apply_meek_rules(pdag: PDAG, applied: dict[tuple[str, str], int] | None = No
     Parameters
     ----------
     pdag
-        Any PDAG; for one with a consistent extension the result is the textbook's closure.
+        Any PDAG; if it has a consistent extension, the result is the usual closure under the rules.
     applied
-        Where to note, by arrow, the number of the rule that made it.
+        Dictionary that receives, by arrow, the number of the rule that made it.
 
     Returns
     -------
@@ -109,7 +107,7 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
     >>> narrowed(chain, Knowledge(required=[("a", "b"), ("c", "b")]))
     Traceback (most recent call last):
         ...
-    f2sl.errors.GraphError: no DAG of this class keeps to the knowledge: it makes the v-structure 'a' -> 'b' <- 'c'
+    f2sl.errors.GraphError: no DAG of this class obeys the knowledge: it makes the v-structure 'a' -> 'b' <- 'c'
     """  # noqa: E501
     graph = apply_meek_rules(directed_by(knowledge, cpdag))
     against = knowledge.check(graph)
@@ -118,7 +116,7 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
     if graph.has_directed_cycle():
         against.append("it makes a cycle")
     if against:
-        raise GraphError(f"no DAG of this class keeps to the knowledge: {'; '.join(against)}")
+        raise GraphError(f"no DAG of this class obeys the knowledge: {'; '.join(against)}")
     graph.knowledge = knowledge
     return graph
 
@@ -126,8 +124,8 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
 class _Waiting:
     """Undirected edges: a heap of edges to check, and edges set aside until a neighbour changes.
 
-    At a node with many edges most are still on the heap while one after another is oriented, and waking goes
-    through those laid aside only: the time does not grow with the square of a node's edges.
+    At a node with many edges most are still on the heap while one after another is oriented. Waking looks
+    only at the edges set aside, so the time does not grow with the square of a node's edges.
     """
 
     def __init__(self, undirected: IntArray) -> None:

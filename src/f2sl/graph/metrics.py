@@ -1,18 +1,18 @@
 """Measures of how far a learned graph is from the true one.
 
-Over the adjacencies of the two graphs: *miss* are those of the true graph alone, *extra*
-those of the learned graph alone. Of those they share, *correct* have the same mark, the
-same direction or undirected in both; *reverse* are directed in both, opposite ways;
-*undirected* are directed in exactly one of the two. The structural Hamming distance
-(*SHD*) is reverse + miss + extra + undirected: each edge that differs counts once.
+The counts are over the adjacencies of the two graphs. *Miss* counts those only in the true graph, *extra*
+those only in the learned graph. Among those in both, *correct* ones have the same direction or are undirected
+in both, *reverse* ones have opposite directions, and *undirected* ones are directed in exactly one of the two
+graphs. The structural Hamming distance (*SHD*) is reverse + miss + extra + undirected: each edge that differs
+counts once.
 
-Precision and recall are of arrowheads: the edges directed the same way in both, as a part
-of all edges of the learned graph, and of all edges of the true one. F1 is their harmonic
-mean. The same of the skeletons looks at adjacencies only.
+Precision and recall are about arrowheads: the edges directed the same way in both graphs, as a share of all
+edges of the learned graph and of the true one. F1 is their harmonic mean. Those of skeletons are about
+adjacencies only.
 
-*Distances* count the wrong effects: of all ordered pairs (t, y) those for which the learned graph would have
-one adjust for the wrong variables to find the effect of t on y, by the parents of t (*SID*, Peters and
-Bühlmann 2015, and *parent-AID*), by its ancestors (*ancestor-AID*), or by the optimal set (*Oset-AID*;
+*Distances* count wrong effects: the ordered pairs (t, y) for which the learned graph suggests the wrong
+variables to adjust for when estimating the effect of t on y. The adjustment set is the parents of t (*SID*,
+Peters and Bühlmann 2015, and *parent-AID*), its ancestors (*ancestor-AID*), or the optimal set (*Oset-AID*;
 Henckel, Würtzen and Weichwald 2024).
 
 References
@@ -69,7 +69,7 @@ class Comparison:
     true_edges, learned_edges : int
         All edges of either graph.
     distances : Distances or None
-        Pairs of nodes with wrong effects, where they were asked for.
+        Pairs of nodes with wrong effects, if they were requested.
     """
 
     shd: int
@@ -333,7 +333,7 @@ def compare_pc(true_graph: PDAG, pc: Mapping[str, Iterable[str]]) -> PCCompariso
 
 
 def _scores_of_set(true_set: set[str], learned_set: set[str]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of one set; nothing found where nothing is counts 1."""
+    """Return precision, recall and F1 of one set; all are 1 if both sets are empty."""
     if not true_set and not learned_set:
         return 1.0, 1.0, 1.0
     shared = len(true_set & learned_set)

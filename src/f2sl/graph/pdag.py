@@ -11,9 +11,8 @@ and the same v-structures (Verma and Pearl, 1990); such a class of DAGs is drawn
 one PDAG, its *CPDAG*, in which the undirected edges are those that may point either
 way.
 
-Inside, names are numbers: edges are rows of sorted integer arrays, and the
-neighbourhoods are built when first asked for. Whatever has to choose chooses by
-name, so that the order in which the nodes are listed decides nothing.
+Internally, names are numbers: edges are rows of sorted integer arrays, and neighbourhoods are built on first
+use. All choices are made by name, so the order of the nodes has no effect.
 
 References
 ----------
@@ -212,7 +211,7 @@ class PDAG:
         self._check()
 
     def _check(self) -> None:
-        """Check what this kind of graph asks for beyond a PDAG: nothing here."""
+        """Check what a subclass requires beyond a PDAG; nothing here."""
 
     # -- what the graph consists of --------------------------------------------------
 
@@ -383,13 +382,13 @@ class PDAG:
     # -- other graphs made from this one ---------------------------------------------
 
     def _remarked(self, directed: IntArray, undirected: IntArray) -> PDAG:
-        """Return a PDAG with the same adjacencies and weights, other marks."""
+        """Return a PDAG with the same adjacencies and weights but other directions."""
         return PDAG.from_arrays(
             self._nodes, directed, undirected, self._weights_of(directed), self._weights_of(undirected)
         )
 
     def _weights_of(self, edges: IntArray) -> FloatArray | None:
-        """Return the weights of adjacencies of this graph, whichever way they are given."""
+        """Return the weights of adjacencies of this graph, given in either direction."""
         if self._weights_directed is None and self._weights_undirected is None:
             return None
         own = np.concatenate((self._directed, self._undirected))
@@ -427,7 +426,7 @@ class PDAG:
         return graph._learned_like(self)
 
     def _learned_like(self, other: PDAG) -> Self:
-        """Take over how another graph was learned."""
+        """Copy from another graph how it was learned."""
         self.knowledge, self.read_as, self.learned_by = other.knowledge, other.read_as, other.learned_by
         return self
 

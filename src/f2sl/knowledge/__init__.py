@@ -3,10 +3,10 @@
 Edges may be *required* or *forbidden*, in one direction or in both (a forbidden *link*). *Tiers* are groups
 of variables in the order of time: no edge leads from a later tier to an earlier one. A *root* has no parents,
 a *leaf* no children. A name with ``*`` (any characters) or ``?`` (one character) is a *pattern* and stands
-for all variables that it matches, unless there is a variable of just that name.
+for all variables that it matches, unless a variable has exactly that name.
 
 Bound to the names of a table, knowledge becomes :class:`~f2sl.constraints.Constraints`, which every learner
-obeys. All that is wrong with it is told in one error.
+obeys. One error lists all problems.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NONE_MERGED: Mapping[str, str] = {}
 
 @dataclass(frozen=True, repr=False)
 class Knowledge:
-    """Knowledge about the edges of a graph, which never changes.
+    """Knowledge about the edges of a graph; immutable.
 
     Two objects are equal if they have the same entries, in any order.
 
@@ -115,11 +115,11 @@ class Knowledge:
     # -- the object ------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        """Return whether anything is said."""
+        """Return whether it has any entry."""
         return any(any(names) for names in self._words())
 
     def __or__(self, other: Knowledge) -> Knowledge:
-        """Join two; where both have tiers these must be the same."""
+        """Join two; if both have tiers, these must be the same."""
         if not isinstance(other, Knowledge):
             return NotImplemented
         mine, theirs = (self.tiers, self.within_tiers), (other.tiers, other.within_tiers)
@@ -154,7 +154,7 @@ class Knowledge:
         return f"Knowledge({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
     def __str__(self) -> str:
-        """Return what is said in a line for people."""
+        """Return a one-line description."""
         arrows = {"required": "->", "forbidden": "->", "forbidden_links": "-"}
         parts = [
             f"{name.replace('_', ' ')} {shown_list(f'{a} {arrow} {b}' for a, b in getattr(self, name))}"
@@ -190,7 +190,7 @@ class Knowledge:
     def constraints(self, names: Sequence[str], merged: Mapping[str, str] | None = None) -> Constraints:
         """Return the constraints on variables 0, 1, 2, ... of these names.
 
-        `merged` are names of columns that were left out, each with the name of the one that stands for it.
+        `merged` maps columns that were left out to the columns that represent them.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class Knowledge:
         return Constraints.of(len(names), forbidden, bound.required, out, into)
 
     def _about_merged(self, merged: Mapping[str, str]) -> list[str]:
-        """Return which names and patterns mean columns that were merged with others."""
+        """Return messages on names and patterns that match columns merged with others."""
         words = {word for group in self._words() for word in group}
         patterns = [re.compile(as_regex(word), re.DOTALL) for word in words if is_pattern(word)]
         return [
@@ -216,7 +216,7 @@ class Knowledge:
         ]
 
     def about(self, some: Sequence[str], names: Sequence[str]) -> Knowledge:
-        """Return what is said about `some` of the variables of these names alone.
+        """Return the part of the knowledge that is about `some` of the named variables only.
 
         Examples
         --------
@@ -311,7 +311,7 @@ class Knowledge:
     def _tiers_of(
         self, meant: Mapping[str, list[int]], number: Mapping[str, int], names: Sequence[str]
     ) -> tuple[dict[int, int], list[str]]:
-        """Return the tier of each variable that is in one, and which are in two, or in one twice."""
+        """Return the tier of each variable that has one, and messages on variables that occur twice."""
         tiers: dict[int, list[int]] = {}
         for by_name in (True, False):
             named = set(tiers) if not by_name else set()

@@ -1,4 +1,4 @@
-"""Knowledge about variables by number, and what contradicts itself in it."""
+"""Knowledge about variables by number, and its contradictions."""
 
 from __future__ import annotations
 

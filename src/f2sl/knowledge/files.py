@@ -10,9 +10,9 @@ TOML has the parameters of :class:`~f2sl.Knowledge` as keys, each optional, and 
     roots = ["age"]
     leaves = ["xray"]
 
-Tetrad's text has three sections. A name with spaces is in quotes; ``*`` in a name is a pattern as here, and
-``?`` is refused, which is no pattern there. A tier with ``*`` behind its number has no edges
-within, one with ``-`` has edges to the next tier alone::
+Tetrad's text has three sections. A name with spaces is in quotes. ``*`` in a name is a pattern, as in f2sl;
+``?``, which Tetrad does not treat as a pattern, is refused. A tier with ``*`` after its number has no edges
+within; one with ``-`` has edges only to the next tier::
 
     /knowledge
     addtemporal
@@ -23,7 +23,7 @@ within, one with ``-`` has edges to the next tier alone::
     requiredirect
     smoke lung
 
-What Tetrad has no words for is written as forbidden edges: a forbidden link as both directions, a root as
+What Tetrad cannot express is written as forbidden edges: a forbidden link as both directions, a root as
 ``* root``, a leaf as ``leaf *``.
 """
 
@@ -49,7 +49,7 @@ SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
 def load(path: str | PathLike[str], cls: type[Made]) -> Made:
-    """Read a file of either format, and make a `Knowledge`, or a class derived from it."""
+    """Read a file of either format; return a `Knowledge`, or an object of a derived class."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
         return cls(**(from_tetrad(text) if text.lstrip().startswith("/knowledge") else from_toml(text)))
@@ -60,7 +60,7 @@ def load(path: str | PathLike[str], cls: type[Made]) -> Made:
 
 
 def save(knowledge: Knowledge, path: str | PathLike[str]) -> None:
-    """Write a file in the format that its name asks for."""
+    """Write a file in the format of its suffix."""
     writers = {".toml": to_toml, ".txt": to_tetrad, ".knowledge": to_tetrad}
     suffix = Path(path).suffix.lower()
     if suffix not in writers:
@@ -135,7 +135,7 @@ def from_tetrad(text: str) -> dict[str, Any]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield number, section and words of each line that says something."""
+    """Yield number, section and words of each line that has content."""
     section = ""
     for number, line in enumerate(text.splitlines(), 1):
         words = _words(number, line)
@@ -150,7 +150,7 @@ def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _words(number: int, line: str) -> list[str]:
-    """Return the words of a line, those in quotes without them, up to a comment.
+    """Return the words of a line up to a comment, without quotes.
 
     Examples
     --------
@@ -167,7 +167,8 @@ def _words(number: int, line: str) -> list[str]:
             raise ValueError(f"line {number}: quotes go around a whole name, not as in {word!r}")
         if "?" in word:
             raise ValueError(
-                f"line {number}: ? is no pattern in Tetrad's format, which {word!r} would be here; use .toml"
+                f"line {number}: Tetrad's format has no pattern ?, but f2sl would read {word!r} as one; "
+                "use .toml"
             )
         words.append(word)
         if not quoted and "//" in plain:

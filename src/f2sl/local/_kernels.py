@@ -72,9 +72,9 @@ def drop_redundant(
 ) -> None:
     """Mark the candidates that FCBF keeps, for targets `first` to `last`.
 
-    In the order of their strength each kept X drops every later Y with
-    strength(X, Y) > strength(Y, target) + margin. Only pairs of the sparse graph are looked
-    at: a pair that is not in it is weaker than every candidate is to the target, or is treated as unrelated.
+    In the order of their strength each kept X drops every later Y with strength(X, Y) > strength(Y, target) +
+    margin. Only pairs of the sparse graph are checked: a pair that is not in it is weaker than every
+    candidate's link to the target, or is treated as unrelated.
 
     kept : (2 * pairs,) bool, output at the places of these targets' lists.
     """
@@ -123,9 +123,9 @@ def next_doubts(
     A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin. The
     next doubt comes from the strongest such X that was not dropped, from ``since[Y]`` on. If X is kept, the
     doubt is written down, to be settled by a test. If X is undecided itself, Y waits for a later round:
-    whether X may drop Y depends on the fate of X. A candidate without any such X is kept. So the result is
-    that of going through the candidates one by one, but each round asks one question of every candidate it
-    can.
+    whether X may drop Y depends on the fate of X. A candidate without any such X is kept. The result is the
+    same as that of processing the candidates one by one, but each round asks one question about every
+    candidate that it can.
 
     Parameters
     ----------

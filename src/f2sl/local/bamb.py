@@ -86,7 +86,7 @@ class _Blanket:
         yield from self._drop_members([newest, *(x for x in self.all_spouses() if x not in before)])
 
     def consider(self, passed: Sets) -> Search[None]:
-        """Look whether variables that were separated just now are spouses by the members there are."""
+        """Test whether variables that were just separated are spouses by the current members."""
         self.apart.update(passed)
         if not passed or not len(self.members):
             return

@@ -45,9 +45,9 @@ hiton-pc        hiton_pc:HITONPC         Aliferis and others 2003
 pc-simple       pc_simple:PCSimple       Bühlmann and others 2010
     drops what sets of 1, 2, 3, ... of the others separate
 sll-pc          sll:SLLPC                Niinimäki and Parviainen 2012
-    who stays linked in the best network with each candidate, and names the target
+    neighbours of the target in the best network with each candidate, if they name the target, too
 s2tmb-pc        s2tmb:S2TMBPC            Gao and Ji 2017
-    who is linked in the best network that holds the spouses as well
+    neighbours of the target in the best network that also has its spouses
 """,
 )
 
@@ -85,8 +85,8 @@ s2tmb       s2tmb:S2TMB             Gao and Ji 2017
 class Neighbourhood:
     """Set of one variable, strongest first, with the strength of each link.
 
-    `separating_sets` says of variables outside the set what was found to make them independent of the target;
-    algorithms that make no tests leave it empty. A search that ran out of time before its end is not
+    `separating_sets` has, for variables outside the set, the set found to make them independent of the
+    target; algorithms without tests leave it empty. A search that ran out of time before its end is not
     `complete`; `notes` say so, and what else a user should know.
     """
 
@@ -119,10 +119,9 @@ class Neighbourhood:
 class Neighbourhoods:
     """Sets of all variables, flat.
 
-    The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the
-    strength of each link in `strengths`. ``separating_sets[v, w]`` is what was found to make w
-    independent of v when v was the target. ``finished[v]`` says whether the search for v came to its end;
-    None stands for all.
+    The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the strength of each
+    link in `strengths`. ``separating_sets[v, w]`` is the set found to make w independent of v when v was the
+    target. ``finished[v]`` says whether the search for v finished; None means all did.
     """
 
     start: Integers
@@ -201,11 +200,11 @@ def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str
     numbers = np.bincount(rules.required[:, 1], minlength=len(names))
     if most is not None and numbers.max(initial=0) > most:
         named = ", ".join(f"{names[v]!r} ({numbers[v]})" for v in np.flatnonzero(numbers > most).tolist())
-        raise OptionError(f"max_parents is {most}, and the knowledge requires more parents of {named}")
+        raise OptionError(f"max_parents is {most}, but the knowledge requires more parents of {named}")
 
 
 def mutual(sets: Neighbourhoods) -> Neighbourhoods:
-    """Keep the members of each set whose own set has its owner, or is not finished."""
+    """Keep the members of each set whose own sets contain its owner, or are not finished."""
     n, owners = len(sets.start) - 1, sets.owners
     agreed = np.isin(owners * n + sets.members, sets.members * n + owners)
     if sets.finished is not None:
@@ -216,8 +215,8 @@ def mutual(sets: Neighbourhoods) -> Neighbourhoods:
 class LocalLearner(Estimator):
     """Base of the local learners: options as fields, two questions as methods.
 
-    `takes` says which kinds of columns it can learn from: an engine counts states, or has the moments of
-    numbers. `strength_unit` says in a word what the strengths of links are.
+    `takes` lists the kinds of columns that it accepts: an engine counts states, or has the moments of
+    numbers. `strength_unit` names the unit of the strengths of links.
     """
 
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")

@@ -4,12 +4,12 @@ A blanket is the target's parents and children and the other parents of its chil
 variable Y that is next to a neighbour X of the target T, but not to T itself, is a spouse if X is
 their common child: Y, independent of T given a set S, depends on it given S and X.
 
-What separates T and Y is known from the search that found T's neighbours, or Y's. A Y that nothing was
-found to separate from T, for lack of samples, is not a spouse.
+A set that separates T and Y is known from the search for T's neighbours, or for Y's. If no such set was
+found, for lack of samples, Y is not a spouse.
 
 As published, MMMB (Tsamardinos, Aliferis and Statnikov 2003) and HITON-MB (Aliferis, Tsamardinos and
-Statnikov 2003) took sets without symmetry, and could then be wrong: Peña, Nilsson, Björkegren and Tegnér
-2007, who made PCMB, show examples. With symmetry, the default, both are exact with perfect answers.
+Statnikov 2003) use sets without symmetry, which can be wrong: Peña, Nilsson, Björkegren and Tegnér 2007, the
+authors of PCMB, show examples. With symmetry, the default, both are exact with perfect answers.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class ByNeighbours(ByTests):
 
 
 def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | None:
-    """Return what was found to separate two variables, when the one or the other was the target."""
+    """Return the set that was found to separate two variables when either was the target."""
     given = known[target].separating_sets.get(other)
     if given is None and other in known:
         given = known[other].separating_sets.get(target)
@@ -142,11 +142,11 @@ class HITONMB(ByNeighbours, WithSymmetry):
 class PCMB(ByNeighbours):
     """Markov blanket from parents and children that both ends name.
 
-    Their GetPCD is MMPC that drops separated members after each that joins, not at the end alone; GetPC
-    keeps the members whose own set has the target; and the spouses are those that a common child shows.
+    Their GetPCD is MMPC that drops separated members after each new one, not only at the end. GetPC keeps the
+    members whose own set has the target. Spouses are those that a common child shows.
 
-    The association that ranks a variable is the smallest found so far, also with members that have left
-    since (theirs asks again about the members that are left).
+    A variable is ranked by the smallest association found so far, including tests with members that have left
+    since (theirs repeats the tests with the remaining members).
     """
 
     def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:

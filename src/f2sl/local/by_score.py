@@ -1,9 +1,9 @@
 """Base of the local learners by score.
 
-Each algorithm is a search for one target (:mod:`f2sl.local.growing`) that asks for the best network over
-a few variables again and again. Here it is run for one target or for all: many at a time, so that
-what they want to know can be counted together, but not all, so that some are finished early on. A time limit
-ends the work with the targets that are finished, and so does Ctrl-C.
+Each algorithm is a search for one target (:mod:`f2sl.local.growing`) that asks for the best network over a
+few variables again and again. This module runs it for one target or for all: many at a time, so that their
+requests can be counted together, but not all at once, so that some finish early. After a time limit or
+Ctrl-C, the finished targets are the result.
 
 The *strength* of a link is the loss in the best network's score without it, in nats.
 """
@@ -178,15 +178,15 @@ class Run:
         return not self.out_of_time
 
     def around(self, target: int) -> Around:
-        """Return what is around a target by now, finished or not."""
+        """Return the current surroundings of a target, finished or not."""
         return self.found.get(target) or self._latest.get(target, Around())
 
     def spouses_around(self, target: int) -> Around:
-        """Return what the second search has by now, finished or not."""
+        """Return the current result of the second search, finished or not."""
         return self.spouses.get(target) or self._latest.get(target, Around())
 
     def linkable(self, target: int) -> Integers:
-        """List the variables that may be linked to the target, in the order in which they are to be tried."""
+        """List the variables that may be linked to the target, in the order in which to try them."""
         if self.rules is None:
             return self.others(target)
         return self.others(target, np.flatnonzero(self.rules.may_be_linked(target)).tolist())

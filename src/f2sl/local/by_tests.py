@@ -1,7 +1,7 @@
 """Base of the local learners that make independence tests.
 
-Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). Here it is run for one target or
-for all, on an engine's tables or on any object that answers questions of independence. The *strength* of a
+Each algorithm is a *search* for one target (:mod:`f2sl.local.lockstep`). This module runs it for one target
+or for all, on an engine's tables or on any object that answers questions of independence. The *strength* of a
 link is minus the decimal logarithm of the p-value, the smallest of all tests of the link. With ``alpha=0.01``
 no tested link is weaker than 2.
 
@@ -83,7 +83,7 @@ class ByTests(LocalLearner, WithTests):
 
 
 class SymmetricByTests(ByTests, WithSymmetry):
-    """Base of the PC learners that can hold to symmetry."""
+    """Base of the PC learners with optional symmetry."""
 
     def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
         """Find the set of one variable; with symmetry, search the members' sets as well."""
@@ -113,8 +113,8 @@ def only_shown_spouses(
 ) -> Search[Neighbourhood]:
     """Drop members of a blanket whose link to the target is forbidden, unless they are shown to be spouses.
 
-    That is shown by a set that separates the two, and a member that may be a child of both: given this as
-    well, they are dependent.
+    They are if a set separates the two, and they become dependent given also a member that may be a child of
+    both.
     """
     found = yield from search
     members = found.members
@@ -143,9 +143,9 @@ def marginal_strengths(
 ) -> Search[tuple[Integers, Floats, dict[int, tuple[int, ...]]]]:
     """Test the target with each of some other variables alone.
 
-    Gives the variables that depend on the target, in the order of their names, with the strength of each,
-    and the empty separating sets of those that do not. Where the test is unreliable, a variable is in
-    neither, unless it is to be kept: then its strength is 0.
+    Returns the variables that depend on the target, in the order of their names, with the strength of each,
+    and the empty separating sets of those that do not. If the test is inconclusive, a variable is in neither,
+    unless it is to be kept: then its strength is 0.
     """
     [answers] = yield [Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))]
     apart = answers.answer == INDEPENDENT

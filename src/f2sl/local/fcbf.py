@@ -11,11 +11,11 @@ For all targets at once both steps need only the pairs with SU > delta: a pair a
 delta can neither make a candidate nor drop one, since every candidate has SU(Y, C) > delta. So
 one pass over all pairs leaves a sparse graph, and the rest works on that alone.
 
-A fixed delta asks for the same strength whatever the number of samples and of states. ``delta="auto"`` takes
-a pair for relevant where the G2 test (of real numbers: Fisher's z) rejects independence at a false discovery
-rate of 0.05 among all pairs of the table (Benjamini and Hochberg 1995). Pairs that are not significant then
-count as not related: they drop nothing, although SU(X, Y) of such a pair may exceed SU(Y, C) where X has
-many states, which make SU larger by chance.
+A fixed delta requires the same strength for any number of samples and states. With ``delta="auto"`` a pair is
+relevant if the G2 test (for numbers, Fisher's z) rejects independence at a false discovery rate of 0.05 among
+all pairs of the table (Benjamini and Hochberg 1995). Pairs that are not significant are then treated as
+unrelated: they drop nothing, although SU(X, Y) of such a pair may exceed SU(Y, C) if X has many states, which
+make SU larger by chance.
 
 Ties matter on data with deterministic relations. They are *dropped* by default (>=, Yu and Liu
 2004); ``ties="keep"`` is the strict > of the F2SL paper's text. Values within 1e-10 are equal, and
@@ -71,7 +71,7 @@ class FCBF(WithMeasure):
             return self.select(relevance_graph(engine.n_variables, pairs))
 
     def select(self, graph: Neighbourhoods) -> Neighbourhoods:
-        """Drop the redundant among the candidates of all variables."""
+        """Drop the redundant candidates of all variables."""
         return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
 
     def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
@@ -90,7 +90,7 @@ class FCBF(WithMeasure):
 
 
 def redundancy_margin(ties: str) -> float:
-    """Return by how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant: rounding decides no tie."""
+    """Return by how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant; rounding decides no tie."""
     return TOLERANCE if ties == "keep" else -TOLERANCE
 
 

@@ -10,17 +10,17 @@ from f2sl.local.base import Neighbourhood, Neighbourhoods
 class FoundSet(dict[str, float]):
     """Set of one variable: its members' names, strongest first, each with the strength of its link.
 
-    Members that knowledge requires, and the algorithm does not find, come last, of strength NaN.
+    Members that knowledge requires but the algorithm does not find come last, with strength NaN.
 
     Attributes
     ----------
     target : str
-        Whose set it is.
+        Variable whose set it is.
     separating_sets : dict of str to tuple of str
         For variables outside the set, what was found to make them independent of the target; empty for
         algorithms that make no tests.
     n_tests, n_unreliable : int
-        Independence tests asked for, and how many of them were inconclusive.
+        Number of independence tests, and of inconclusive ones.
     complete : bool
         True if the search finished before the time limit.
     notes : tuple of str
@@ -53,7 +53,7 @@ class FoundSets(dict[str, FoundSet]):
     Attributes
     ----------
     n_tests, n_unreliable : int
-        Independence tests asked for in all, and how many of them were inconclusive.
+        Number of all independence tests, and of inconclusive ones.
     complete : bool
         True if all searches finished.
     notes : tuple of str

@@ -1,12 +1,12 @@
 """Markov blankets by growing and shrinking: GSMB, IAMB and Inter-IAMB.
 
-GSMB is of Margaritis and Thrun 2000, the others are of Tsamardinos, Aliferis and Statnikov 2003. All three
-condition on the whole set that they have so far. *Growing*, a variable that depends on the target given the
-set joins it; *shrinking*, a member that is independent of the target given the rest leaves. With perfect
-answers what has grown holds the Markov blanket, and what is left after shrinking is the blanket.
+GSMB is by Margaritis and Thrun 2000, the others are by Tsamardinos, Aliferis and Statnikov 2003. All three
+condition on the whole current set. When *growing*, a variable that depends on the target given the set joins
+it; when *shrinking*, a member that is independent of the target given the others leaves. With perfect answers
+the grown set contains the Markov blanket, and the set after shrinking is the blanket.
 
-The larger the set, the more samples a test needs. An unreliable test admits nothing and drops nothing, so
-growth ends by itself where the samples do; `max_cond_vars` can end it earlier.
+The larger the set, the more samples a test needs. An inconclusive test admits nothing and drops nothing, so
+growth ends when there are too few samples; `max_cond_vars` can end it earlier.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GrowShrink(ByTests):
     max_cond_vars: int | None = option("max_cond_vars", None)
 
     def blanket(self, test: IndependenceTest, target: int) -> Blanket:
-        """Return an empty set, and those that may join it."""
+        """Return an empty set with the variables that may join it."""
         return Blanket(test, target, self.candidates(test.n_variables, target))
 
     def may_grow(self, blanket: Blanket) -> bool:
@@ -81,7 +81,8 @@ class Blanket:
     def shrink(self) -> Search[None]:
         """Drop the members that are independent of the target given the rest, in the order of admission.
 
-        All that are left are asked about at once; after the first that goes, those behind it again.
+        All remaining members are tested at once; after the first one is dropped, those behind it are tested
+        again.
         """
         place = 0
         while place < len(self.members) > 0:
@@ -153,9 +154,9 @@ class GSMB(GrowShrink):
 class IAMB(GrowShrink):
     """Markov blanket by growing with the strongest given the set, then shrinking.
 
-    The variable joins the set that is most strongly associated with the target given the set, as long as
-    it depends on it; then the set shrinks. Unlike GSMB the order is made anew after each, so that fewer
-    variables join that have to leave again.
+    The variable most strongly associated with the target given the set joins it, as long as it depends on the
+    target; then the set shrinks. Unlike in GSMB, the order is computed again after each variable, so fewer
+    variables join that must leave again.
     """
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
@@ -170,9 +171,9 @@ class IAMB(GrowShrink):
 class InterIAMB(GrowShrink):
     """Markov blanket by growing with the strongest given the set, shrinking after each.
 
-    The set stays as small as can be, and so do the samples that the tests need. On data, answers can
-    contradict each other so that a variable is let in and dropped for ever: the search ends when the set
-    is one that it was before.
+    The set stays as small as possible, and so does the number of samples that the tests need. On data,
+    answers can contradict each other, so that a variable is admitted and dropped again and again: the search
+    ends when a set occurs for the second time.
     """
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:

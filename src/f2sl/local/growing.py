@@ -296,7 +296,7 @@ def _around(
     values: Callable[[list[int]], Integers],
     unit: float,
 ) -> Around:
-    """Read off a network what is around the target.
+    """Return the surroundings of the target in a network.
 
     `parents` has a mask for each of `members`; `values` returns the values of sets of members, given as
     masks.

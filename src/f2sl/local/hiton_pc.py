@@ -4,7 +4,7 @@ Variables join the set in the order of their association with the target. After 
 subset of the others separates from the target is dropped: the newest first, so that the weakest go first.
 A variable that was dropped does not come back.
 
-A pair with too few samples for a test has no association that could be ranked, and is not admitted.
+A pair with too few samples for a test has no association to rank, and is not admitted.
 
 Alone this can keep a variable that is not linked to the target, as MMPC can; with symmetry and perfect
 answers the result is exact.

@@ -1,10 +1,9 @@
-"""Many searches side by side, their questions asked together.
+"""Run many searches side by side and ask their questions together.
 
-A learner's algorithm for one target is a *search*: a generator that yields lists of
-:class:`Questions`, is sent the list of their answers, and returns what it found. Written so, an
-algorithm reads as in its paper and knows nothing of other targets. :func:`together` makes one search of
-many, which go forward in step, and :func:`answer_all` asks what it wants to know: all questions of one size
-in one batch, large enough to spread over threads.
+A learner's algorithm for one target is a *search*: a generator that yields lists of :class:`Questions`, is
+sent the list of their answers, and returns its result. In this form an algorithm reads as in its paper and
+knows nothing about other targets. :func:`together` joins many searches into one, which advance in step, and
+:func:`answer_all` answers its questions: all of one size in one batch, large enough to spread over threads.
 
 The result of a search does not depend on other searches, and so not on the number of threads.
 
@@ -47,7 +46,7 @@ SEARCHES_AT_ONCE = 512
 class Questions(NamedTuple):
     """Is x independent of y given z? One row of `given` for each x and y, all of one size.
 
-    Strengths of `enough` or more need not be told; None where all must be.
+    Strengths of `enough` or more need not be computed; None if all are needed.
     """
 
     x: Integers
@@ -124,7 +123,7 @@ def knowing(search: Search[Result], rules: Constraints) -> Search[Result]:
 
 
 def _without(asked: Questions, settled: Mask) -> Questions:
-    """Leave out what is settled, unless nothing is given."""
+    """Leave out questions about required links, unless nothing is given."""
     if not asked.given.shape[1] or not settled.any():
         return asked
     left = ~settled

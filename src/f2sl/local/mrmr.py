@@ -5,8 +5,7 @@ chosen one after another: the next is the one with the highest
 
     I(X; C) - mean of I(X; Y) over the Y chosen so far,
 
-until k are chosen. Equals are taken in the order of their names. Unlike FCBF it must be told
-how many to choose.
+until k are chosen. Ties are broken by name. Unlike FCBF it needs the number of variables to choose.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """PC-simple (Bühlmann, Kalisch and Maathuis 2010), with any test of independence.
 
-At level 0 the set holds all variables that depend on the target. At level l = 1, 2, ... each member is
-dropped that some l other members of the set of the level before separate from the target. It is the PC
-algorithm around one variable; since a level looks at the set of the level before, the order of the
-variables does not matter.
+At level 0 the set contains all variables that depend on the target. At level l = 1, 2, ... a member is
+dropped if some l other members of the previous level's set separate it from the target. It is the PC
+algorithm around one variable. A level uses the set of the previous level, so the order of the variables does
+not matter.
 
-A pair with too few samples for a test is not shown to be independent, and stays: with variables of many
-states that makes for large sets.
+A pair with too few samples for a test is not shown to be independent, and stays: with many states per
+variable this leads to large sets.
 
 Alone this can keep a variable that is not linked to the target, as MMPC can; with symmetry and perfect
 answers the result is exact.

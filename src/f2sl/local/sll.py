@@ -41,7 +41,7 @@ class SLLPC(ByScore, WithSymmetry):
         return agreed(run, target)
 
     def sets(self, run: Run) -> Neighbourhoods:
-        """Return all sets that are finished; with symmetry, without the links that one end alone names."""
+        """Return all finished sets; with symmetry, without links that only one end names."""
         found = super().sets(run)
         return found if self.symmetry == "none" else mutual(found)
 
@@ -59,7 +59,7 @@ def agreed(run: Run, target: int) -> dict[int, float]:
 
 
 class SLL(ByScore):
-    """Markov blanket by best networks: neighbours that both ends name, and spouses that either does."""
+    """Markov blanket by best networks: neighbours that both ends name, and spouses that either end names."""
 
     finds_blankets = True
 

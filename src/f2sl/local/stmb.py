@@ -2,8 +2,8 @@
 
 1. Parents and children, as PC-simple finds them around the target; other descendants may be among them.
 2. For each member Y and each X outside: if X, separated from the target by S, depends on it given S and Y,
-   then Y may be a common child and X a spouse. If a set with X in it separates Y from the target, Y is no
-   child but a descendant, and goes; otherwise X becomes a spouse by Y.
+   then Y may be a common child and X a spouse. If a set that contains X separates Y from the target, Y is a
+   descendant but not a child and is dropped; otherwise X becomes a spouse by Y.
 3. Spouses, then members, that are independent of the target given all others are dropped.
 
 It needs far fewer tests than a search of all neighbours' sets. Two departures: step 3 conditions on all

@@ -4,7 +4,7 @@ The question is always whether some S among a few members makes a variable indep
 Subsets come by size, and of one size in the order of the members. Many others are asked about at once,
 each with all subsets of a block; one that is separated need not be asked about further.
 
-Sets too large for a reliable test are passed over: such a test cannot separate anything.
+Sets too large for a conclusive test are skipped: such a test cannot separate anything.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Separations:
     """Result of a search through subsets, for each of the others.
 
     `sets` lists the separating sets of those that have any: only the first unless all were asked for.
-    `separated` says for each of the others, in their order, whether something separates it; `weakest` is
-    the smallest strength of all tests that found it dependent, those known before included; infinite where
-    there were none.
+    `separated` says for each of the others, in their order, whether some set separates it; `weakest` is the
+    smallest strength of all tests that found it dependent, including those known before, or infinite if there
+    were none.
     """
 
     sets: dict[int, list[tuple[int, ...]]]
@@ -75,12 +75,12 @@ def separations(
     find_all: bool = False,
     known: Floats | float = np.inf,
 ) -> Search[Separations]:
-    """Look for sets that separate each of `others` from the target.
+    """Find sets that separate each of `others` from the target.
 
     Parameters
     ----------
     test
-        Asked how large a set may be for a reliable test; the questions themselves are yielded.
+        Used for the largest size of a set with a conclusive test; the questions themselves are yielded.
     members
         Variables from which sets are made; one of the others is left out of its own sets.
     largest, smallest
@@ -88,7 +88,7 @@ def separations(
     containing
         These are in every set, and do not occur in `members`. They come first.
     find_all
-        Go on after the first separating set.
+        Continue after the first separating set.
     known
         Strength of the weakest dependence known for each of the others. A stronger test need not report by
         how much it is stronger; with 0 it reports no strength at all.

@@ -1,12 +1,13 @@
 """TC's blankets: total conditioning (Pellet and Elisseeff 2008), for real numbers.
 
-Of jointly Gaussian variables, two are in each other's Markov blanket exactly if they are correlated given
-all others. All these partial correlations stand in the inverse of the matrix of correlations, so that one
-inversion gives all blankets. The paper tests the coefficients of a regression on all others; here Fisher's z,
-with N - n - 1 degrees of freedom for N samples of n variables, tests the same correlations.
+Two jointly Gaussian variables are in each other's Markov blanket exactly if they are correlated given all
+others. The inverse of the correlation matrix has all these partial correlations, so one inversion gives all
+blankets. The paper tests the coefficients of a regression on all others; here Fisher's z, with N - n - 1
+degrees of freedom for N samples of n variables, tests the same correlations.
 
-It takes more samples than variables, and no variable that others decide: the rest is refused. What is outside
-a blanket is separated from the target by all other variables, which is not listed.
+It needs more samples than variables, and no variable may be determined by others; other tables are refused. A
+variable outside a blanket is separated from the target by all other variables; these separating sets are not
+listed.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class TCBlankets(LocalLearner):
         if freedom < 1:
             raise DataError(
                 f"TC conditions on all other variables at once: {n:,} columns need at least {n + 2:,} rows, "
-                f"and there are {engine.n_rows:,}; learners with small conditioning sets, such as iamb or "
+                f"but there are {engine.n_rows:,}; learners with small conditioning sets, such as iamb or "
                 "pc-stable, need fewer"
             )
         with stage("inverting the correlations"):

@@ -1,9 +1,9 @@
 """Queue of variables that wait to join a target's set, by association: for HITON-PC and BAMB.
 
-On its turn a variable joins unless some subset of the members separates it from the target. To ask about one
-variable at a time would make for many small batches. Instead all that wait are asked about whenever a
-member joins, with the sets that this member makes possible, so that on a variable's turn the answer is
-there. Where a member leaves, what it helped to separate is asked about again.
+On its turn a variable joins unless some subset of the members separates it from the target. Testing one
+variable at a time would lead to many small batches. Instead, whenever a member joins, all waiting variables
+are tested with the sets that this member makes possible, so the answer is known on a variable's turn. When a
+member leaves, the variables that it helped to separate are tested again.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Sets = dict[int, tuple[int, ...]]
 
 
 class Waiting:
-    """Variables that wait for their turn, and what separates some of them already.
+    """Variables that wait for their turn, and the sets that already separate some of them.
 
-    Those without an entry in `separated` have been asked about with all subsets of the members: the first of
-    them is the next to join. `weakest` keeps the smallest strength found of every variable.
+    Those without an entry in `separated` have been tested with all subsets of the members: the first of them
+    is the next to join. `weakest` has the smallest strength found for every variable.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Waiting:
         return None, passed
 
     def look_ahead(self, newest: int, older: Integers) -> Search[None]:
-        """Ask about those who wait, with the sets of `older` that `newest` has joined."""
+        """Test the waiting variables with the subsets of `older`, each together with `newest`."""
         others = without(self.queue, self.separated)
         found = yield from separations(
             self.test,
@@ -68,7 +68,7 @@ class Waiting:
         self._learn(others, found)
 
     def look_again(self, dropped: Collection[int], members: Integers) -> Search[None]:
-        """Ask again about those whom somebody that was dropped helped to separate."""
+        """Test again the variables that a dropped member helped to separate."""
         again = [w for w, given in self.separated.items() if not set(given).isdisjoint(dropped)]
         for other in again:
             del self.separated[other]
@@ -83,7 +83,7 @@ class Waiting:
         return np.array([self.weakest[variable] for variable in variables.tolist()], np.float64)
 
     def note(self, variables: Integers, found: Separations) -> None:
-        """Remember how weak the dependence of some variables was found to be."""
+        """Store the weakest dependence found for some variables."""
         for variable, low in zip(variables.tolist(), found.weakest.tolist(), strict=True):
             self.weakest[variable] = min(self.weakest[variable], low)
 

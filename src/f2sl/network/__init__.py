@@ -1,4 +1,4 @@
-"""Bayesian networks with their probabilities: truth to sample data from.
+"""Bayesian networks with their probabilities, to sample data from and to query.
 
 ==================== =========================================================================
 ``bayesian_network`` the class: a DAG with a table or an equation for each variable; ``checks`` what

@@ -14,11 +14,12 @@ have states, the number is
     X = intercept(c) + sum of coefficient(c, P) P over the parents P that are numbers + noise,
     noise ~ Normal(0, variance(c)).
 
-States have parents with states alone. Such networks are called *conditional linear Gaussian* (Lauritzen and
-Wermuth 1989); without states they are Gaussian, and :class:`f2sl.GaussianNetwork` knows their covariances.
+A variable with states can have only parents with states. Such networks are called *conditional linear
+Gaussian* (Lauritzen and Wermuth 1989). Without states they are Gaussian, and :class:`f2sl.GaussianNetwork`
+computes their covariances.
 
-What a network can be asked for lives in modules of its own: ``sampling``, ``fitting``, ``likelihood``,
-``inference``, ``predicting``, ``files``.
+The methods are implemented in separate modules: ``sampling``, ``fitting``, ``likelihood``, ``inference``,
+``predicting``, ``files``.
 
 References
 ----------
@@ -68,16 +69,16 @@ class BayesianNetwork:
     graph : DAG
         The structure. The order of its nodes is the order of the variables.
     states : mapping of str to sequence
-        The states of each variable that has any, by name; they are kept as strings.
+        States of each variable that has any, by name; they are stored as strings.
     tables : mapping of str to array
-        For each of these an array of shape (states of the first parent, ..., states of the last parent,
-        states of the variable): ``tables[x][i, j, k]`` is the probability that `x` is in its state k when its
-        parents are in their states i and j.
+        For each of these variables an array of shape (states of the first parent, ..., states of the last
+        parent, states of the variable): ``tables[x][i, j, k]`` is the probability that `x` is in its state k
+        when its parents are in their states i and j.
     equations : mapping of str to (array, array, array), optional
-        For each variable that is a number the intercepts, the coefficients and the variances of the noise.
-        Intercepts and variances have the shape (states of the first parent that has any, ...), coefficients
-        one axis more, along the parents that are numbers. What is the same in all configurations may be given
-        once, without the axes of the states.
+        For each variable that is a number, the intercepts, the coefficients and the variances of the noise.
+        Intercepts and variances have the shape (states of the first parent that has any, ...); coefficients
+        have one more axis, along the parents that are numbers. Values that are the same in all configurations
+        may be given once, without the axes of the states.
     parents : mapping of str to sequence of str, optional
         The order of the parents in each table and equation; by default that of ``graph.parents(name)``.
     name : str
@@ -86,12 +87,12 @@ class BayesianNetwork:
     Raises
     ------
     GraphError
-        If `graph` is no DAG.
+        If `graph` is not a DAG.
     DataError
         If states, tables or equations do not fit the graph or each other, a distribution does not sum to 1
         within 1e-4, or a number is a parent of states.
     OptionError
-        If `name` is no string.
+        If `name` is not a string.
 
     Examples
     --------
@@ -223,8 +224,8 @@ class BayesianNetwork:
     def n_parameters(self) -> int:
         """Number of free parameters, summed over the variables.
 
-        Each configuration of the parents has one parameter fewer than states, or an intercept, the
-        coefficients and a variance.
+        A variable with r states has r - 1 parameters for each configuration of its parents; a number has an
+        intercept, the coefficients and a variance.
         """
         of_tables = (table.size - table[..., 0].size for table in self._tables.values())
         of_equations = (part.size for equation in self._equations.values() for part in equation)
@@ -250,7 +251,7 @@ class BayesianNetwork:
     def _distributions(self, name: str) -> FloatArray:
         """Return the table of a variable with one configuration a row, each row divided by its sum.
 
-        Added from the first state to the last, so that every machine gets the same bits.
+        Sums run from the first state to the last, so that every machine gets the same bits.
         """
         table = self._tables[name]
         rows: FloatArray = table.reshape(-1, table.shape[-1])
@@ -271,9 +272,8 @@ class BayesianNetwork:
         Returns
         -------
         pandas.DataFrame or pyarrow.Table
-            A pandas frame if pandas is installed, otherwise a PyArrow table. Columns of states are
-            categories (in PyArrow dictionaries), those declared that do not occur included; numbers are
-            floats.
+            A pandas frame if pandas is installed, otherwise a PyArrow table. Columns of states are categories
+            (in PyArrow, dictionaries), including states that do not occur; numbers are floats.
 
         Examples
         --------
@@ -291,8 +291,8 @@ class BayesianNetwork:
         Parameters
         ----------
         data : data frame, dictionary of columns, or path
-            One column for each variable, in any order. States are matched by their names; ``TRUE``, ``True``
-            and the boolean are the same, and so are those of false.
+            One column for each variable, in any order. States are matched by name; ``TRUE``, ``True`` and the
+            boolean True are the same state, and likewise for false.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class BayesianNetwork:
         evidence : mapping of str to state or number, optional
             Observed values. States may be given as their own values: True for ``"True"``, 3 or 3.0 for
             ``"3"``. If the states are intervals such as ``"[18, 40)"``, a number stands for the interval that
-            it lies in; numbers outside of all stand for the nearest.
+            it lies in; a number outside all intervals stands for the nearest one.
         do : mapping of str to state or number, optional
             Interventions, which set values from outside: ``do={"treatment": "yes"}``. They affect only
             ``graph.descendants("treatment")``.
@@ -383,7 +383,7 @@ class BayesianNetwork:
     def most_probable(
         self, evidence: Mapping[str, Any] | None = None, do: Mapping[str, Any] | None = None
     ) -> MostProbable:
-        """Return the most probable explanation: the most probable values of all variables not given.
+        """Return the most probable explanation: the most probable values of all variables without evidence.
 
         Parameters
         ----------
@@ -461,9 +461,9 @@ class BayesianNetwork:
         For states, with N_jk rows in configuration j and state k, q configurations and r states, the
         probability is (N_jk + ess / (q r)) / (N_j + ess / q): the posterior mean under the prior of BDeu.
 
-        The equation of a number is that of least squares, with the mean squared residual as its variance. In
-        each of the q configurations of the parents with states, the rows of all configurations together have
-        the weight ess / q beside the configuration's own rows, so that none has too few.
+        The equation of a number is the least-squares fit, with the mean squared residual as its variance. For
+        each of the q configurations of the parents with states, the rows of all configurations together are
+        added with the total weight ess / q, so that no configuration has too few rows.
 
         Parameters
         ----------
@@ -487,8 +487,8 @@ class BayesianNetwork:
         Raises
         ------
         DataError
-            If the data do not fit the graph, it has edges from numbers to states, or no rows have a variable
-            and all of its parents; all of them are named.
+            If the data do not fit the graph, the graph has edges from numbers to states, or no rows have a
+            variable and all of its parents. The message names all of them.
 
         Examples
         --------
@@ -518,7 +518,7 @@ class BayesianNetwork:
 
     @classmethod
     def _of(cls, network: BayesianNetwork) -> Self:
-        """Return the network as one of this class."""
+        """Return the network as an object of this class."""
         return cls(
             network._graph,
             network._states,
@@ -579,9 +579,9 @@ class BayesianNetwork:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the network in the format that the path's suffix names.
 
-        These are ``.json``, ``.bif``, ``.xmlbif``, ``.net`` (Hugin) and ``.xdsl`` (GeNIe), packed with
-        ``.gz`` or ``.xz`` behind. Numbers are known to ``.json`` and ``.net``. The file is written whole or
-        not at all. :func:`f2sl.load_network` gives back the same network, to the last bit.
+        Suffixes are ``.json``, ``.bif``, ``.xmlbif``, ``.net`` (Hugin) and ``.xdsl`` (GeNIe), each also
+        followed by ``.gz`` or ``.xz``. Only ``.json`` and ``.net`` support numbers. The file is written
+        completely or not at all. :func:`f2sl.load_network` gives back the same network, to the last bit.
         """
         from f2sl.network.files import save_network
 

@@ -1,13 +1,13 @@
 """The networks that come with f2sl, by name.
 
-All 24 discrete networks of the Bayesian Network Repository [1]_ that are published with pgmpy. They were
-written anew by f2sl's own writer (``tools/bundle_networks.py``), numbers as they were; the NOTICE beside
+They are all 24 discrete networks of the Bayesian Network Repository [1]_ that are published with pgmpy.
+f2sl's own writer rewrote the files (``tools/bundle_networks.py``) without changing numbers; the NOTICE beside
 them has their source and licence, CC BY-SA 3.0.
 
-``gene-like`` is none of these. It *stands in* for Gene, a network of 801 genes and 972 edges that the F2SL
-paper measures on and that is not available: a random network of the same size, degrees and numbers of states
-(:func:`f2sl.random_network` with its defaults), whose dependences are as strong as it takes for FCBF to
-find parents and children with an F1 near the paper's 0.97 from 500 rows. It says nothing about genes.
+``gene-like`` is not one of these. It *stands in* for Gene, a network of 801 genes and 972 edges that the F2SL
+paper uses and that is not available. It is a random network of the same size, degrees and numbers of states
+(:func:`f2sl.random_network` with its defaults). Its dependences are just strong enough for FCBF to find
+parents and children with an F1 near the paper's 0.97 from 500 rows. It says nothing about genes.
 
 >>> load_network("asia").graph.parents("dysp")
 ['bronc', 'either']
@@ -141,7 +141,7 @@ def size_of(network: BayesianNetwork) -> NetworkSize:
 
 @cache
 def bundled_sizes() -> tuple[NetworkSize, ...]:
-    """Return how large the bundled networks are, without reading them all."""
+    """Return the sizes of the bundled networks, without reading them all."""
     index = json.loads((_folder() / "index.json").read_text(encoding="utf-8"))
     return tuple(NetworkSize(**entry) for entry in index)
 

@@ -96,7 +96,7 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
         told = shown_list([f"{a} -> {b}" for a, b in wrong])
         cut: dict[str, int] = {}
         waiting = [a for a, _ in wrong]
-        while waiting:  # what is cut has states, which have no numbers for parents either
+        while waiting:  # a number that is cut has states, which cannot have numbers as parents either
             name = waiting.pop()
             if name not in cut:
                 cut[name] = 5
@@ -133,7 +133,7 @@ def checked_parents(node: str, graph: DAG, given: Mapping[str, Sequence[str]] | 
 def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, ...]) -> FloatArray:
     """Return the table of a variable as a read-only array; `axes` are its variables."""
     check_size(node, shape)
-    # What nobody can write to is taken as it is, all else is copied.
+    # Read-only arrays are used as they are, all others are copied.
     frozen = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
     try:
         table = (np.asarray if frozen else np.array)(given, dtype=np.float64, order="C")
@@ -155,8 +155,8 @@ def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, 
 def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: int) -> Equation:
     """Return the equation of a number, with read-only arrays.
 
-    `shape` are the numbers of states of the parents that have any. What is given once, without these axes, is
-    the same in all configurations.
+    `shape` holds the numbers of states of the parents that have any. Arrays given without these axes apply to
+    all configurations.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable) or len(parts := tuple(given)) != 3:
         raise DataError(f"the equation of {shown(node)} must be intercepts, coefficients and variances")

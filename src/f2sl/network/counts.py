@@ -1,6 +1,6 @@
 """Counts and values of a family, a variable with its parents, in a table.
 
-Cells are numbered as the entries of a probability table are: the last variable's state changes fastest.
+Cells are numbered like the entries of a probability table: the last variable's state changes fastest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def table_of(
 ) -> Iterator[Table]:
     """Open a table with columns of these kinds, as a network needs it, for a ``with`` block.
 
-    One that was open before stays so. Missing values are refused, unless `gaps` are allowed.
+    A table that was already open stays open. Missing values are refused unless `gaps` is true.
     """
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
@@ -75,7 +75,7 @@ class Families:
     Raises
     ------
     DataError
-        If the table has other variables, of other kinds, or states that are none of the network's.
+        If the table has other variables, other kinds of variables, or states that the network does not have.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Families:
         return tuple(self._shape[v] for v in variables)
 
     def complete(self, variables: Sequence[int]) -> Mask | slice:
-        """Return which rows have values of all these variables."""
+        """Return which rows have values for all these variables."""
         rows: Mask | slice = slice(None)
         for column in (self._columns[v] for v in variables):
             if self._gaps[column]:
@@ -143,7 +143,7 @@ class Families:
 
 
 def columns_of(table: Table, names: Sequence[str]) -> list[int]:
-    """Return where each variable stands in a table; the table has these variables and no others."""
+    """Return the column of each variable in a table; the table must have these variables and no others."""
     place = {name: i for i, name in enumerate(table.names)}
     for name in names:
         if name not in place:
@@ -156,9 +156,9 @@ def columns_of(table: Table, names: Sequence[str]) -> list[int]:
 
 
 def code_of(states: Sequence[str], label: object) -> int | None:
-    """Return the number of the state that a label stands for, if it is one.
+    """Return the number of the state that a label stands for; None if it is not a state.
 
-    TRUE and True are the same, and so are numbers however they are written: 3, 3.0 and "3".
+    TRUE and True are the same state, and so are 3, 3.0 and "3".
 
     Examples
     --------
@@ -205,7 +205,8 @@ def _decimal(text: str) -> Decimal | None:
 def _numbers(name: str, labels: tuple[object, ...], states: tuple[str, ...]) -> Integers:
     """Return the number of each label among a variable's states.
 
-    Declared labels that are not states are refused even where they do not occur: they are another variable's.
+    Declared labels that are not states are refused even if they do not occur: they belong to another
+    variable.
     """
     found: dict[int, object] = {}
     for label in labels:

@@ -1,7 +1,7 @@
-"""Random choices that come out the same on every machine.
+"""Random choices that are the same on every machine.
 
-NumPy promises the raw output of a bit generator for all time, but not what its distributions make of it.
-So the few that are needed here are made from the raw output, by integer arithmetic and exact products.
+NumPy guarantees the raw output of a bit generator for all versions, but not that of its distributions. So the
+few distributions needed here are computed from the raw output, by integer arithmetic and exact products.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Draws:
 
     def below(self, n: int) -> int:
         """Draw a whole number from 0 to `n` - 1."""
-        # 53 random bits are so many more than n has that no number is preferred to speak of.
+        # 53 random bits are far more than n needs, so the bias is negligible.
         return (int(self._generator.random_raw()) >> 11) * n >> 53
 
     def choose(self, items: Sequence[Item]) -> Item:

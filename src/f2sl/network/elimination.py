@@ -1,7 +1,7 @@
 """The most probable states of a network, by bucket elimination.
 
-pyAgrum, which answers all else about states, has no explanation of most networks in its version 3.3 ("Empty
-tensor").
+pyAgrum answers all other queries about states, but its version 3.3 fails to find explanations for most
+networks ("Empty tensor").
 
 References
 ----------

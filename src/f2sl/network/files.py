@@ -2,13 +2,13 @@
 
 ============= =================================================================
 ``.json``     f2sl's own, for states and for numbers
-``.bif``      BIF; what has no suffix that is known is read as BIF, too
+``.bif``      BIF; files with an unknown suffix are read as BIF, too
 ``.xmlbif``   XMLBIF, also ``.bifxml`` and ``.xml``
 ``.net``      Hugin's NET language, for states and for numbers
 ``.xdsl``     that of GeNIe and SMILE
 ============= =================================================================
 
-All of them may be packed: ``.bif.gz``, ``.bif.xz``. What was saved is read back as the same network.
+All of them may be compressed: ``.bif.gz``, ``.bif.xz``. A saved network is read back unchanged.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ FORMATS = {
 
 
 def pack_gzip(content: bytes) -> bytes:
-    """Pack bytes without a name and a time, so that the same network gives the same bytes."""
+    """Compress bytes without a name and a time, so that the same network gives the same bytes."""
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
         file.write(content)
@@ -126,7 +126,7 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def _format_of(path: str | os.PathLike[str]) -> tuple[Format, Callable[[bytes], bytes] | None]:
-    """Return the format and the packing that a file's name asks for, plain BIF if it says nothing."""
+    """Return the format and the compression that a file's suffix names; plain BIF if it names none."""
     suffix = suffix_of(path) or ".bif"
     plain, _, packed = suffix[1:].partition(".")
     return FORMATS[f".{plain}"], _PACK.get(f".{packed}")
@@ -139,7 +139,7 @@ def check_can_save(kinds: Iterable[str], path: str | os.PathLike[str]) -> None:
     known = _format_of(path)[0]
     if NUMBER in kinds and not known.numbers:
         able = ", ".join(suffix for suffix, one in FORMATS.items() if one.numbers)
-        raise FileError(f"cannot write {path}: {known.name} has no variables that are numbers; use {able}")
+        raise FileError(f"cannot write {path}: {known.name} does not support numbers; use {able}")
 
 
 def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:

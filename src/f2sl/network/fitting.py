@@ -1,4 +1,4 @@
-"""Parameters of a known structure estimated from a table, and how probable a table is under a network."""
+"""Estimate the parameters of a known structure from a table, and compute the likelihood of a table."""
 
 from __future__ import annotations
 
@@ -82,10 +82,11 @@ def fit(
 
 
 def dag_of_network(graph: PDAG, table: Table) -> DAG:
-    """Return the DAG as which a graph that was learned, of either kind, is fitted to a table.
+    """Return the DAG to fit for a learned graph, which may have undirected edges.
 
-    Undirected edges between states and numbers are directed to the numbers, since a network has no others;
-    what is left undirected is as in ``to_dag()``. Columns that others stand for are left out.
+    Undirected edges between states and numbers point to the numbers, because networks allow only this
+    direction; other undirected edges are directed as by ``to_dag()``. Columns that others represent are left
+    out.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
 
 
 def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
-    """Fit a graph that was learned, of either kind, to a table: see `dag_of_network`."""
+    """Fit a learned graph, which may have undirected edges, to a table; see `dag_of_network`."""
     from f2sl.network.bayesian_network import BayesianNetwork
     from f2sl.network.gaussian import GaussianNetwork
 
@@ -141,7 +142,7 @@ def _equation(values: Floats, row: Integers, q: int, ess: float) -> Equation:
         for j, second in enumerate(columns[: i + 1]):
             products = np.bincount(group, first * second, minlength=len(met))
             moments[:-1, i, j] = moments[:-1, j, i] = products
-    # The last is for all rows together: the prior, and what configurations that do not occur get.
+    # The last is for all rows together: the prior, which configurations without rows get.
     moments[-1] = moments[:-1].sum(axis=0)
     own_rows = moments[:, 0, 0].copy()
     moments[:-1] += ess / q * moments[-1] / n

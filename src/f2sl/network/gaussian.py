@@ -1,8 +1,8 @@
 """Gaussian networks: Bayesian networks of numbers only, with exact moments.
 
-Every variable is a sum of its parents, each times a *coefficient*, an intercept and noise of its own, so that
-all variables together are normal. With the coefficients in a matrix B (row: parent, column: child) and the
-variances of the noises in a diagonal matrix D, their covariance is (I - B)^-T D (I - B)^-1.
+Every variable is the sum of its parents, each times a *coefficient*, an intercept and its own noise, so all
+variables together are jointly normal. With the coefficients in a matrix B (row: parent, column: child) and
+the variances of the noises in a diagonal matrix D, their covariance is (I - B)^-T D (I - B)^-1.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class GaussianNetwork(BayesianNetwork):
     Raises
     ------
     GraphError
-        If `graph` is no DAG.
+        If `graph` is not a DAG.
     DataError
-        If coefficients, variances or intercepts do not fit the graph, or are no numbers to compute with.
+        If coefficients, variances or intercepts do not fit the graph, or are not finite numbers.
     OptionError
-        If `name` is no string.
+        If `name` is not a string.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Queries: distributions of some variables given observed values and interventions.
 
-*Evidence* are observed values. An *intervention* sets a variable from outside, whatever its parents are: the
-value replaces its table or equation, so that it informs about its effects but not about its causes (Pearl's
-do-operator).
+*Evidence* is a set of observed values. An *intervention* sets a variable from outside, regardless of its
+parents: the value replaces its table or equation, so it carries information about its effects but not about
+its causes (Pearl's do-operator).
 
 All answers are exact. States have only states as parents, so queries about states are queries of a network of
 states: pyAgrum answers them (Madsen and Jensen's lazy propagation), in a junction tree whose size is known

@@ -1,10 +1,10 @@
 """Normal deviates that are the same on every machine.
 
-A uniform number u becomes the point below which a share u of the standard normal distribution lies. The
-rational functions are those of Wichura (1988, algorithm AS 241, PPND16), good to about 16 digits: one for the
-middle, where |u - 1/2| is at most 0.425, and two for the tails, as functions of sqrt(-log u).
-Libraries' logarithms differ in the last bit from machine to machine; so the logarithm is taken here, by a
-series of additions, products and quotients in a fixed order, which IEEE arithmetic defines to the last bit.
+A uniform number u becomes the u-quantile of the standard normal distribution. The rational functions are
+those of Wichura (1988, algorithm AS 241, PPND16), accurate to about 16 digits: one for the middle, where |u -
+1/2| is at most 0.425, and two for the tails, as functions of sqrt(-log u). Library logarithms differ in the
+last bit between machines, so this module computes the logarithm by additions, products and quotients in a
+fixed order, which IEEE arithmetic defines to the last bit.
 
 References
 ----------
@@ -98,7 +98,7 @@ LOG_TERMS = 13
 def normal_deviates(raw: NDArray[np.uint64]) -> Floats:
     """Turn the raw output of a bit generator into standard normal deviates.
 
-    The upper 53 bits, as the middle of one of 2^53 equal parts of the unit interval, are the uniform number.
+    The upper 53 bits select one of 2^53 equal parts of the unit interval; its middle is the uniform number.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _ratio(functions: tuple[tuple[float, ...], tuple[float, ...]], x: Floats) ->
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:
-    """Evaluate a polynomial by Horner's rule, each product and each sum rounded by itself."""
+    """Evaluate a polynomial by Horner's rule; each product and each sum is rounded separately."""
     value = np.full_like(x, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         value = value * x + coefficient

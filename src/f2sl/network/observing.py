@@ -1,4 +1,4 @@
-"""Networks of which some variables are observed as numbers."""
+"""Networks with some variables observed as numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def observed_as_numbers(
 ) -> BayesianNetwork:
     """Observe some variables of a network of states as numbers.
 
-    The states of such a variable have the means 0, 1, 2, ..., and what is observed is the mean of its state
-    plus Gaussian noise. So a published network gives mixed data, with its graph as the truth to learn: a
-    truth about what is hidden, since noisy observations of a graph's variables do not follow it exactly.
+    The states of such a variable have the means 0, 1, 2, ...; the observation is the mean of its state plus
+    Gaussian noise. So a published network gives mixed data with a known graph. The graph is true for the
+    hidden variables; noisy observations of them do not follow it exactly.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def observed_as_numbers(
     Returns
     -------
     BayesianNetwork
-        The variables of `network`, in their order, and after them the numbers. Each number has the name of
-        the variable that it is an observation of, which becomes ``"name (hidden)"``. Sampled with the same
-        seed, both networks have the same states.
+        The variables of `network`, in their order, followed by the numbers. Each number takes the name of the
+        variable it observes, which is renamed to ``"name (hidden)"``. Sampled with the same seed, both
+        networks have the same states.
 
     Examples
     --------

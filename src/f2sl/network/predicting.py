@@ -1,4 +1,4 @@
-"""Predicting one variable for each row of new data.
+"""Predict one variable for each row of new data.
 
 Rows are grouped by their known columns and by their states: the network is prepared once for all rows with
 the same known columns, and queried once for all rows with the same states, whose numbers form a matrix. If
@@ -63,8 +63,9 @@ def predict(
 def typed(states: Sequence[str], column: RawColumn | None = None) -> Any:
     """Return states as an array of booleans or numbers, if all of them are such, else of strings.
 
-    They are if Python writes them so: ``False``, ``True``; ``3``; ``0.5``. Beside a column of the same
-    variable they are strings if its values are, and booleans in any spelling if its values are no strings.
+    States count as such if Python would write them that way: ``False``, ``True``; ``3``; ``0.5``. If the data
+    have a column of the variable, states are strings if its values are strings; otherwise booleans are
+    recognised in any spelling.
 
     Examples
     --------
@@ -119,9 +120,9 @@ class Rows:
             raise DataError("; ".join(problems))
 
     def by_columns(self) -> Iterator[tuple[Given, Iterator[tuple[dict[str, int], Integers]]]]:
-        """Yield for each set of columns that are known together a network that is given them, and its rows.
+        """Yield for each set of known columns a network with these as evidence, and the rows that have them.
 
-        These come in groups with the same states.
+        The rows come in groups with the same states.
         """
         names = [*self.codes, *self.numbers]
         known = [codes >= 0 for codes in self.codes.values()]
@@ -143,7 +144,7 @@ class Rows:
 
 
 def _groups(rows: Any) -> Iterator[tuple[Any, Integers]]:
-    """Yield each distinct row, and the numbers of the rows that are like it."""
+    """Yield each distinct row, and the numbers of the rows that equal it."""
     if not len(rows):
         return
     if not rows.shape[1]:
@@ -180,7 +181,7 @@ class _TableSource(Source):
 
 
 def _codes(column: RawColumn, states: tuple[str, ...]) -> Integers:
-    """Return the numbers of the states, -1 where missing; labels that do not occur do not matter.
+    """Return the numbers of the states, -1 where missing; labels that do not occur are ignored.
 
     Numbers are put into their interval where the states are intervals.
     """

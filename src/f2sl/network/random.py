@@ -1,20 +1,21 @@
 """Networks drawn at random.
 
-**Structure.** Variables stand in a random order. Edges are drawn one by one until there are as many as
-wanted: a child at random, then a parent at random among the variables before it; a pair that is already
-joined, or an end that has as many edges as it may have, is drawn again. Early variables get more children
-than late ones, as hubs do in networks of genes. No edge is taken back: near the most that the degrees allow,
-those drawn first can leave no place for the last ones, and the network is refused though another order would
-have made it. (A chain of 300 variables with one parent and one child each is one graph among very many.)
+**Structure.** Variables are in a random order. Edges are drawn one by one until there are enough: a child at
+random, then a parent at random among the variables before it. If the pair is already joined, or one of the
+two has its largest number of edges, another pair is drawn. Early variables get more children than late ones,
+like hubs in gene networks. No edge is ever removed. So near the largest number of edges that the degrees
+allow, the first edges can leave no place for the last ones, and the network is refused although another
+sequence of draws would have succeeded. (A chain of 300 variables with one parent and one child each is one
+graph among very many.)
 
-In a mixed network it is drawn first which variables are numbers, whatever their places in the order; a number
-as a parent of states is drawn again.
+In a mixed network the variables that are numbers are drawn first, regardless of the order. An edge from a
+number to a variable with states is drawn again.
 
-What the edges mean is drawn by :mod:`f2sl.network.random_tables` for states, and by
-:mod:`f2sl.network.random_equations` for numbers.
+:mod:`f2sl.network.random_tables` draws the probability tables, and :mod:`f2sl.network.random_equations` the
+equations.
 
-Nothing but whole numbers, additions, products, quotients and square roots is used, so that a seed gives the
-same network on every machine.
+Only whole numbers, additions, products, quotients and square roots are used, so a seed gives the same network
+on every machine.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ def _edges(children: Iterable[str], families: Mapping[str, Sequence[str]]) -> li
 def _structure(
     n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
 ) -> list[list[int]]:
-    """Draw the parents of each variable, by place in a topological order; no state has a number as parent."""
+    """Draw the parents of each variable, by place in a topological order; states have no number as parent."""
     room = sum(min(place, most_in) for place in range(n))
     room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"

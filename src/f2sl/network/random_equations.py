@@ -1,16 +1,16 @@
 """Linear equations drawn at random: a coefficient's size is uniform between two weights, its sign random.
 
-**Gaussian networks.** Where all noises have the same variance, the variances of the variables tend to grow
-from causes to effects, so that sorting by variance gives much of their order away (Reisach, Seiler and
-Weichwald 2021; :func:`f2sl.varsortability`).
+**Gaussian networks.** If all noise terms have the same variance, the variances of the variables tend to grow
+from causes to effects, so sorting by variance reveals much of their order (Reisach, Seiler and Weichwald
+2021; :func:`f2sl.varsortability`).
 
-**Mixed networks.** Every number has mean 0 and variance 1, as nearly as 10,000 rows tell, so that scales give
-nothing away. Before it is brought to this scale, an equation is drawn as follows. The coefficients are as
-above. Each parent with states shifts the number by levels that are evenly spaced, in a random order of the
-states, with a standard deviation that is drawn as the size of a coefficient is: parents of both kinds matter
-alike. The shifts of several parents are added up. Of the numbers that have parents of both kinds a random
-share has coefficients that depend on the state of one of these parents: their sizes are drawn anew for each
-of its states, with the same sign, so that effects do not cancel out over the states.
+**Mixed networks.** Every number has mean 0 and variance 1, estimated from 10,000 rows, so scales reveal
+nothing. Before scaling, an equation is drawn as follows. Coefficients are drawn as above. Each parent with
+states shifts the number by evenly spaced levels, in a random order of the states. The standard deviation of
+these shifts is drawn like the size of a coefficient, so parents of both kinds matter equally. The shifts of
+several parents are added. A random share of the numbers with parents of both kinds has coefficients that
+depend on the state of one parent: for each of its states new sizes are drawn, with the same sign, so that
+effects do not cancel out over the states.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _coefficient(weights: Range, draws: Draws) -> float:
 
 
 def weight_range(weights: Range) -> Range:
-    """Return the least and the greatest size of a coefficient, checked."""
+    """Return the smallest and the largest size of a coefficient, checked."""
     if not isinstance(weights, Sequence) or isinstance(weights, str) or len(weights) != 2:
         raise OptionError(f"weights must be a pair of numbers such as (0.5, 2.0), not {weights!r}")
     low = positive("the least of weights", weights[0], least=LEAST, most=MOST)

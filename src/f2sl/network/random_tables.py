@@ -1,11 +1,11 @@
 """Probability tables drawn at random.
 
-States are levels, from low to high. A parent pushes its child up or down (a random sign),
-by about as much as any other parent (a random weight); the configurations of the parents, in the order of
-the total push, are laid out evenly along the scale of the child's levels. So every level is about as
-frequent as another, and every parent matters by itself, which is what feature selection needs to see it at
-all. In each configuration a share of about `strength` of the probability goes to the level it points to (or
-to the two that it lies between), the rest to all levels, the nearer the more. Numbers have four decimals.
+States are levels, from low to high. A parent pushes its child up or down (a random sign), with a random
+weight that is similar for all parents. The configurations of the parents, sorted by the total push, are
+spread evenly over the child's levels. So all levels are about equally frequent, and every parent has an
+effect on its own, without which feature selection could not find it. In each configuration a share of about
+`strength` of the probability goes to the level it points to (or to the two levels it lies between); the rest
+goes to all levels, more to near ones. Numbers have four decimals.
 """
 
 from __future__ import annotations

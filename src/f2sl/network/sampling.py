@@ -1,15 +1,15 @@
-"""Drawing rows from a network, the same on every machine.
+"""Draw rows from a network, the same on every machine.
 
-*Forward sampling*: variables are drawn in topological order, each from the distribution that the states of
-its parents, drawn before, select. All rows of a variable are drawn at once.
+*Forward sampling*: variables are drawn in topological order, each from its distribution given the values
+already drawn for its parents. All rows of a variable are drawn at once.
 
-The same seed gives the same rows everywhere, because nothing is used that machines do differently. Every
-variable has a PCG64 generator of its own, seeded with the seed and the variable's number, whose raw 64-bit
-output NumPy guarantees; its upper 53 bits, as a multiple of 2^-53, are a uniform number. The state is the
-number of cumulative probabilities that are not above it; those come from additions in a fixed order and one
-division, which IEEE arithmetic defines to the last bit. No logarithm, no exponential is taken. The noise of a
-number is the normal deviate of the same 53 bits (:mod:`f2sl.network.normal`); the terms of its equation are
-added one by one.
+The same seed gives the same rows everywhere, because only operations with the same result on all machines are
+used. Every variable has its own PCG64 generator, seeded with the seed and the variable's number. NumPy
+guarantees its raw 64-bit output; the upper 53 bits, as a multiple of 2^-53, are a uniform number. The state
+is the number of cumulative probabilities that are not above it; those come from additions in a fixed order
+and one division, which IEEE arithmetic defines to the last bit. No logarithm, no exponential is taken. The
+noise of a number is the normal deviate of the same 53 bits (:mod:`f2sl.network.normal`); the terms of its
+equation are added one by one.
 
 A generator for each variable also means that a sample is the beginning of every larger one with its seed.
 """
@@ -69,7 +69,7 @@ def to_arrow(table: MemoryTable) -> Any:
 
 
 def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTable:
-    """Draw rows as a table of codes and numbers, what learners work on.
+    """Draw rows as a table of codes and numbers, as learners use it.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     free = available_bytes()
     if free is not None and needed > free:
         raise OptionError(
-            f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, and "
+            f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, but only "
             f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed"
         )
     codes = np.empty((len(sizes), rows), code)
@@ -155,7 +155,7 @@ class _StateStep:
 
 
 def _cumulative(rows: FloatArray, width: int) -> FloatArray:
-    """Cumulative distributions, flat, each padded to `width` with what no number drawn reaches."""
+    """Cumulative distributions, flat, each padded to `width` with a value above every number drawn."""
     sums = rows.cumsum(axis=1)
     padded = np.full((len(rows), width), 2.0)
     padded[:, : sums.shape[1]] = sums / sums[:, -1:]

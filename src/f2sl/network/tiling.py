@@ -2,8 +2,7 @@
 
 Tsamardinos, Brown and Aliferis measured MMHC [2]_ on networks such as Alarm10, ten copies of Alarm, made by
 *tiling* [1]_: copies of a network, the tiles, are joined by a few edges so that each keeps its structure and,
-as far as may be, its probabilities. This is done here in the following way, which need not be theirs in
-every detail.
+as far as possible, its probabilities. This module does it as follows; their method may differ in details.
 
 Edges between tiles lead only into *roots*, variables without parents: in each copy but the first, every root
 gets `links` parents, drawn at random among all variables of the earlier copies. All other tables are copied.
@@ -11,14 +10,14 @@ A root X with the distribution p and one new parent Y gets
 
     P(x | y) = (1 - strength) p(x) + strength c(x | y),
 
-where c comes from laying the states of X and those of Y, in random orders, along the interval from 0 to 1,
-each as long as its probability: c(x | y) is the share of y's part that x covers. Weighed by the
-probabilities of Y this gives p(x) again. With several new parents P is the mean over them, which keeps p
-however they depend on each other.
+where c comes from placing the states of X and those of Y, in random orders, along the interval from 0 to 1,
+each with a length equal to its probability: c(x | y) is the share of y's part that x covers. Averaged over
+the distribution of Y this gives p(x) again. With several new parents P is the mean over them, which keeps p
+even if the parents depend on each other.
 
-Two things hold only nearly. The distributions of the new parents are taken from 100,000 rows sampled from
-one tile. And roots of a tile, independent before, may get parents that depend on each other, so that the
-joint distribution of a tile can differ a little from the original's.
+Two things hold only approximately. The distributions of the new parents are estimated from 100,000 rows
+sampled from one tile. And the roots of a tile, which were independent, may get parents that depend on each
+other, so the joint distribution of a tile can differ slightly from the original.
 
 References
 ----------
@@ -105,7 +104,7 @@ def tile(
 
 
 def _marginals(network: BayesianNetwork) -> dict[str, FloatArray]:
-    """Estimate the distribution of each variable by itself."""
+    """Estimate the marginal distribution of each variable."""
     table = sample_table(network, SAMPLED, seed=0)
     return {
         name: np.bincount(codes, minlength=len(states)) / SAMPLED
@@ -136,7 +135,7 @@ def _linked(
 
 
 def _coupled(own: FloatArray, parent: FloatArray, draws: Draws) -> FloatArray:
-    """Lay two distributions along the same interval; give for each state of the parent what covers it."""
+    """Place two distributions along the same interval; return the shares that cover each parent state."""
     x_order = np.array(draws.shuffled(range(len(own))))
     y_order = np.array(draws.shuffled(range(len(parent))))
     x_end, y_end = own[x_order].cumsum(), parent[y_order].cumsum()

@@ -1,4 +1,4 @@
-"""Separating sets of pairs of variables, for too many pairs to keep in a dictionary.
+"""Separating sets of pairs of variables, for more pairs than fit in a dictionary.
 
 Around a variable with d neighbours there are d^2 / 2 pairs, and most of them are separated. Here a pair takes
 three numbers, where a dictionary with its keys and tuples takes some 300 bytes.
@@ -86,7 +86,7 @@ class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[La
 
 
 class Collected:
-    """Separating sets while they are found: of several sets for one pair the first counts."""
+    """Separating sets found so far; if a pair has several, the first counts."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -96,7 +96,7 @@ class Collected:
         self._members = [np.empty(0, np.int32)]
 
     def add(self, a: Integers, d: Integers, given: Integers) -> None:
-        """Add the sets that are the rows of `given`, each of its pair (a, d)."""
+        """Add the rows of `given` as separating sets of the pairs (a, d)."""
         self._new.append((a * self._n + d, given))
 
     def settle(self) -> None:
@@ -115,7 +115,7 @@ class Collected:
         self._new.clear()
 
     def finish(self) -> SeparatingSets[int]:
-        """Return all that was collected."""
+        """Return all sets."""
         self.settle()
         start = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
         keys, members = np.concatenate(self._keys), np.concatenate(self._members)

@@ -9,17 +9,16 @@ A and D can be separated without C and are dependent once C is known. The three 
 3. Some subset S of the neighbours of A or of D, without C, makes A and D independent, and
    they are dependent given S and C: a v-structure.
 
-A test that is unreliable separates nothing, and counts as dependence where dependence is asked
-for. Tests are made in batches, one size of conditioning set after another. The neighbours of A are those
-in the skeleton: PC(A) after the symmetry rule, where the paper does not say which it means.
+An inconclusive test separates nothing, and counts as dependence where a step requires dependence. Tests are
+made in batches, one size of conditioning set after another. The neighbours of A are those in the skeleton,
+that is, PC(A) after the symmetry rule; the paper does not say which it means.
 
-Where v-structures claim opposite directions for one edge, the edge points the way that more of
-them claim, and stays undirected where as many claim one as the other. Edges are oriented in the order
-of their claims, most first and equals by name, and an orientation that would close a directed cycle is
-left out.
+If v-structures claim opposite directions for one edge, the majority decides; in a tie the edge stays
+undirected. Edges are oriented in the order of their number of claims, largest first and equals by name, and
+an orientation that would close a directed cycle is left out.
 
-Triples are rows (A, C, D) of int64 with A < D, ordered by (A, D, C) wherever they are handed on: so those of
-one pair (A, D) are adjacent, and each question about a pair is asked once.
+Triples are rows (A, C, D) of int64 with A < D, always ordered by (A, D, C). So the triples of one pair (A, D)
+are adjacent, and each question about a pair is asked once.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def unshielded_triples(skeleton: Skeleton) -> Integers:
 
 
 def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tuple[Integers, float]]:
-    """Yield the unshielded triples some at a time, all those of one A together, and each part's share.
+    """Yield the unshielded triples in parts, all those of one A together, and the share of each part.
 
     A part comes from at most `size` paths A - C - D, unless those of one A are more. The share is that of
     the paths, for reporting progress.
@@ -170,7 +169,7 @@ def _search_subsets(
     is_collider = np.zeros(len(triples), np.bool_)
     pairs, pair_of = _pairs(triples)
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
-    # Pairs of which neither has `size` neighbours have no set to try. If there is one C alone between them,
+    # If neither variable of a pair has `size` neighbours, there is no set to try. If there is only one C,
     # it does not count.
     alone = np.where(np.diff(first_triple) == 1, triples[first_triple[:-1], 1], NOTHING)
     others = np.diff(skeleton.start)[pairs] - (alone != NOTHING)[:, None]
@@ -208,7 +207,7 @@ def _search_subsets(
 def _candidate_sets(
     skeleton: Skeleton, test: IndependenceTest, pairs: Integers, alone: Integers, size: int
 ) -> Iterator[tuple[Integers, Integers]]:
-    """Yield sets to try for pairs (A, D), some at a time: the places of their pairs, and the sets.
+    """Yield sets to try for pairs (A, D), in parts: the places of their pairs, and the sets.
 
     They are the subsets of A's neighbours and then of D's, pair after pair, that allow a reliable test. A set
     that separates A and D must not contain C; with several C between them, a set that contains one of them
@@ -329,7 +328,7 @@ def orient_by_independence(
 def pattern_of(
     skeleton: Skeleton, names: tuple[str, ...], triples: Integers, constraints: Constraints | None = None
 ) -> PDAG:
-    """Orient what constraints and v-structures say, without what follows by Meek's rules."""
+    """Orient edges by constraints and v-structures, without Meek's rules."""
     edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
     guard = _guard(skeleton, [])
     arrows: list[tuple[int, int]] = []
@@ -367,9 +366,9 @@ def _forced(skeleton: Skeleton, constraints: Constraints) -> list[tuple[int, int
 def agreeing(skeleton: Skeleton, triples: Integers, constraints: Constraints) -> Mask:
     """Return for each v-structure whether it agrees with the constraints.
 
-    It does not if they forbid one of its arrows, or if one closes a directed cycle with the arrows that they
-    force, or with these and with arrows that as many v-structures claim. Cycles of v-structures alone have
-    nothing to do with the constraints.
+    It does not agree if they forbid one of its arrows, or if an arrow closes a directed cycle with the arrows
+    that they force, or with these and arrows that at least as many v-structures claim. Cycles of v-structures
+    alone do not involve the constraints.
     """
     forced = _forced(skeleton, constraints)
     guard = _guard(skeleton, forced)
@@ -383,7 +382,7 @@ def agreeing(skeleton: Skeleton, triples: Integers, constraints: Constraints) ->
 
 
 def _against(skeleton: Skeleton, triples: Integers, forced: list[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the first arrow of v-structures that closes a cycle in which there are forced arrows."""
+    """Return the first arrow of v-structures that closes a cycle with forced arrows."""
     together, alone = _guard(skeleton, forced), _guard(skeleton, [])
     for u, v in directions(triples):
         if together.add(u, v):
@@ -394,7 +393,7 @@ def _against(skeleton: Skeleton, triples: Integers, forced: list[tuple[int, int]
 
 
 def _guard(skeleton: Skeleton, arrows: list[tuple[int, int]]) -> CycleGuard:
-    """Make a guard against cycles that has taken these arrows, but for those that close a cycle."""
+    """Return a guard against cycles with these arrows, except those that close a cycle."""
     guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
     for u, v in arrows:
         guard.add(u, v)

@@ -1,7 +1,7 @@
 """Reading tables: from a file, a data frame or an array to named columns of states or numbers.
 
-:func:`open_table` is the one entrance. It refuses what cannot be learned from with a sentence that says what
-to do, and what it had to assume is in the table's notes.
+:func:`open_table` is the only entry point. It refuses data that cannot be learned from, with a message that
+says what to do; the table's notes list its assumptions.
 
 >>> from f2sl.reading import open_table
 >>> table = open_table({"rain": ["no", "yes", "no"], "sprinkler": [True, False, True]})

@@ -103,7 +103,7 @@ def _numbers(chunked: Any) -> npt.NDArray[Any]:
 
 
 def _as_numpy(chunked: Any) -> npt.NDArray[Any]:
-    """Read the values of numbers or booleans without gaps; Arrow's own ways import pandas, or need it."""
+    """Read the values of numbers or booleans without missing values; Arrow's own methods import pandas."""
     kind = "f" if pt.is_floating(chunked.type) else "i" if pt.is_signed_integer(chunked.type) else "u"
     boolean = pt.is_boolean(chunked.type)
     dtype = np.dtype(np.bool_ if boolean else f"{kind}{chunked.type.bit_width // 8}")

@@ -44,7 +44,7 @@ OUTER_DIGITS = 6
 def auto_bins(n_rows: int) -> int:
     """Choose how many bins: the fourth root of the rows, from 3 to 10.
 
-    A table of three variables that are cut so has as many rows for each cell as there are bins.
+    A table of three variables cut in this way has, on average, as many rows in each cell as there are bins.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def interval_codes(states: Sequence[str], numbers: npt.NDArray[Any]) -> Integers
     """Return the state whose interval contains each number; None if the states are not intervals.
 
     Intervals are written as ``bins`` labels them, ``[18, 40)``. A number belongs to the last interval that
-    begins at it or below it, and to the first one if it is below all: what lies outside goes to the ends.
+    begins at it or below it, and to the first one if it is below all: numbers outside go to the ends.
     The state ``<missing>`` may stand beside the intervals.
 
     Examples
@@ -144,7 +144,7 @@ def _equal_width_reals(distinct: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
 
 
 def _shortened(cuts: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> Floats:
-    """Round each cut to as few digits as leave every value on its side."""
+    """Round each cut to the fewest digits that keep every value on its side."""
     above = np.searchsorted(distinct, cuts)
     short = []
     for one, lower, upper in zip(

@@ -28,7 +28,7 @@ REASONS = {
         'missing="state", or drop their rows with missing="drop"'
     ),
     "missing numbers": (
-        "missing values, which are no state among numbers; use the values that there are with "
+        "missing values, which cannot be a state among numbers; use the other values with "
         'missing="available", or drop their rows with missing="drop"'
     ),
     "empty": "no values at all; leave out with {drop}",
@@ -80,22 +80,22 @@ class Problems:
         self._others: list[str] = []
 
     def add(self, reason: str, column: str, detail: str = "") -> None:
-        """Note that `column` is refused for one of the reasons."""
+        """Record that `column` is refused for one of the reasons."""
         self._columns[reason][column] = f"{column!r} ({detail})" if detail else repr(column)
 
     def say(self, text: str) -> None:
-        """Note what is wrong with the table as a whole."""
+        """Record a problem of the whole table."""
         self._others.append(text)
 
     def try_to(self, refuse: Callable[[str], None], learner: str) -> None:
-        """Note why a table is refused for a learner, if it is."""
+        """Record why a learner refuses the table, if it does."""
         try:
             refuse(learner)
         except DataError as error:
             self.say(str(error))
 
     def told(self) -> list[str]:
-        """Return all that is wrong, a sentence for each reason."""
+        """Return all problems, a sentence for each reason."""
         found = [
             f"{'column' if len(columns) == 1 else 'columns'} {listing(list(columns.values()))}: "
             + REASONS[reason].replace("{drop}", drop_of(columns))
@@ -112,7 +112,7 @@ class Problems:
 
 
 def drop_of(columns: Iterable[str]) -> str:
-    """Write the option that leaves columns out; of very many its name alone."""
+    """Write the option that leaves columns out; for very many columns only its name."""
     names = list(columns)
     return f"drop={names}" if len(names) <= 10 else "drop="
 

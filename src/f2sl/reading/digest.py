@@ -167,8 +167,8 @@ class DigestSource(Source):
 class DigestEncoder(Encoder):
     """Source whose rows are the distinct values of each column.
 
-    Of a column with more of them than a digest keeps account of, `whole_column` gives all values, which is
-    what cutting them into intervals needs.
+    If a column has more distinct values than a digest stores, `whole_column` gives all values, which are
+    needed to cut them into intervals.
     """
 
     source: DigestSource
@@ -179,7 +179,7 @@ class DigestEncoder(Encoder):
     ) -> tuple[tuple[Column, ...], list[int], list[Coder | None], Ends, tuple[str, ...]]:
         """Return the columns, which of the source's they are, their coders, the ends of numbers, and notes.
 
-        `n_kept` is how many rows of the table are kept. All that is wrong is raised as one error.
+        `n_kept` is the number of rows of the table that are kept. One error lists all problems.
         """
         self.whole_column = whole_column
         self._coders: list[Coder | None] = [None] * len(self.kinds)
@@ -198,7 +198,7 @@ class DigestEncoder(Encoder):
         return self._current
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
-        """Keep what finds the codes of a column."""
+        """Store the coder of a column."""
         self._coders[i] = Coder.of(self._current, codes[0].astype(np.uint16))
 
     def store_numbers(self, i: int, numbers: Floats) -> None:

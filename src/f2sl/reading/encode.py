@@ -1,13 +1,13 @@
 """Encoding of a user's columns as a table of codes and numbers.
 
-Which kind a column has is the business of :mod:`f2sl.reading.kinds`. What is a state:
+:mod:`f2sl.reading.kinds` decides the kind of a column. The states of a column are:
 
 - strings, booleans and integers: the values that occur, ascending;
 - categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in the declared order,
   whether they occur or not.
 
-Columns of integers that come in blocks are numbered a block at a time; all others one by one. What was done
-to them is kept for the table's notes, and what is wrong with them for one error at the end.
+Columns of integers that come in blocks are encoded block by block; all others one by one. Changes are
+collected for the table's notes, and problems for one error at the end.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _not_there(name: str, own: Sequence[str]) -> str:
 class Encoder:
     """Encoder of one call, which reads the source by column and collects codes, numbers and problems.
 
-    `options` is what is known to be wrong with the options, and `notes` what there is to say already.
+    `options` has known problems of the options, and `notes` has notes made before.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ class Encoder:
         return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
 
     def finish(self) -> None:
-        """Raise one error about all that is wrong, after the report if one is wanted."""
+        """Raise one error about all problems, after the report if one is wanted."""
         n_rows, numeric = self.source.n_rows, NUMBER in (*self.kinds, self._asked_of_all)
         names = [self.source.names[i] for i in self.kept]
         problem = None
@@ -291,7 +291,7 @@ class Encoder:
         }
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
-        """Keep the codes of some columns, from `i` on, all of them states."""
+        """Store the codes of some columns of states, from `i` on."""
         wanted = code_type(most_states)
         if np.dtype(wanted).itemsize > self.codes.itemsize:
             self.codes = self.codes.astype(wanted)

@@ -1,7 +1,7 @@
-"""Files of tables: which there are, and their rows put together.
+"""Find the files of a table and join their rows.
 
-A table may lie in one file, in several, or in all files of a folder, as long as they agree on the columns.
-What a file holds is the business of :mod:`f2sl.reading.formats`.
+A table may be in one file, in several, or in all files of a folder, as long as they have the same columns.
+:mod:`f2sl.reading.formats` reads the content of a file.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _standard_input() -> Path:
 
 
 def _members(folder: Path) -> list[Path]:
-    """List the files of a folder by name, without those that are hidden or that programs leave behind."""
+    """List the files of a folder by name, without hidden ones and those that programs leave behind."""
     members = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
     if not members:
         raise FileError(f"{folder}: the folder holds no files")
@@ -76,7 +76,7 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[str]]:
     FileError
         If a file cannot be read.
     DataError
-        If it can, but holds no table; the message names the line where one is at fault.
+        If it can be read but holds no table; the message names the line, if a line is at fault.
     """
     agreement = Agreement()
     tables, schemas = [], []
@@ -101,7 +101,7 @@ def schema_of(file: DataFile) -> pa.Schema:
 
 
 def own_names(file: DataFile) -> dict[str, str]:
-    """Return what a file itself calls each of its columns."""
+    """Return the file's own names of its columns."""
     with naming(file.place):
         found = file.format.schema(file)
     return dict(zip(_names_in(file, found), found.names, strict=True))
@@ -196,8 +196,8 @@ def _family(dtype: pa.DataType) -> str:
 class Agreement:
     """Common columns and types of the files seen so far.
 
-    A column without any value agrees with all others, and integers agree with real numbers. Columns may
-    stand in another order.
+    A column without any value agrees with all types, and integers agree with real numbers. Columns may be in
+    another order.
 
     Examples
     --------

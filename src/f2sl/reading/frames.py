@@ -51,7 +51,7 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
     Raises
     ------
     DataError
-        If they are nothing that can be seen as a table.
+        If they cannot be read as a table.
     """
     if isinstance(data, Mapping):
         return _Mapping(data, names)

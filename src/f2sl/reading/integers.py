@@ -1,10 +1,9 @@
 """Codes of integer columns, many at a time and without sorting.
 
-Discrete data mostly come as small integers. For a column whose values lie close
-together, a table with one place for each value between the smallest and the largest
-is enough: mark the values that occur, number the marks from left to right, and look
-every cell up. One ``bincount`` marks a whole block of columns, each in its own stretch
-of one long table. Columns whose values lie far apart are sorted, one by one.
+Discrete data are mostly small integers. For a column whose values are close together, a table with one entry
+for each value between the smallest and the largest is enough: mark the values that occur, number the marks
+from left to right, and look up every cell. One ``bincount`` marks a whole block of columns, each in its own
+part of one long table. Columns whose values are far apart are sorted, one by one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tables on a cluster from files or a Dask DataFrame: the workers read the parts.
 
-The first pass brings here which values each column has; the second makes blocks of codes (or numbers), which
-stay where they are made. A worker that is lost costs nothing but time: others read its parts again. Files
-must have the same path for all workers, as on a disk that they share.
+The first pass collects the distinct values of each column in this process. The second makes blocks of codes
+(or numbers), which stay on the workers. If a worker is lost, others read its parts again. Files must have the
+same path for all workers, as on a shared disk.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def _held(
     begin_block: Callable[[Any, Any], Any],
     begin_column: Callable[[int, Any], Any],
 ) -> DaskTable:
-    """Choose states by what was found in each part of a table, and have a block made of each.
+    """Choose states from the values found in each part of a table, and make a block of each part.
 
-    The last two begin making a block of a part, and reading a column of one.
+    The last two arguments start making a block of a part, and reading a column of a part.
     """
     scan = asked.nothing
     parts, schemas = [], []

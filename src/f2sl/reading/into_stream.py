@@ -1,8 +1,8 @@
 """Tables on disk from files larger than memory.
 
-The files are read twice. The first pass finds which values each column has, hence names, kinds and
-states, the same as if all were read into memory; the second time writes codes and numbers. What cannot be
-learned from is refused in between, in the same words.
+The files are read twice. The first pass collects the distinct values of each column, which give the same
+names, kinds and states as reading everything into memory. The second pass writes codes and numbers. Tables
+that cannot be learned from are refused in between, with the same messages.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ BYTES_OF_CELL = 16
 class Scanned:
     """Result of the first pass over one file, to be read `rows` rows at a time.
 
-    `schema` is that of the columns wanted, `own` what the file itself calls them, and `stamp` tells whether
-    the file has changed since.
+    `schema` is that of the requested columns, `own` has the file's own names of them, and `stamp` shows
+    whether the file has changed since.
     """
 
     file: DataFile
@@ -68,8 +68,9 @@ class Scanned:
 class Prepared:
     """Conversion of values in the second pass: codes of states by `coders`, or unchanged numbers.
 
-    `ends` are the least and the greatest number of each column of numbers. `wanted` are the columns that the
-    second pass reads, by number: those of the table, others whose gaps drop rows, and last the weights.
+    `ends` are the smallest and the largest value of each column of numbers. `wanted` are the columns that the
+    second pass reads, by number: those of the table, others whose missing values drop rows, and last the
+    weights.
     """
 
     columns: tuple[Column, ...]
@@ -109,8 +110,8 @@ def read_streamed(
 ) -> StreamTable:
     """Read files in blocks, as they would be read into memory as a whole.
 
-    `memory` are the bytes that reading, and working with the table then, may take; by default as many rows
-    are held at a time as it allows.
+    `memory` is the number of bytes that reading, and later work with the table, may use. It determines how
+    many rows are held at a time by default.
     """
     asked = Asked.of(files, reading)
     rows = rows_per_block or _rows_per_block(len(asked.columns), memory)
@@ -144,7 +145,7 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
 class Asked:
     """Columns to read from the parts of a table, their names, and the column of weights.
 
-    `wrong` is what options say of columns that there are not.
+    `wrong` has messages on options that name unknown columns.
     """
 
     columns: list[str]
@@ -156,7 +157,7 @@ class Asked:
 
     @classmethod
     def of(cls, files: Sequence[DataFile], reading: Reading) -> Asked:
-        """Look at the columns that files have in common; refuse files that have others."""
+        """Return the columns that all files have; refuse files with other columns."""
         agreement = Agreement()
         for file in files:
             agreement.columns(file.place, schema_of(file).names)
@@ -171,13 +172,13 @@ class Asked:
 
     @property
     def nothing(self) -> Scan:
-        """Begin to look at rows, with none seen."""
+        """Return an empty scan."""
         digests = [Digest(self.drop_rows) for _ in self.columns]
         return Scan(digests, self.drop_rows, self.weights, self.na)
 
 
 def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
-    """Find out which values a file has."""
+    """Find the distinct values of a file."""
     stamp = _stamp(file)
     names = own_names(file)
     own = tuple(names[name] for name in asked.columns)
@@ -201,7 +202,7 @@ def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
 class Scan:
     """Digest of the rows seen so far; with `drop_rows`, incomplete rows are not kept.
 
-    `weights` is the column that says how often each row is meant to be there; `n_read` counts each once.
+    `weights` is the column with the number of rows that each row stands for; `n_read` counts each once.
     `na_found` are those of `na` that occur.
     """
 
@@ -224,7 +225,7 @@ class Scan:
             digest.join(other)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Look at some more rows."""
+        """Add further rows."""
         self.n_read += len(batch)
         columns = [_column_or_refusal(array, self.na, self.na_found) for array in batch.columns]
         for some_rows, n_rows in _written_out(columns, len(batch), self.weights):
@@ -307,7 +308,7 @@ def prepare(
     reading: Reading,
     memory: int,
 ) -> Prepared:
-    """Choose kinds and states, and codes for them, or refuse what cannot be learned from.
+    """Choose kinds, states and codes; raise an error for a table that cannot be learned from.
 
     `schemas` are those of the parts of the table, which must agree. `read_column` gives all values of a
     column, part by part, for one that is cut into intervals as a whole.

@@ -1,12 +1,13 @@
 """Detection of the kind of each column: states or numbers.
 
-Labels, booleans, categories and integers with few values are states; real numbers, and integers with many
-values for the rows, are numbers. Floats that are all whole are integers. `kinds` says otherwise, and columns
-that are cut into intervals are states.
+Labels, booleans, categories and integers with few values are states. Real numbers, and integers with many
+values for the number of rows, are numbers. Floats that are all whole are integers. `kinds` overrides this,
+and columns that are cut into intervals are states.
 
-How many values are few: of some 2,700 columns of integers in the tables of R's packages, those with more than
-a dozen values are ages, years, scores and amounts, and hardly ever codes. Up to :data:`FEW` are always
-states, up to :data:`MOST` if there are as many rows as the square of that number, and more never are.
+The meaning of "few": among about 2,700 columns of integers in the tables of R's packages, those with more
+than a dozen values are ages, years, scores and amounts, and almost never codes. Up to :data:`FEW` values are
+always states, up to :data:`MOST` if there are at least as many rows as the square of that number, and more
+are never states.
 
 >>> few(12, 40), few(20, 100), few(20, 1000), few(60, 10_000)
 (True, False, True, False)
@@ -71,9 +72,9 @@ def are_dates(labels: Sequence[object]) -> bool:
 
 
 def name_rows(column: RawColumn, n_rows: int) -> bool:
-    """Return whether labels have fewer than two rows each on average, so that they say who, and not what.
+    """Return whether labels have fewer than two rows each on average, so that they identify rows.
 
-    Dates do not count, as they are refused, nor do tables with very few rows.
+    Dates do not count, because they are refused, and neither do tables with very few rows.
 
     Examples
     --------
@@ -95,8 +96,8 @@ def missing_codes(column: RawColumn, low: float, high: float) -> list[str]:
     """List the numbers at the ends of a column that look like codes for missing values.
 
     They are written as such codes are (-9, 99, -888), occur more than once, and are the only negative values
-    or farther from all others than these are from each other. `low` and `high` are the least and the greatest
-    value; by them most columns are passed over at once.
+    or farther from all others than these are from each other. `low` and `high` are the smallest and the
+    largest value; they rule out most columns at once.
 
     Examples
     --------

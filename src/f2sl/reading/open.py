@@ -1,4 +1,4 @@
-"""Opening a table: the one place that reads, and the one place that checks how to."""
+"""Open a table: the only place that reads data and checks the options of reading."""
 
 from __future__ import annotations
 
@@ -266,11 +266,11 @@ def open_for(
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
-    `takes` are the kinds of columns that the `learner` of that name takes. For one of numbers alone, all
-    columns are read as numbers; for one of states or numbers, integers with few values beside other numbers.
-    Columns of other kinds are refused, and fewer than `min_variables`. Of data that are not
-    open yet, `only` some columns are looked at, whatever the others hold, and those of which options say
-    nothing are read as they were when a graph was `learned`.
+    `takes` lists the kinds of columns that the `learner` of that name accepts. For a learner of numbers only,
+    all columns are read as numbers; for a learner of one kind at a time, integers with few values become
+    numbers if other columns are numbers. Columns of other kinds are refused, and so are fewer than
+    `min_variables` columns. For data that are not open yet, `only` restricts reading to some columns, and
+    `learned` gives the kinds of columns that no option mentions.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns only from {HOLDS[takes[0]]}')

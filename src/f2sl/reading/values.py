@@ -1,8 +1,8 @@
 """One column as it comes in, before it is read as states or as numbers.
 
-Whatever library a column comes from, it has one of three forms here: *integers*, *reals*, or *labels*
-(strings, booleans, categories) that some library has numbered already. Anything else is :class:`Refused`,
-with a keyword for the reason; the reasons of all columns are then told in one message.
+A column from any library has one of three forms: *integers*, *reals*, or *labels* (strings, booleans,
+categories) that a library has already numbered. Anything else is :class:`Refused`, with a keyword for the
+reason; one message then lists the reasons of all columns.
 """
 
 from __future__ import annotations

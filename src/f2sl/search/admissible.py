@@ -1,7 +1,7 @@
 """Family scores under a limit on parents and constraints on edges.
 
 A search over DAGs never asks whether an edge is allowed. It asks for scores, and a family (a variable and its
-parents) that breaks a rule scores so low that no search takes it. So the rules are written here, once.
+parents) that breaks a rule scores so low that no search chooses it. So the rules are implemented once, here.
 """
 
 from __future__ import annotations

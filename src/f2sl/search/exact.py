@@ -1,10 +1,10 @@
 """Find the best network over a few variables exactly.
 
 Dynamic programming over subsets (Silander and Myllymaki 2006, *A simple approach for finding the globally
-optimal Bayesian network structure*): a DAG over a set of variables has one that comes last; the best DAG
-over the set is the best over all others, with the best parents of the last among them. So the best parents of
-every variable within every set of candidates, and then the best last variable of every set, lead to the
-optimum.
+optimal Bayesian network structure*): in a DAG over a set of variables some variable comes last. The best DAG
+over the set is the best DAG over the other variables, plus the best parents of the last variable among them.
+So the search finds the best parents of every variable within every set of candidates, then the best last
+variable of every set, and follows these back to the optimum.
 
 Scores are exact whole numbers (`stats/scores/sets.py`), so networks that are equally good tie exactly, and
 a rule chooses among them: of the variables that may come last the last one, of equally good sets of parents
@@ -122,9 +122,9 @@ def count_lattice(
 ) -> Lattice:
     """Count those subsets of `members` that a best network may need.
 
-    Families are considered by their number of parents. Where a family loses to one with fewer parents, and
-    would with any parents added (:class:`~f2sl.stats.scores.sets.Ceilings`), it and all with more are
-    left out; a set is counted if some family needs it.
+    Families are considered by their number of parents. If a family is worse than one with fewer parents, and
+    would be with any parents added (:class:`~f2sl.stats.scores.sets.Ceilings`), it and all larger ones are
+    left out. A set is counted if some family needs it.
 
     Parameters
     ----------

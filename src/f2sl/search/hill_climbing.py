@@ -119,9 +119,9 @@ def hill_climb(
 
 
 def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
-    """Add the required arcs to the edges and to the start, and take out what contradicts the constraints.
+    """Add the required arcs to the edges and to the start, and remove what contradicts the constraints.
 
-    Of the start only those arrows stay that close no cycle with the required ones, in their order.
+    Arrows of the start that would close a cycle with the required ones are dropped, in their order.
     """
     from f2sl.graph.cycle_guard import CycleGuard
 
@@ -138,7 +138,7 @@ def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> 
 
 
 def _score_of(family_score: Families, n: int, arrows: Integers, edge_log_prior: float) -> float:
-    """Score a whole graph anew, so that rounding has not added up from step to step."""
+    """Score a whole graph again, so that rounding errors of single steps do not add up."""
     parents: list[list[int]] = [[] for _ in range(n)]
     for u, v in arrows.tolist():
         parents[v].append(u)

@@ -1,7 +1,7 @@
 """Acyclic graphs from nearly acyclic weights.
 
 Optimisers leave small weights on the edges that would close a cycle. Dropping all weights below a threshold
-takes them away; where it does not, the threshold is raised until no cycle is left.
+removes them; if a cycle is left, the threshold is raised until there is none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def acyclic_part(weights: Floats, threshold: float, required: Integers | None = 
     weights : ndarray of shape (n, n)
         Remaining weights; the graph of those that are not 0 has no cycle.
     threshold : float
-        Below which they were dropped: the one given, or the smallest larger one that leaves no cycle.
+        Threshold below which they were dropped: the given one, or the smallest larger one that leaves no
+        cycle.
 
     Examples
     --------

@@ -1,11 +1,10 @@
-"""Compute what several statistics share: sums of n log n, and what is left of a variable given others.
+"""Compute what several statistics share: sums of n log n, and residuals of a variable given others.
 
-Sums are made in *fixed point*: each term is divided by a power of two, its *unit*, and rounded
-to a 64-bit integer before it is added. Integer sums do not depend on their order, so a
-statistic is the same to the last bit however rows, states, columns or threads are
-arranged. Callers choose the unit so small that rounding does not matter, and so large that no
-sum overflows 64 bits. For entropies the terms n log n come ready from a table
-(`stats/measures/information.py`, `LogTable`), and no logarithm is taken in a loop.
+Sums are made in *fixed point*: each term is divided by a power of two, its *unit*, and rounded to a 64-bit
+integer before it is added. Integer sums do not depend on their order, so a statistic is the same to the last
+bit for any order of rows, states, columns and threads. Callers choose a unit that is small enough for
+rounding not to matter and large enough for sums not to overflow 64 bits. For entropies the terms n log n are
+looked up in a table (`stats/measures/information.py`, `LogTable`); loops compute no logarithms.
 
 Three arrays belong together wherever n log n is needed:
 
@@ -113,7 +112,7 @@ def factorise(matrix: Array, members: Array, tolerance: float, factor: Array) ->
 
 @inner
 def project(matrix: Array, members: Array, factor: Array, variable: int, weights: Array) -> float:
-    """Project a variable onto the members; return the variance that is left.
+    """Project a variable onto the members; return the residual variance.
 
     weights : (k,) float64, output: the solution of factor @ weights = matrix[members, variable], by forward
     substitution. The scalar product of two variables' weights is the part of their covariance that the
@@ -139,7 +138,7 @@ def partial_correlations(
     """Compute the partial correlation of each x and y given a row of other variables.
 
     x, y : (m,) int64; given : (m, k) int64; result : (m,) float64, output: NaN where the given variables
-    determine x or y, so that nothing is left to correlate.
+    determine x or y, so that there is no residual to correlate.
     """
     k = given.shape[1]
     factor = np.zeros((k, k))
@@ -221,8 +220,8 @@ def eliminate_each(
 
     matrices : (m, k, k) float64, input; log_determinant, left : (m,) float64, output.
     variables, start : int64
-        One list, so that ``start`` has two entries: where values are missing, each list has a matrix of its
-        own samples.
+        One list, so ``start`` has two entries: with missing values, each list has a matrix of its own
+        samples.
     """
     for t in range(len(matrices)):
         eliminate(matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1])
@@ -280,8 +279,8 @@ def log_ratios(
     x, y : (m,) int64; given : (m, k) int64
         Variables.
     result : (m, 4) float64
-        Output: the log determinant of Y given X and Z less that given Z, and how many columns there are of Z,
-        of X and of Y that those before them do not determine: first Z, then X or Y.
+        Output: the log determinant of Y given X and Z minus that given Z, and the numbers of columns of Z, of
+        X and of Y that the columns before them do not determine; Z comes first, then X or Y.
     """
     widest = 0
     for t in range(len(x)):
@@ -359,10 +358,10 @@ def gaussian_by_group(
 ) -> None:
     """Compute the log likelihood of numbers that are normal within each group.
 
-    Each group has its own mean. Its covariances are those of its samples and of `weight` more that have the
-    covariances of all samples within groups, so that small groups borrow from the others; with infinite
-    weight all groups have these. That is why there are two passes over the groups: the pooled covariances
-    must be complete before the first group is scored. Empty groups add nothing and are not counted.
+    Each group has its own mean. Its covariances are those of its samples and of `weight` additional ones with
+    the pooled within-group covariances, so that small groups borrow from the others; with infinite weight all
+    groups have the pooled covariances. So there are two passes over the groups: the pooled covariances must
+    be complete before the first group is scored. Empty groups add nothing and are not counted.
 
     n_rows : (n_queries,) int64, the samples of each query.
     result : (n_queries, 2) float64
@@ -421,8 +420,8 @@ def marginal_by_group(
 
     The prior is the normal-Wishart one of "bge", the same for all groups, about the mean of all samples,
     `centre`. The posterior matrix of a group is prior_variance I + its scatter + the square of its mean's
-    distance from the centre, times mean_weight n / (n + mean_weight): positive definite whatever the data,
-    so that it is factorised without a tolerance. Groups are independent, and one pass serves.
+    distance from the centre, times mean_weight n / (n + mean_weight). It is positive definite for any data,
+    so it is factorised without a tolerance. Groups are independent, so one pass is enough.
 
     result : (n_queries, 2) float64
         Output: log marginal likelihood, and how many groups are not empty.
@@ -491,8 +490,8 @@ def _scatter(sums: Array, at: int, spread: Array, coarse_unit: float, scatter: A
     """Compute the centred sums of products of one group, whose sums begin at `at`.
 
     spread : (q,) float64; scatter : (q, q) float64, output, symmetric, in units of the spreads. The group
-    must not be empty. Products of pairs i >= j come row by row, three sums each, so that one place that moves
-    on finds them all.
+    must not be empty. Products of pairs i >= j are stored row by row, three sums each, so one running index
+    reads them all.
     """
     q, n = len(spread), sums[at]
     product = at + 1 + 2 * q
@@ -551,8 +550,8 @@ def moments_of_groups(
 ) -> None:
     """Compute the number of samples of each query, and means and deviations of its numbers in these.
 
-    Groups are added up as integers first, so that the result is exact but for the last roundings, and the
-    same for a query whatever its groups are.
+    Groups are added up as integers first, so the result is exact except for the last roundings, and does not
+    depend on the groups of a query.
 
     n_rows : (n_queries,) int64; centre, spread : float64, one for each number of each query; output. The
     spread of a number that does not vary is 1, so that dividing by it is harmless.
@@ -582,18 +581,18 @@ def _correlated(
 ) -> tuple[Array, Array, Array]:
     """Correlate the numbers of a query and the indicators of all states but the last that occurs.
 
-    One indicator is left out because the others and the mean determine it. Which states occur can differ from
-    one question's samples to the next's, so columns are chosen here and not once for the table.
+    One indicator is left out because the others and the mean determine it. The states that occur can differ
+    between the samples of two questions, so columns are chosen here and not once for the table.
 
     sizes : (m,) int64
         The states of each member, 0 for numbers. The sums begin at `at`, as those of one group with as many
         numbers as the members have columns.
     digits : float
-        Correlations are rounded to multiples of 1 / digits, so that what is equal in algebra is equal here.
+        Correlations are rounded to multiples of 1 / digits, so that algebraically equal ones are equal.
 
     Returns the correlations, (c, c) float64; where the columns of each member begin, (m + 1,) int64; and the
-    sums of squares about the mean, (c,) float64. A number that does not vary has no correlations, nor a 1 on
-    the diagonal, which `factorise` takes for one that is determined.
+    sums of squares about the mean, (c,) float64. A number that does not vary has only zeros, also on the
+    diagonal, and `factorise` treats it as determined.
     """
     width = 0
     for k in sizes:
@@ -678,14 +677,14 @@ def determinants_of_sums(
 ) -> None:
     """Compute log determinants of families with samples of their own, the child last.
 
-    They are those of the correlations, times the number of samples with `by_rows`, and with `added` on the
+    The matrices are correlations, multiplied by the number of samples if `by_rows`, and with `added` on the
     diagonal: the posterior matrix of "bge" needs both, a likelihood neither. The child comes last, so that
-    one factor has the determinant of the parents in its first rows.
+    the first rows of one factor give the determinant of the parents.
 
     sums, first, sizes, member_start : as in `log_ratios_of_sums`; the members are parents, then the child.
     result : (m, 7) float64, output
-        Log determinants of all and of the parents, how many columns these have, the samples, the child's sum
-        of squares about the mean, and the least such sum of all numbers.
+        Log determinants of all and of the parents, their numbers of columns, the number of samples, the
+        child's sum of squares about the mean, and the smallest such sum of all numbers.
     """
     for t in range(len(first) - 1):
         own = sizes[member_start[t] : member_start[t + 1]]

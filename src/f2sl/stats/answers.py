@@ -1,8 +1,8 @@
 """The questions that independence tests take, and their answers; imports no compiled code.
 
-A test answers in one of three ways. *Independent*: p > alpha. *Dependent*: p <= alpha. *Unreliable*: the data
-are too few, or leave nothing to test, so that neither can be claimed. What an unreliable test means is for
-the algorithm to say.
+A test has three possible answers. *Independent*: p > alpha. *Dependent*: p <= alpha. *Inconclusive*
+(UNRELIABLE): there are too few samples, or nothing is left to test, so neither can be claimed. Each algorithm
+defines how it treats an inconclusive test.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Answers(NamedTuple):
     """Answers to a batch of questions, one entry for each.
 
     `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
-    p-value, also where the p-value itself is too small for a float: the larger, the surer the dependence.
-    The numbers of an unreliable test are NaN.
+    p-value, also if the p-value itself is too small for a float: the larger, the stronger the evidence of
+    dependence. The numbers of an inconclusive test are NaN.
     """
 
     answer: NDArray[np.int8]
@@ -64,7 +64,7 @@ class IndependenceTest(Protocol):
         """Answer each question; `given` has one row of conditioning variables for each."""
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:
-        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
+        """Return how many configurations a conditioning set may have for a conclusive test of x and y."""
 
     def configurations(self, given: Integers) -> Floats:
         """Return how many configurations each row of conditioning variables has: the product of theirs."""
@@ -113,7 +113,7 @@ def subsets(members: Integers, size: int) -> Iterator[Integers]:
 def reliable_subsets(
     test: IndependenceTest, x: int, y: int, among: Integers, size: int
 ) -> Iterator[Integers]:
-    """Yield the subsets of `among`, without x and y, that are small enough for a reliable test."""
+    """Yield the subsets of `among`, without x and y, that are small enough for a conclusive test."""
     [room] = test.max_configurations(np.array([x]), np.array([y]))
     members = among[(among != x) & (among != y)]
     for sets in subsets(members[test.configurations(members[:, None]) <= room], size):
@@ -121,12 +121,12 @@ def reliable_subsets(
 
 
 def as_numbers(method: str, found: object, shape: tuple[int, ...], owner: object) -> Floats:
-    """Return what a method of a user's own test, score or measure gave, as an array of numbers.
+    """Return the result of a user's own test, score or measure as an array of numbers.
 
     Raises
     ------
     OptionError
-        If it gave other things than numbers, or not one for each question.
+        If it is not numeric, or does not have one number for each question.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def choices(option: str, kind: str | None = None) -> list[str]:
 
 
 def set_scores() -> list[str]:
-    """List the scores that are differences of numbers of sets, as searches for best networks need.
+    """List the scores that are differences of set values, which the searches for best networks need.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def settled(option: str, value: Any, kind: str) -> Any:
 
 
 def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Settle those of a learner's options that depend on the kind of columns.
+    """Replace "auto" in the options of a learner that depend on the kind of columns.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def measure_unit(measure: str | Measure) -> str:
-    """Return what to call the values of a measure.
+    """Return the name of a measure's values.
 
     Examples
     --------
@@ -176,8 +176,8 @@ def make_test(
 ) -> IndependenceTest:
     """Return the independence test of that name on an engine's data.
 
-    `without_freedom` is the answer of tables without degrees of freedom, `samples_per_cell` the number of
-    samples that tables need. Tests on correlations are inconclusive where no variance is left.
+    `without_freedom` is the answer for tables without degrees of freedom, `samples_per_cell` the number of
+    samples that tables need. Tests on correlations are inconclusive if no residual variance is left.
     """
     test: CITest = _made("ci_test", ci_test, engine)
     return test.bind(engine, alpha, without_freedom=without_freedom, samples_per_cell=samples_per_cell)
@@ -221,11 +221,11 @@ def make_set_scores(
 def related_pairs(
     engine: Engine, threshold: float, measure: str | Measure = AUTO, rules: Constraints | None = None
 ) -> PairSearch:
-    """Make the search for pairs whose measure exceeds a threshold; it takes what `search_pairs` takes.
+    """Return the search for pairs whose measure exceeds a threshold, with the arguments of `search_pairs`.
 
-    Pairs that the rules do not let be linked are left out. They are not measured if pairs are measured one by
-    one; the measures of f2sl measure all pairs of two blocks of variables together, which is faster than to
-    pick some of them.
+    Pairs that the rules forbid are left out. They are not measured if pairs are measured one by one. The
+    built-in measures compute all pairs of two blocks of variables together, which is faster than selecting
+    some.
     """
     search = make_measure(engine, measure).search(engine, threshold)
     if not rules:
@@ -245,11 +245,11 @@ def significant_pairs(
 ) -> PairSearch:
     """Return the search for pairs that a test finds dependent, with the arguments of `search_pairs`.
 
-    The test is G2 of states, Fisher's z of real numbers, and of both the analysis of variance, whatever a
-    learner's `ci_test` is: measures compute their values from its statistics. Its level is corrected for the
-    number of all pairs of the table (:mod:`f2sl.stats.measures.significance`), also where only one target's
-    are asked for: the first call walks over all pairs. Pairs that the rules do not let be linked are tested
-    with all others, as they are measured together, and then left out: they get no value.
+    The test is G2 for states, Fisher's z for numbers, and the analysis of variance for both together,
+    whatever a learner's `ci_test` is: measures compute their values from its statistics. Its level is
+    corrected for the number of all pairs of the table (:mod:`f2sl.stats.measures.significance`), even if only
+    the pairs of one target are requested: the first call tests all pairs. Pairs that the rules forbid are
+    tested with all others and then left out.
     """
     from f2sl.stats.measures.significance import SignificantPairs
 

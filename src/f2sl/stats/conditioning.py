@@ -1,7 +1,7 @@
 """Conditioning of Gaussian variables on others, from their matrix of correlations.
 
 Conditioning is Gaussian elimination of the few variables in question (`_kernels.py`). A variable that others
-determine, but for `COLLINEAR` of its variance, adds nothing to a condition.
+determine, up to a share `COLLINEAR` of its variance, adds nothing to a condition.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def eliminated_each(matrices: Floats, tolerance: float) -> tuple[Floats, Floats]
 def eliminated(matrix: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:
     """Eliminate the parents of each family, which come before the child.
 
-    Returns the logarithms of the parents' determinants, and what they leave of the child's diagonal entry.
+    Returns the logarithms of the parents' determinants, and the residuals of the child's diagonal entry.
     """
     log_determinant, left = np.empty(len(queries)), np.empty(len(queries))
     _kernels.eliminate(matrix, queries.variables, queries.start, tolerance, log_determinant, left)
@@ -87,7 +87,7 @@ def eliminated(matrix: Floats, queries: Queries, tolerance: float) -> tuple[Floa
 
 
 def decided(correlations: Floats) -> Integers:
-    """List the variables that those before them determine, but for `COLLINEAR` of the variance.
+    """List the variables that those before them determine, up to a share `COLLINEAR` of the variance.
 
     Examples
     --------

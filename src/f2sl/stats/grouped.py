@@ -1,14 +1,13 @@
 """Log likelihoods of numbers that are jointly normal within each configuration of states.
 
-This is the conditional Gaussian distribution (Lauritzen and Wermuth 1989): the states of a set D have
-whatever probabilities, and given their configuration the numbers of a set C are normal with means and
-covariances of their own. A configuration with few samples says little about its covariances, and one that has
-no more samples than numbers nothing at all. So its covariances are estimated as if it had `weight` more
-samples, with the covariances that all configurations have in common. With one configuration alone, or with
-none of weight, that is the maximum of the likelihood; with an infinite weight all configurations share their
-covariances.
+This is the conditional Gaussian distribution (Lauritzen and Wermuth 1989): the states of a set D have any
+distribution, and given their configuration the numbers of a set C are normal with their own means and
+covariances. A configuration with few samples says little about its covariances; with no more samples than
+numbers it says nothing. So its covariances are estimated as if it had `weight` additional samples with the
+pooled covariances of all configurations. With a single configuration, or with weight 0, this is maximum
+likelihood; with infinite weight all configurations share their covariances.
 
-Variables that others determine are taken to leave `COLLINEAR` of their variance.
+A variable that others determine is assumed to have a share `COLLINEAR` of its variance left.
 """
 
 from __future__ import annotations
@@ -164,8 +163,8 @@ def log_determinants(matrix: Floats, queries: Queries) -> Floats:
 class Parts(NamedTuple):
     """For each set: log likelihood and number of its numeric columns, and configurations of its states.
 
-    `occurring` says how many of the configurations there are in the data. The likelihood is NaN where there
-    are more configurations than rows. `rows` are the samples that it comes from.
+    `occurring` is the number of configurations that occur in the data. The likelihood is NaN if there are
+    more configurations than rows. `rows` is the number of samples that it comes from.
     """
 
     log_likelihood: Floats

@@ -1,8 +1,8 @@
-"""Tests, scores and measures by name, and what they have in common.
+"""Tests, scores and measures by name, and their common base class.
 
-Each is an object that holds its options and nothing of the data, such as
+Each is an object that stores its options and no data, such as
 ``BDeu(equivalent_sample_size=1.0)``. Learners take such an object or a registered name. Every one is listed
-here once, in the order in which names are offered; ``"auto"`` is the first for the kind of columns at hand.
+here once, in the order in which names are offered; ``"auto"`` is the first for the kind of columns.
 Nothing is imported before it is used.
 
 To add one of your own, derive it from :class:`f2sl.CITest`, :class:`f2sl.Score` or :class:`f2sl.Measure`,
@@ -24,9 +24,8 @@ from f2sl.table.column import MIXED, NUMBER, STATES, wrong_kinds
 class Configured:
     """Base of tests, scores and measures: objects that hold options and nothing else.
 
-    They are equal if they are of one class and have equal options, so that copies and pickles are as good as
-    the original. `kinds` says which kinds of columns they are for, `requires` which method a class derived
-    from it must have.
+    They are equal if they have the same class and equal options, so copies and pickles equal the original.
+    `kinds` lists the kinds of columns they accept, `requires` the method that a derived class must have.
     """
 
     kinds: tuple[str, ...] = (STATES,)

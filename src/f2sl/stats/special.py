@@ -1,8 +1,8 @@
 """SciPy's special functions, without the rest of their package.
 
 Importing :mod:`scipy.special` takes 0.15 to 0.3 s, as long as Numba: it wraps every function for arrays of
-other libraries, and loads NumPy's Fortran parser on the way. The functions themselves are in one compiled
-module, which is loaded in 0.01 s if nothing imports its package before it.
+other libraries and loads NumPy's Fortran parser. The functions themselves are in one compiled module, which
+loads in 0.01 s without its package.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _loading = threading.RLock()
 
 
 class _Placeholder(ModuleType):
-    """Stands for the package while its compiled module is loaded, which looks for others beside it.
+    """Stands in for the package while its compiled module is loaded, which imports others from the package.
 
-    Another thread that imports the package just then waits for the real one when it asks for anything.
+    If another thread imports the package at that moment, it waits for the real one on its first access.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ def special() -> Any:
             sys.modules[_PACKAGE] = _Placeholder()
             try:
                 return import_module(f"{_PACKAGE}._ufuncs")
-            except Exception:  # another version of SciPy may be arranged otherwise
+            except Exception:  # another version of SciPy may have another layout
                 sys.modules.pop(f"{_PACKAGE}._ufuncs", None)
             finally:
                 del sys.modules[_PACKAGE]

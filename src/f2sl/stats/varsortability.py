@@ -1,11 +1,10 @@
 """Varsortability: how far variances alone order the variables (Reisach, Seiler and Weichwald 2021).
 
-In simulated networks with noises of about the same size, variances add up along the arrows. Then the order
-of the variances is nearly the causal order, and a learner that goes by squared errors, as NOTEARS does, is
-led by it. *Varsortability* measures that: the share of directed paths of a graph that lead to a larger
-variance. At 1 sorting by variance is enough to order the variables, at 1/2 it tells nothing, at 0 it
-misleads. It depends on the units of measurement, and where these are arbitrary so is what a learner takes
-from it.
+In simulated networks with noise of about the same size, variances add up along the arrows. Then the order of
+the variances is nearly the causal order, and a learner that minimises squared errors, such as NOTEARS,
+follows it. *Varsortability* measures this: it is the share of directed paths of a graph that lead to a larger
+variance. At 1 sorting by variance is enough to order the variables, at 1/2 it is uninformative, at 0 it is
+misleading. It depends on the units of measurement; if these are arbitrary, so is the effect on a learner.
 
 References
 ----------

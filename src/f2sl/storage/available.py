@@ -1,9 +1,10 @@
 """Moments of numbers with missing values: each question uses the samples that have all its columns.
 
-Correlations of pairs are computed once, each from the samples that have both columns. They are no matrix of
-correlations of any samples, so that nothing is derived from them: a question about more columns, such as a
-partial correlation, goes back to the samples (:meth:`AvailableMoments.of_questions`). As without gaps all
-sums are those of whole numbers, hence the same in any order and over any blocks of rows.
+Correlations of pairs are computed once, each from the samples that have both columns. Together they are not
+the correlation matrix of any set of samples, so nothing is derived from them: a question about more columns,
+such as a partial correlation, uses the samples again (:meth:`AvailableMoments.of_questions`). As without
+missing values, all sums are sums of whole numbers, so they are the same in any order and over any blocks of
+rows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LEAST_ROWS = 2
 class OfQuestions(NamedTuple):
     """Number of samples, correlations, (m, k, k), and variances, (m, k), of the columns of each question.
 
-    Where fewer than two samples have all columns, or one does not vary among these, correlations are NaN.
+    Correlations are NaN if fewer than two samples have all columns, or a column does not vary among these.
     """
 
     n_rows: Floats

@@ -1,11 +1,11 @@
-"""Counting a batch of queries in blocks of rows, wherever the blocks are.
+"""Count a batch of queries in blocks of rows, wherever the blocks are.
 
-A :class:`Batch` counts one block after another, each with a `MemoryEngine` of
-its own that has only the variables that are asked for; the counts of blocks add up, in any order, and the sum
-is turned into tables at the end. A :class:`TileBatch` does the same for all pairs of some tiles, faster.
+A :class:`Batch` counts one block after another, each with its own `MemoryEngine` of the requested variables.
+The counts of blocks add up, in any order, and the sum is turned into tables at the end. A :class:`TileBatch`
+does the same for all pairs of some tiles, faster.
 
-A table with more cells than there are samples has only those that occur. Blocks then differ in which do, so
-cells are known by the number of their configuration until all are added up.
+A table with more cells than samples lists only the cells that occur. These differ between blocks, so cells
+are identified by the number of their configuration until all blocks are added up.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Occurring:
     most_cells: int
 
     def plus(self, other: Occurring) -> Occurring:
-        """Add what occurs in further rows."""
+        """Add the configurations of further rows."""
         keys, where = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
         counts = np.zeros(len(keys), np.int64)
         np.add.at(counts, where.reshape(-1), np.concatenate([self.counts, other.counts]))
@@ -98,8 +98,8 @@ class _Rows:
 class Batch:
     """Queries that are counted together in one pass over the blocks.
 
-    `n_rows` is the number of samples in all blocks; of tables that list what occurs, none may list more than
-    `most_cells`.
+    `n_rows` is the number of samples in all blocks. A table that lists only occurring cells must not list
+    more than `most_cells`.
     """
 
     queries: Queries
@@ -171,7 +171,7 @@ class TileBatch:
     """All pairs of some tiles of places in `order`, counted by bit planes.
 
     Only the cells of all states but each variable's last are counted; the others follow from `margins`, which
-    are those of all variables and all rows. Of tiles of variables with gaps all cells are counted.
+    are those of all variables and all rows. For tiles of variables with missing values all cells are counted.
     """
 
     order: Integers

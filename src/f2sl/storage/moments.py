@@ -1,12 +1,12 @@
 """Compute variances and correlations of a table of real numbers, exactly and once.
 
-Sums of floats usually depend on the order in which they are made. Here they do not: each column is shifted to
-near its mean, divided by a power of two near its standard deviation, and rounded to a whole number of units
-so small that nothing relevant is lost. Sums of whole numbers are exact in any order, and so are sums of their
-products, which a matrix product computes from a coarse and a fine half of each number: by the Cauchy-Schwarz
-inequality no partial sum exceeds the 53 bits that a float represents exactly. So the correlations are the
-same to the last bit whatever the order of rows and columns, the threads and the library of linear algebra.
-With the same shifts and scales, the sums of blocks of rows add up to those of the whole.
+Sums of floats usually depend on their order. These do not: each column is shifted to near its mean, divided
+by a power of two near its standard deviation, and rounded to a whole number of very small units. Sums of
+whole numbers are exact in any order, and so are sums of their products, which a matrix product computes from
+a coarse and a fine half of each number: by the Cauchy-Schwarz inequality no partial sum exceeds the 53 bits
+that a float represents exactly. So the correlations are the same to the last bit for any order of rows and
+columns, any number of threads and any library of linear algebra. With the same shifts and scales, the sums of
+blocks of rows add up to those of the whole.
 
 With N rows, the coarse half keeps b = floor((52 - log2 N) / 2) bits behind the binary point and the fine half
 b + 1 more: 43 bits in all for 1,000 rows.
@@ -82,7 +82,7 @@ class Moments:
     correlations : ndarray of shape (n, n)
         Symmetric, with ones on the diagonal; all tests, scores and measures read it.
     n_jobs : int, optional
-        Threads for what is computed from them.
+        Number of threads for computing from them.
     names : sequence of str, optional
         Names of the variables in messages; their numbers by default.
     """
@@ -139,7 +139,7 @@ class Moments:
         return found
 
     def column(self, variable: int) -> Floats:
-        """Return the numbers of one variable, where they come from a table."""
+        """Return the numbers of one variable, if they come from a table."""
         if self._table is None:
             raise DataError("these moments were not made from a table, so they have no columns")
         return np.asarray(self._table.column(variable), np.float64)
@@ -155,7 +155,7 @@ class Moments:
         return len(self.variances)
 
     def copies(self) -> Integers:
-        """List the pairs of variables that are equal but for shift and scale, one a row."""
+        """List the pairs of variables that are equal up to shift and scale, one a row."""
         # Correlations are rounded, so that those of copies are exactly 1 or -1.
         first, second = (np.abs(self.correlations) == 1.0).nonzero()
         return np.asarray(np.column_stack([first, second])[first < second])
@@ -241,7 +241,7 @@ class Scaling:
     add_up : AddUp
         Sums what a function returns for blocks of rows, over all of them.
     observed : (n,) int64, optional
-        Number of rows with a value of each column, where some are NaN. These are 0 in both halves.
+        Number of rows with a value of each column, if some are NaN; NaN is 0 in both halves.
     """
 
     def __init__(

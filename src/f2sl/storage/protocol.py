@@ -1,18 +1,17 @@
 """Protocol between learners and data: counts, in batches.
 
-A *query* is a list of variables; its answer is their contingency table. A learner never
-sees rows. It hands over many queries at once together with a *formula*, a function from
-counted tables to numbers, and the engine decides where to count: in memory over threads
-today, over files or a cluster by other engines with the same methods. Counts add up over
-blocks of rows, so every engine gives the same tables, and hence the same answers.
+A *query* is a list of variables; its answer is their contingency table. A learner never sees rows. It passes
+many queries at once together with a *formula*, a function from counted tables to numbers. The engine decides
+where to count: in memory over threads, in files, or on a cluster. Counts add up over blocks of rows, so every
+engine gives the same tables, and hence the same answers.
 
-Pairs are so numerous that they have their own method: the engine walks the triangle of
+Pairs have their own method, because there are so many: the engine walks the triangle of
 all pairs in tiles, applies a formula to each tile, and returns only the pairs that the formula keeps.
 
-An engine says which questions it can answer: ``engine.counts`` counts states, ``engine.moments`` has the
-variances and correlations of numbers, and either is None where the table has no such columns. Tests, scores
-and measures ask for the one that they need. A table with columns of both kinds has both, and
-:class:`~f2sl.storage.mixed.engine.MixedEngine` answers questions about both together.
+``engine.counts`` counts states, and ``engine.moments`` has the variances and correlations of numbers; either
+is None if the table has no such columns. Tests, scores and measures ask for the one that they need. A table
+with columns of both kinds has both, and :class:`~f2sl.storage.mixed.engine.MixedEngine` answers questions
+about both together.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def open_engine(table: Table, n_jobs: int | None = None) -> Any:
 class CountsOnly:
     """Base of the engines that answer questions about counts, and none about moments.
 
-    An engine says what counting a pair costs, and searches the pieces that the triangle of pairs is cut into.
+    A subclass estimates the cost of counting a pair, and searches the pieces of the triangle of pairs.
     """
 
     moments = None
@@ -118,7 +117,7 @@ class CountsOnly:
         return Presence.of(self.cardinalities, self.observed < self.n_rows)
 
     def close(self) -> None:
-        """Release what counting has taken: threads, or what a cluster was sent."""
+        """Release the resources of counting: threads, or data sent to a cluster."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -137,9 +136,9 @@ class CountsOnly:
 class Presence:
     """Further variables, one for each variable with gaps: it has one state, and the same gaps.
 
-    A question is answered from the samples that have all of its variables. So the presence of a variable, as
-    one more variable of a question, limits it to the samples that have that variable, too, and changes
-    nothing else: two questions can be asked of the same samples.
+    A question is answered from the samples that have all of its variables. So adding the presence of a
+    variable to a question limits it to the samples that also have that variable, and changes nothing else. In
+    this way two questions can be asked of the same samples.
 
     Parameters
     ----------
@@ -283,7 +282,7 @@ class Tables:
     The cells of table t are grouped by the configuration of all variables but the last:
     its groups are ``first_group[t]`` to ``first_group[t] + n_groups[t]``, and the cells of
     group g are ``counts[group_start[g]:group_start[g + 1]]``. Where ``full[t]``, all groups
-    and cells are there, in the order of the states, empty ones included (the plain table,
+    and cells are listed, in the order of the states, empty ones included (the plain table,
     flat, from ``cell_start[t]`` to ``cell_start[t + 1]``); otherwise only those that occur.
     `n_rows` are the samples of the data; with `gaps`, tables have those that miss none of their variables.
     """
@@ -389,7 +388,7 @@ class FoundPairs:
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
     def linkable(self, rules: Constraints) -> FoundPairs:
-        """Return the pairs that constraints let be linked."""
+        """Return the pairs that constraints allow to be linked."""
         return self.part(rules.allows_link(self.first, self.second))
 
 

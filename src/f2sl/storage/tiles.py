@@ -1,9 +1,9 @@
 """Cut the triangle of all pairs of variables into tiles.
 
 Variables are sorted by their number of states, and each pair is an earlier with a later *place* in that
-order. A *tile* pairs one range of places with another, in each of which all variables have the same number
-of states, so that the kernels' loops are regular. Whether a pair is counted by bit planes or sample by
-sample depends only on the two numbers of states, hence is the same throughout a tile.
+order. A *tile* pairs one range of places with another. All variables in a range have the same number of
+states, so that the kernels' loops are regular. Whether a pair is counted by bit planes or sample by sample
+depends only on the two numbers of states, so it is the same throughout a tile.
 
 Tiles are made when they are asked for: 100,000 variables have 300,000 of them.
 
@@ -103,7 +103,7 @@ class Triangle:
     def pieces(self, most: float) -> Iterator[Piece]:
         """Yield the tiles in pieces of at most `most` nanoseconds (or of one tile), neighbours together.
 
-        A piece may go on over the ends of stripes and blocks, as long as the way of counting is the same.
+        A piece may extend over the ends of stripes and blocks, as long as the way of counting is the same.
         """
         # `held` is the piece so far. `reached` has the work of a stripe up to and with each tile, so that a
         # bisection finds how many more tiles fit; `done` is the part of it that was handed out before.
@@ -136,8 +136,8 @@ def cut_triangle(
     """Cut all pairs among `variables`, or of `target` with each of them, into tiles.
 
     Variables with one state are left out: they are related to nothing. `choose` returns for two numbers of
-    states how such a pair is best counted, and how many nanoseconds that takes. Variables with `gaps` have
-    tiles apart from those without: all cells of their pairs are counted, which is like one state more.
+    states the best way to count such a pair, and how many nanoseconds that takes. Variables with `gaps` have
+    separate tiles: all cells of their pairs are counted, which is like one additional state.
 
     Examples
     --------

@@ -388,7 +388,7 @@ class StructureLearner(Estimator):
         return cast(AbstractContextManager[Any], engine)
 
     def _tell_of_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
-        """Add a note on the required edges that the data do not support."""
+        """Add a note on required edges that the data do not support."""
         if len(self._constraints.required):
             told = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
             if told:

@@ -1,8 +1,8 @@
-"""SLL+C and SLL+G (Niinimäki and Parviainen 2012), and what GGSL shares with them.
+"""SLL+C and SLL+G (Niinimäki and Parviainen 2012), and the base class that GGSL shares with them.
 
 They find the best networks around each variable with the local learners by score
-(:mod:`f2sl.local.by_score`), and like these can be stopped by a time limit or by Ctrl-C. What was finished is
-then a graph, marked as incomplete.
+(:mod:`f2sl.local.by_score`). Like these they can be stopped by a time limit or by Ctrl-C; the result is then
+a partial graph, marked as incomplete.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         self._local_learner().explore_all(run)
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        """Orient the edges; after an interrupt, as far as that takes no time."""
+        """Orient the edges; after an interrupt, only as far as this takes no time."""
         raise NotImplementedError
 
     def _how_far(self, run: Run) -> str:
-        """Return how far the work had come when it was ended early."""
+        """Return how far the work got before it was stopped early."""
         return f"with {len(run.found):,} of {run.n:,} variables finished"
 
     def _like(self, learner: type[ByScore], **options: Any) -> ByScore:
@@ -93,9 +93,9 @@ class ByBestNetworks(StructureLearner, WithNetworks):
 class SLLc(ByBestNetworks):
     """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
 
-    A spouse of T has a common child C with it: T -> C <- spouse is a v-structure, if both are linked to C,
-    and not to each other. Where v-structures claim opposite directions, more of them decide; then come
-    Meek's rules. No independence test is made.
+    T and its spouse have a common child C: T -> C <- spouse is a v-structure if both are linked to C and not
+    to each other. If v-structures claim opposite directions, the majority decides; then Meek's rules are
+    applied. No independence test is made.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:
 class SLLg(ByBestNetworks, WithClimbing):
     """Learn a DAG: SLL-PC, symmetry, then hill climbing on the same score over the edges of the skeleton.
 
-    The score and its prior are also those of hill climbing, in which edges have no prior.
+    Hill climbing uses the same score with the same prior on parameters, and no prior on edges.
 
     Attributes
     ----------

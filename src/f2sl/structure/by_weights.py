@@ -1,7 +1,7 @@
 """Base of the learners that find a matrix of weights, one for every possible edge.
 
-They take real numbers, and the codes of states for numbers. A weight that is not far from 0 is no edge, so
-the graph is what is left above a threshold, which is raised where that still has a cycle.
+They take numbers; codes of states are used as numbers. Weights close to 0 are not edges: the graph has the
+edges with weights above a threshold, which is raised if the graph still has a cycle.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class ByWeights(StructureLearner):
     graph_ : DAG
         The graph learned; its edges have their weights.
     weights_ : ndarray of shape (n_variables, n_variables)
-        ``weights_[i, j]`` is that of the edge from column i to column j, those below the threshold included.
+        ``weights_[i, j]`` is the weight of the edge from column i to column j, including those below the
+        threshold.
     threshold_ : float
         Smallest absolute weight of an edge: `threshold`, or more if that left a cycle.
     """
@@ -53,7 +54,7 @@ class ByWeights(StructureLearner):
 
     @staticmethod
     def _varying(numbers: Table) -> Table:
-        """Leave out the columns that are always the same, as states may be: they have nothing to explain."""
+        """Leave out constant columns, which columns of states may be: they have nothing to explain."""
         low, high = numbers.ends
         return numbers.select(np.flatnonzero(low < high).tolist())
 
@@ -65,7 +66,7 @@ class ByWeights(StructureLearner):
         return [(u, v) for u, v in self._constraints.required.tolist() if weights[u, v] < self.threshold]
 
     def _graph_of(self, weights: Floats, names: tuple[str, ...]) -> DAG:
-        """Keep `weights_`, and make a graph of those at or above the threshold."""
+        """Store `weights_`, and return the graph of those at or above the threshold."""
         place = {name: i for i, name in enumerate(names)}
         columns = [place[name] for name in self.feature_names_in_]
         self.weights_ = weights[np.ix_(columns, columns)]

@@ -1,11 +1,11 @@
 """DAG-GNN, structure by a graph neural network (Yu, Chen, Gao and Yu 2019); needs PyTorch (extra ``deep``).
 
-An autoencoder is trained whose encoder and decoder have a matrix of weights between the variables, under a
-constraint by which it is the matrix of a DAG (the formulas are in :mod:`f2sl.search.deep.dag_gnn`). The
-weights that are far from 0 are the edges.
+An autoencoder is trained whose encoder and decoder share a matrix of weights between the variables, with the
+constraint that the matrix is that of a DAG (the formulas are in :mod:`f2sl.search.deep.dag_gnn`). Edges are
+the weights far from 0.
 
-States are read as numbers, their codes. The paper has another way for them as well, a number for each state
-and a distribution over the states from the decoder. In first measurements it was worse, and it was left out.
+States are read as numbers, their codes. The paper also has a variant for states, with a number for each state
+and a distribution over states from the decoder. It did worse in first measurements, so f2sl does not have it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 class DAGGNN(ByWeights):
     """Learn a DAG by a graph neural network.
 
-    The training ends when the measure of cycles is down to `h_tol`. The same `seed` gives the same graph.
+    The training ends when the measure of cycles falls to `h_tol`. The same `seed` gives the same graph.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class DAGGNN(ByWeights):
     seed: int = option("seed")
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong with the options, and whether PyTorch is missing."""
+        """Yield all problems of the options, and a message if PyTorch is missing."""
         yield from super().problems()
         try:
             import torch  # noqa: F401
@@ -76,9 +76,9 @@ class DAGGNN(ByWeights):
             yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
 
     def _open(self, table: Table) -> AbstractContextManager[Floats]:
-        """Return the numbers, each variable with a mean of 0, the rows in an order of their own.
+        """Return the numbers, each variable with mean 0, with rows in a fixed order.
 
-        Sums then come out the same to the last bit, whichever order the rows came in.
+        Sums are then the same to the last bit for any order of the input rows.
         """
         numbers = self._as_numbers(table)
         with super()._open(self._varying(numbers)):
@@ -116,7 +116,7 @@ class DAGGNN(ByWeights):
         return graph
 
     def _scaled(self, values: Floats) -> Floats:
-        """Bring the numbers, all by one factor, to a size that the network can begin with."""
+        """Scale all numbers by one factor to a size that the network can start from."""
         size = float(np.sqrt((values**2).mean()))
         if LEAST_SIZE <= size <= MOST_SIZE:
             return values
@@ -124,26 +124,26 @@ class DAGGNN(ByWeights):
         return values / size
 
     def _tell_of_the_end(self, interrupted: bool) -> None:
-        """Add a note where the training ended before the weights were those of a DAG."""
-        how_far = f"the measure of cycles was {self.h_:.3g} then, and was to fall to {self.h_tol:g}"
+        """Add a note if the training ended before the weights were those of a DAG."""
+        how_far = f"the measure of cycles was {self.h_:.3g}, and its goal is {self.h_tol:g}"
         if interrupted:
             self.notes_.append(f"incomplete: interrupted; {how_far}")
         elif not self.complete_:
             self.notes_.append(f"incomplete: the time limit of {self.time_limit:g} s was reached; {how_far}")
         elif self.h_ > self.h_tol:
             self.notes_.append(
-                f"the training ended without convergence: the measure of cycles is {self.h_:.3g} and was "
-                f"to fall to {self.h_tol:g}; more epochs or a larger max_iter may help"
+                f"the training ended without convergence: the measure of cycles is {self.h_:.3g}, "
+                f"and its goal is {self.h_tol:g}; more epochs or a larger max_iter may help"
             )
 
 
 def _in_memory(numbers: Table) -> Floats:
-    """Read a table that is elsewhere: the training takes its rows in no order that blocks could have."""
+    """Read a table that is not in memory: the training draws rows in an order that blocks cannot follow."""
     needed = COPIES * 8 * numbers.n_rows * numbers.n_variables
     if numbers.memory is not None and needed > numbers.memory:
         raise DataError(
-            f"DAG-GNN needs all rows in memory: about {needed / 1e6:,.0f} MB, and "
+            f"DAG-GNN needs all rows in memory: about {needed / 1e6:,.0f} MB, but only "
             f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory=, "
-            "or take another learner"
+            "or use another learner"
         )
     return numbers.all_numbers()

@@ -1,7 +1,7 @@
-"""Exact search: the network with the best score of all (Silander and Myllymaki 2006).
+"""Exact search for the network with the best score (Silander and Myllymaki 2006).
 
-The number of networks grows beyond all bounds, but dynamic programming over the sets of variables finds the
-best of them in 2^n steps: 20 variables take seconds. `search/exact.py` explains how.
+The number of networks grows faster than exponentially, but dynamic programming over the sets of variables
+finds the best one in 2^n steps: 20 variables take seconds. `search/exact.py` explains how.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class ExactSearch(StructureLearner):
     Attributes
     ----------
     graph_ : DAG
-        The best network. Among the equally good, Markov equivalent ones it is the one whose undecided edges
-        point from the earlier name to the later; `cpdag_` shows which edges are decided. The weight of an
-        edge is the loss in score without it.
+        The best network. Among the Markov equivalent networks, which are equally good, it is the one whose
+        undecided edges point from the earlier name to the later; `cpdag_` shows which edges are decided. The
+        weight of an edge is the loss in score without it.
     score_ : float
         The log score of `graph_`.
     complete_ : bool
@@ -140,7 +140,7 @@ def _arrows(parents: Integers, members: Integers) -> Integers:
 
 
 def _strengths(scores: SetScores, members: Integers, arrows: Integers) -> Floats:
-    """Measure what the score would lose without each of the arrows."""
+    """Return the loss in score without each of the arrows."""
     place = {int(v): i for i, v in enumerate(members)}
     ends = [(1 << place[u], 1 << place[v]) for u, v in arrows.tolist()]
     into: dict[int, int] = {}
@@ -154,7 +154,7 @@ def _strengths(scores: SetScores, members: Integers, arrows: Integers) -> Floats
 
 
 def _told(value: float, units: dict[str, float]) -> str:
-    """Write down a quantity for people, in the largest unit that it fills.
+    """Format a quantity in the largest suitable unit.
 
     Examples
     --------

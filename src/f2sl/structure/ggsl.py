@@ -80,7 +80,7 @@ class GGSL(ByBestNetworks):
                     waiting.extend(sorted(near, key=lambda v: (-round(near[v], 6), v)))
 
     def _settle_links(self, run: Run, target: int) -> None:
-        """Decide, where of the target and another one alone names the other, whether they are linked."""
+        """Decide whether the target and another variable are linked if only one of them names the other."""
         for other in sorted(run.found):
             if not run.has_time():
                 return
@@ -136,7 +136,7 @@ def best_around_both(run: Run, one: int, other: int) -> dict[int, tuple[int, ...
 
 
 def direction_around_both(run: Run, u: int, v: int) -> tuple[int, int] | None:
-    """Return which way the best network points the edge, if all networks as good as it by equivalence do."""
+    """Return the direction of an edge in the best network, if all equivalent networks agree on it."""
     network = best_around_both(run, u, v)
     pattern = DAG(
         [str(member) for member in network],
@@ -149,7 +149,7 @@ def direction_around_both(run: Run, u: int, v: int) -> tuple[int, int] | None:
 
 
 def with_neighbour(around: Around, variable: int, strength: float) -> Around:
-    """Add a neighbour; it is no spouse then."""
+    """Add a neighbour; it is then no longer a spouse."""
     spouses = {v: loss for v, loss in around.spouses.items() if v != variable}
     return Around(around.near | {variable: strength}, spouses, {v: around.children[v] for v in spouses})
 

@@ -1,17 +1,17 @@
 """GSBN, the grow-shrink algorithm for Bayesian networks (Margaritis and Thrun 2000).
 
 1. *Blankets.* GSMB finds the Markov blanket of every variable.
-2. *Links.* X and Y of each other's blankets are linked if no subset of T makes them independent, where T
+2. *Links.* X and Y in each other's blankets are linked if no subset of T makes them independent, where T
    is the smaller of B(X) without Y and B(Y) without X.
 3. *Directions.* Y - X - Z with Y and Z not linked is Y -> X <- Z if no subset of T makes Y and Z independent
    together with X, where T is the smaller of B(Y) and B(Z), without X, Y and Z.
 4. *What follows.* An edge between two ends of a directed path points along the path; then Meek's rules.
 
 The paper removes directed cycles and puts their edges back reversed; here an arrow that would close a cycle
-is not made in the first place, and step 4 then points its edge the other way. A test that is unreliable
-separates nothing. Subsets have at most `max_cond_vars` members; GSMB's tests, given a whole blanket, have no
-such bound. Too small a bound errs towards colliders in step 3, where no set that separates is found: with
-perfect answers 5 are enough for all bundled networks of up to 80 variables, 3 for most of them.
+is never made, and step 4 then points its edge the other way. An inconclusive test separates nothing. Subsets
+have at most `max_cond_vars` members; GSMB's tests, given a whole blanket, have no such limit. If the limit is
+too small, step 3 finds no separating set and reports false colliders: with perfect answers a limit of 5 is
+enough for all bundled networks of up to 80 variables, and 3 for most of them.
 
 A test without degrees of freedom counts as independence in steps 2 and 3, as in FindVstructure.
 """
@@ -98,7 +98,7 @@ def links_of_blankets(
 ) -> tuple[Skeleton, Separating]:
     """Do the second step: find linked members of blankets, and separating sets of the others.
 
-    Links that are forbidden or required are not tested: they are settled afterwards.
+    Links that are forbidden or required are not tested; they are decided afterwards.
     """
     pairs = join(blankets, symmetry)
     if constraints:
@@ -158,7 +158,7 @@ def along_paths(graph: PDAG) -> PDAG:
 
 
 def _smaller(blankets: Neighbourhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
-    """Return the smaller of two blankets, less their owners and some others; of equals the first by name."""
+    """Return the smaller of two blankets, without their owners and some others; if equal, the first."""
     of_a, of_b = (np.setdiff1d(blankets.of(v)[0], [a, b, *without]) for v in (a, b))
     return of_b if len(of_b) < len(of_a) else of_a
 

@@ -183,13 +183,13 @@ class OrientedByScore(FromLocal, WithScore):
 class LocalToGlobal(OrientedByTests, OrientedByScore):
     """Learn the neighbours of each variable, then a skeleton, then directions.
 
-    It has `v_structures_` with ``orient="ci"``, `score_`, `n_steps_` and `n_families_` with
+    It has `v_structures_` with ``orient="ci"``, and `score_`, `n_steps_` and `n_families_` with
     ``orient="score"``.
 
     Attributes
     ----------
     graph_ : PDAG or DAG
-        Learned graph, as of :class:`F2SLc` or :class:`F2SLs`.
+        Learned graph, as in :class:`F2SLc` or :class:`F2SLs`.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""NOTEARS: a linear network by continuous optimisation (Zheng and others 2018; DAGMA, Bello and others 2022).
+"""NOTEARS: linear networks by continuous optimisation (Zheng and others 2018; DAGMA, Bello and others 2022).
 
 Every variable is a weighted sum of others and of noise. The search minimises the squared error plus `lambda1`
 times the sum of absolute weights over all weight matrices whose graph is acyclic. The constraint is a smooth
 function that is 0 without cycles (:mod:`f2sl.search.continuous`). Remaining cycles have small weights:
 weights below `threshold` are dropped.
 
-States are read as numbers, by their codes: that is what comparisons on discrete data do, and it gives
-their order a meaning that it may not have.
+States are read as numbers, their codes, as in published comparisons on discrete data. This gives the order of
+the states a meaning that it may not have.
 
 Squared errors depend on units. In data where variances grow along the arrows this leads to the right order,
-and in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardised columns avoid this.
+in other data to a wrong one: see :mod:`f2sl.stats.varsortability`. Standardising the columns avoids this.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class NOTEARS(ByWeights):
     Attributes
     ----------
     weights_ : ndarray of shape (n_variables, n_variables)
-        ``weights_[i, j]`` is the weight of the edge from column i to column j, below the threshold, too. With
-        `standardize`, of the standardised columns.
+        ``weights_[i, j]`` is the weight of the edge from column i to column j, including those below the
+        threshold. With `standardize`, the weights are those of the standardised columns.
     h_ : float
         Distance of the weights from acyclicity before small ones are dropped: the constraint, which is
         0 without cycles.
@@ -103,7 +103,7 @@ class NOTEARS(ByWeights):
         if len(deviations) and not LEAST_DEVIATION <= deviations.min() <= deviations.max() <= MOST_DEVIATION:
             raise DataError(
                 f"the columns' standard deviations, from {deviations.min():.3g} to {deviations.max():.3g}, "
-                "are too far from 1 to compute with; say standardize=True"
+                "are too far from 1 to compute with; use standardize=True"
             )
         return deviations
 
@@ -114,7 +114,7 @@ class NOTEARS(ByWeights):
         return notears(covariance, **options, watch=watch, allowed=self._possible)
 
     def _constraint(self, weights: Floats) -> float:
-        """Measure how far from acyclic weights are."""
+        """Return the distance of the weights from acyclicity."""
         if not weights.size:
             return 0.0
         if self.constraint == "expm":

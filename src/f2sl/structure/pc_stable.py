@@ -1,13 +1,13 @@
-"""PC-stable, the constraint-based baseline that everyone knows (Colombo and Maathuis 2014).
+"""PC-stable, the standard constraint-based learner (Colombo and Maathuis 2014).
 
 Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of that many neighbours of one
 of its ends makes the two independent. Neighbours are those at the beginning of the level, so that the order
 of the tests does not matter; this is what makes PC *stable*. Then every unshielded triple A - C - D whose
-separating set does not hold C is a collider, and Meek's rules orient what follows.
+separating set does not contain C is a collider, and Meek's rules orient what follows.
 
 A test without degrees of freedom, where within each stratum one of the two does not vary, removes the link,
-as in most implementations. So where some variables decide another one (``either`` in asia), its links to
-what it causes are lost. To keep them costs more than it saves: at 1,000 rows the SHD of the CPDAG would rise
+as in most implementations. So if some variables determine another one (``either`` in asia), its links to its
+effects are lost. Keeping them would do more harm than good: at 1,000 rows the SHD of the CPDAG would rise
 from 38 to 59 on insurance and from 90 to 103 on hailfinder, and fall from 5 to 4 on asia.
 """
 
@@ -31,7 +31,7 @@ from f2sl.structure.base import StructureLearner, named_sets
 
 @dataclass(frozen=True)
 class StableSkeleton:
-    """Links that are left, and what separated the others."""
+    """Remaining links, and the separating sets of the others."""
 
     skeleton: Skeleton
     separating_sets: dict[tuple[int, int], tuple[int, ...]]
@@ -45,8 +45,8 @@ class PCStable(StructureLearner, WithTests):
     graph_ : PDAG
         The graph learned; ``graph_.to_dag()`` orients the rest.
     skeleton_ : PDAG
-        All edges, undirected, weighted by how sure the dependence of the two ends is without any
-        condition: minus the decimal logarithm of the p-value.
+        All edges, undirected. The weight is minus the decimal logarithm of the p-value of the pair without
+        conditioning variables.
     separating_sets_ : dict of (str, str) to tuple of str
         Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
     v_structures_, n_tests_, n_unreliable_
@@ -127,9 +127,9 @@ def stable_skeleton(
 def with_forbidden_links(
     found: StableSkeleton, test: IndependenceTest, max_cond_vars: int | None, rules: Constraints
 ) -> StableSkeleton:
-    """Add what separates forbidden links with a common neighbour, which no level has tested.
+    """Add separating sets of forbidden links with a common neighbour, which no level has tested.
 
-    Only where the directions of its links are open does it matter.
+    This matters only if the directions of their links to that neighbour are open.
     """
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations

@@ -2,17 +2,17 @@
 
 1. *Blankets.* Two variables are linked if they are correlated given all others (`local/tc_blankets.py`). The
    links are those of the network and those between *spouses*, the parents of a common child.
-2. *Spouses.* A link X - Y whose ends have common neighbours may be one of spouses. Then there is a set of
-   common neighbours, the *collider set*, without which the rest of the neighbours of the one separate it from
-   the other: all common children, and what common neighbours descend from these. Descendants of the collider
-   set among the rest may have to be left out as well: those that it leads to around X, Y and their
-   common neighbours.
-3. *Directions.* A link that is separated so is removed, and X -> Z <- Y for the Z of its collider set. Then
-   Meek's rules.
+2. *Spouses.* A link X - Y whose ends have common neighbours may be a link of spouses. Then some set of common
+   neighbours, the *collider set*, contains all common children and those of their descendants that are common
+   neighbours, and the other neighbours of X (or Y) separate the two. Descendants of the collider set among
+   these others may have to be left out as well: those that it leads to around X, Y and their common
+   neighbours.
+3. *Directions.* A link separated in this way is removed, and X -> Z <- Y for each Z of its collider set. Then
+   Meek's rules are applied.
 
-What is left out is tried from one variable on, collider sets alone first, of one size in the order of names;
-the neighbours of the end that has fewer of its own are taken (of equals, the earlier name's). More than
-`max_left_out` are not tried.
+Sets to leave out are tried by increasing size, from one variable up to `max_left_out`: collider sets alone
+first, and sets of one size in the order of names. The neighbours used are those of the end with fewer
+neighbours of its own (if equal, of the earlier name).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def separated_spouses(
 ) -> Separated:
     """Return the links of a moral graph that neighbours of their ends separate, each with the first set.
 
-    Required links are not tested, and forbidden ones only where that may direct others.
+    Required links are not tested, and forbidden ones only if the test may direct others.
     """
     around = [set(moral.adjacent_to(v).tolist()) for v in range(moral.n)]
     tested = moral.edges
@@ -105,7 +105,7 @@ def separated_spouses(
 
 
 def _may_tell(constraints: Constraints, x: int, y: int, common: set[int]) -> bool:
-    """Return whether a test of x and y may tell anything new of them and their common neighbours."""
+    """Return whether a test of x and y can decide anything about them and their common neighbours."""
     return bool(constraints.may_be_tested(np.array([(x, z, y) for z in common])).any())
 
 
@@ -125,7 +125,7 @@ def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Intege
 def _separating_set(
     test: IndependenceTest, around: list[set[int]], x: int, y: int, max_left_out: int
 ) -> Search[tuple[int, ...] | None]:
-    """Look for what separates two linked variables, leaving out one, two, ... of the neighbours of one."""
+    """Find a set that separates two linked variables: the neighbours of one without one, two, ... of them."""
     for _, sets in groupby(spouse_tests(around, x, y, max_left_out), len):
         given = np.array(list(sets), np.int64)
         asked = np.full(len(given), x), np.full(len(given), y), given, np.zeros(len(given))
@@ -137,9 +137,9 @@ def _separating_set(
 
 
 def spouse_tests(around: list[set[int]], x: int, y: int, max_left_out: int) -> Iterator[tuple[int, ...]]:
-    """List the sets given which a linked pair is tested for being spouses, the largest first.
+    """List the conditioning sets that test whether a linked pair are spouses, the largest first.
 
-    They are the neighbours of the end that has fewer of its own, without one, two, ... of them.
+    They are the neighbours of the end with fewer neighbours of its own, without one, two, ... of them.
     """
     common = around[x] & around[y]
     own = min(around[x] - common - {y}, around[y] - common - {x}, key=len)

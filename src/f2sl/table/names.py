@@ -1,7 +1,7 @@
 """Names of columns: generated if missing, checked if given.
 
-A variable is known by its name everywhere in f2sl, in results, in files, and in the
-rule that breaks ties; so a name is a non-empty string that no other column has.
+f2sl identifies a variable by its name everywhere: in results, in files, and in the rule that breaks ties. So
+a name is a non-empty string that no other column has.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def generated_names(n: int) -> tuple[str, ...]:
 
 
 def column_names(given: Iterable[object]) -> tuple[str, ...]:
-    """Turn the column labels of a table into names: without blanks around them, and made up where empty.
+    """Turn the column labels of a table into names: strip surrounding spaces, and name empty ones.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The table that all learning starts from: named columns, each with a kind.
 
-Where the rows are is the business of the storages (memory, stream, Dask), each of which has a subclass. They
-hold codes and numbers side by side, so that a table may have columns of both kinds.
+Each storage (memory, stream, Dask) has a subclass, which knows where the rows are. It holds codes and numbers
+separately, so a table may have columns of both kinds.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class Table(ABC):
     def in_name_order(self) -> Self:
         """Return the table with its columns sorted by name, itself if they are already.
 
-        Learners break ties by this order, so that the order of a file's columns decides nothing.
+        Learners break ties by this order, so the order of a file's columns has no effect.
         """
         order = sorted(range(self.n_variables), key=self.names.__getitem__)
         return self if order == list(range(self.n_variables)) else self.select(order)

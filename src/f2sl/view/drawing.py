@@ -6,8 +6,8 @@ With a graph to compare with, each edge has a *status*:
 ``agreed``   in both graphs, the same way
 ``reversed`` directed in both, opposite ways
 ``half``     in both, but directed in one of them only
-``missing``  in the graph that is compared with alone
-``extra``    in the graph itself alone
+``missing``  only in the graph that is compared with
+``extra``    only in the graph itself
 ============ =========================================================
 """
 
@@ -69,7 +69,7 @@ def _along(found: Mapping[tuple[str, str], list[Point]], edge: Edge) -> list[Poi
 
 
 def graph_of(what: Any) -> PDAG:
-    """Return the graph of a graph or a network, or what a fitted learner shows."""
+    """Return the graph to show of a graph, a network or a fitted learner."""
     for name in ("cpdag_", "graph_", "graph"):
         what = getattr(what, name, what)
     if not isinstance(what, PDAG):

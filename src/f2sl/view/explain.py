@@ -1,17 +1,17 @@
-"""Why two variables are linked in a learned graph, or are not.
+"""Explain why two variables are linked in a learned graph, or are not.
 
-A fitted learner keeps what it decided: who is next to whom, what separates whom, which v-structures it found.
-What it computed on the way is gone, so that learning takes no longer; it is computed again here for the one
-pair that is asked about, from the same data. Without data the facts that were kept are told alone.
+A fitted learner stores its decisions: neighbours, separating sets and v-structures. It does not store the
+numbers behind them, which would slow down learning. This module computes them again from the same data, for
+the one pair in question. Without data, it reports only the stored facts.
 
 ===============  ========================================================================================
 kind             of an edge
 ===============  ========================================================================================
 strength         its weight in the graph
 relevance        what the pair shares, against the threshold (FCBF)
-redundancy       the nearest that any stronger neighbour came to replacing it (FCBF)
+redundancy       the stronger neighbour that came nearest to replacing it (FCBF)
 test             the weakest test that it survived
-score            what the log score loses without it, or with it reversed
+score            the loss in log score without it, or with it reversed
 direction        what directed it: knowledge, a v-structure, a rule, the score, or nothing but the names
 ===============  ========================================================================================
 
@@ -159,7 +159,7 @@ class Explainer:
         self.number = {name: v for v, name in enumerate(self.names)}
         self.arrows = set(self.graph.directed_edges)
         self.shown = set(shown_by(model).directed_edges)
-        # A search that grows parents among all variables is bound by no neighbourhoods: they explain nothing.
+        # A search that grows parents among all variables ignores neighbourhoods, so they explain nothing.
         grown = getattr(model, "grows_parents_", False)
         self.local: Any = None if grown else getattr(model, "local_learner_", None)
         self.skeleton = None if grown else getattr(model, "skeleton_", None)
@@ -249,7 +249,7 @@ class Explainer:
         yield Reason("test", text, {**facts, "n_tests": n_tests})
 
     def _joined(self, a: str, b: str) -> Iterator[Reason]:
-        """Give the test of an edge a -> b between two that did not name each other at first."""
+        """Return the test of an edge a -> b between two variables that did not name each other at first."""
         if a in self.near[b] or b in self.near[a]:
             return
         given = self._numbers(self.graph.parents(b), self.number[a]).tolist()
@@ -295,7 +295,7 @@ class Explainer:
         return int(answers.answer[0]), self._facts(answers, u, v, given), len(seen)
 
     def _score_of_edge(self, u: int, v: int) -> Iterator[Reason]:
-        """Return what the score loses without u -> v, and with v -> u instead."""
+        """Return the loss in score without u -> v, and with v -> u instead."""
         with_it, without = self._family(v), self._family(v, drop=u)
         other, other_with = self._family(u), self._family(u, add=v)
         values = self._score.score([with_it, without, other, other_with])
@@ -401,7 +401,7 @@ class Explainer:
         if isinstance(self.model, ByBestNetworks) and self.engine is not None:
             where = "" if isinstance(self.graph, DAG) else "in a DAG of this graph, "
             found += self._left_out(u, v, f"{where}the log score changes")
-        return found or [Reason("unknown", f"{type(self.model).__name__} keeps no reason for it")]
+        return found or [Reason("unknown", f"{type(self.model).__name__} stores no reason for it")]
 
     def _not_in_skeleton(self, u: int, v: int) -> Iterator[Reason]:
         a, b = self.names[u], self.names[v]
@@ -430,7 +430,7 @@ class Explainer:
             yield Reason("symmetry", text, {"named_by": named[0]})
 
     def _left_out(self, u: int, v: int, words: str) -> Iterator[Reason]:
-        """Return what the score would gain by either arrow."""
+        """Return the gain in score from either arrow."""
         if self.engine is None:
             yield Reason("score", "left out by the score")
             return
@@ -444,7 +444,7 @@ class Explainer:
         yield Reason("score", f"{words}: {'; '.join(told)}", {"changes": facts})
 
     def _separated_by_parents(self, u: int, v: int) -> Iterator[Reason]:
-        """Test two given the parents of the one that is no ancestor: there a DAG says "independent"."""
+        """Test two variables given the parents of the one that is not an ancestor of the other."""
         if self.engine is None:
             return
         families = [self._family(x)[1] for x, y in ((u, v), (v, u)) if not self._path(x, y)]

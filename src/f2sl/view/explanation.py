@@ -55,7 +55,7 @@ def p_in_words(value: float) -> str:
 
 
 def answer_in_words(facts: Mapping[str, Any]) -> str:
-    """Write what a test said."""
+    """Write the condition and the numbers of a test."""
     return f"given {listed(facts['given'])}, {numbers_in_words(facts)}"
 
 

@@ -1,7 +1,7 @@
-"""Places and curves by Graphviz's ``dot``, where it is installed.
+"""Places and curves by Graphviz's ``dot``, if it is installed.
 
-The layers stay ours, since wide ones are split; ``dot`` orders them, finds the places along them and draws
-edges as splines around the boxes. It is run with numbers instead of names, so that names may be anything.
+f2sl chooses the layers, because it splits wide ones; ``dot`` orders the nodes within layers, places them and
+draws edges as splines around the boxes. It gets numbers instead of names, so names may contain anything.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def by_dot(
 ) -> Placed | None:
     """Lay out a part with ``dot``; None if that fails or takes too long.
 
-    `layers` has its nodes from above, `gap` is the distance of their middles, `height` the height of boxes
-    and `between` the least distance of boxes in a layer.
+    `layers` has the nodes from top to bottom, `gap` is the distance between layers, `height` the height of
+    boxes and `between` the smallest distance between boxes in a layer.
     """
     arcs = list(arcs)
     chain = {(above[0], below[0]) for above, below in pairwise(layers)} - set(arcs)

@@ -1,11 +1,11 @@
 """Places for the nodes of a graph in a picture: layers, order, and ways around (Sugiyama's method).
 
 An edge that spans several layers gets a *bend* in each layer between its ends. A bend takes part in the
-ordering like a narrow node, which keeps the edge clear of the nodes there. Places along the layers are those
-for which edges, and most of all their parts between bends, are off the vertical as little as can be. Each
-connected part is laid out by itself; the parts are put side by side, and nodes without edges in rows below.
+ordering like a narrow node, which keeps the edge clear of the nodes there. Places along the layers are chosen
+so that edges, and above all their parts between bends, are as vertical as possible. Each connected part is
+laid out by itself; the parts are put side by side, and nodes without edges in rows below.
 
-All choices go by the order of the names: the same graph has the same picture every time.
+All choices follow the order of the names, so the same graph always has the same picture.
 
 References
 ----------
@@ -66,7 +66,7 @@ class Layout:
 def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: str | None = None) -> Layout:
     """Lay out nodes of given widths: edges point down. They must be acyclic.
 
-    With the path of Graphviz's `dot`, that finds the places within layers of large parts.
+    If the path of Graphviz's `dot` is given, it finds the places within layers of large parts.
 
     Examples
     --------
@@ -208,7 +208,7 @@ class _Part:
     def _narrowed(self, wide: float) -> dict[int, int]:
         """Split layers that are far too wide, alternating neighbours; return new layers, if any.
 
-        No edge joins nodes of one layer, so that edges point down whatever goes where.
+        No edge joins nodes of one layer, so edges point down however the layer is split.
         """
         layer, next_layer, split = {}, 0, False
         for row in self.rows:
@@ -222,7 +222,7 @@ class _Part:
         return self._widths[item] if item < len(self._widths) else WIDTH_OF_BEND
 
     def _apart(self, a: int, b: int) -> float:
-        """Return how far the centres of two neighbours in a layer are apart at least."""
+        """Return the smallest distance between the centres of two neighbours in a layer."""
         both_bend = min(a, b) >= len(self._widths)
         return (self._width(a) + self._width(b)) / 2 + (GAP_OF_BENDS if both_bend else GAP)
 
@@ -288,10 +288,10 @@ class _Part:
     def _straightest(self) -> dict[int, float]:
         """Return the x for which edges run as straight as the widths of the layers allow.
 
-        Edges are cut into pieces between neighbouring layers. The weighted sum of how far each piece is off
-        the vertical is least: a linear programme (Gansner and others 1993). Its variables are x of the items,
-        then how far each piece is off. Its rows say that the latter is at least x of one end less x of the
-        other, both ways round, and that neighbours in a layer are far enough apart.
+        Edges are cut into pieces between neighbouring layers. A linear programme (Gansner and others 1993)
+        minimises the weighted sum of the horizontal lengths of the pieces. Its variables are x of the items,
+        then the horizontal length of each piece. Its constraints say that a length is at least the difference
+        of x between its ends, in both directions, and that neighbours in a layer are far enough apart.
         """
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
@@ -329,7 +329,7 @@ class _Part:
         return x
 
     def _pull(self, item: int, x: Mapping[int, float], downwards: bool, both: bool) -> tuple[float, float]:
-        """Return where an item's neighbours draw it, and how strongly: bends keep long edges straight."""
+        """Return the place that an item's neighbours pull it to, and how strongly; bends pull more."""
         near = self.up[item] if downwards else self.down[item]
         if (both and item < len(self._widths)) or not near:
             near = [*self.up[item], *self.down[item]]

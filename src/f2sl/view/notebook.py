@@ -49,7 +49,7 @@ class Summary:
 
 
 def summary_of(model: Any) -> Summary:
-    """Sum up a fitted learner."""
+    """Return the summary of a fitted learner."""
     graph, unit = graph_of(model), model.strength_unit
     facts = facts_of(model, graph)
     seconds = model.timings_["total"]
@@ -66,7 +66,7 @@ def named(edge: Edge) -> str:
 
 
 def title_of(what: Any) -> str:
-    """Return in a few words what an object is."""
+    """Return a short description of an object."""
     if getattr(what, "name", ""):
         return str(what.name)
     return f"Learned by {type(what).__name__}" if hasattr(what, "graph_") else type(what).__name__
@@ -91,7 +91,7 @@ def facts_of(what: Any, graph: PDAG) -> Facts:
 
 
 def directions_of(what: Any, graph: PDAG) -> str:
-    """Count the edges of a graph that are directed, and say so where a learner leaves the others open."""
+    """Describe how many edges of a graph are directed, and how many a learner leaves undecided."""
     arrows, lines = len(graph.directed_array), len(graph.undirected_array)
     if not graph.n_edges or graph is not getattr(what, "cpdag_", None):
         return f"{arrows:,} directed, {lines:,} undirected"

@@ -1,6 +1,6 @@
 """The page to explore a graph: one HTML file that needs nothing else, and works offline.
 
-The picture is drawn by Cytoscape.js, at places that are computed here, so that it is the same every time. The
+Cytoscape.js draws the picture, at places that are computed here, so it is the same every time. The
 file holds the library (`assets/cytoscape.min.js`, unmodified; `tools/update_cytoscape.py` replaces it), the
 page's own script and style, and the graph as JSON. Its content security policy allows these two scripts by
 their hashes, and no request at all.
@@ -224,7 +224,7 @@ def _reasons(text: object) -> str:
 
 
 def _by_pair(given: Mapping[tuple[str, str], Any] | None, number: Mapping[str, int]) -> dict[str, Any]:
-    """Turn pairs of names into the keys of the page."""
+    """Turn pairs of names into keys of the page's data."""
     found = {}
     for pair, value in (given or {}).items():
         strangers = [name for name in pair if name not in number]
@@ -351,7 +351,7 @@ def _nodes(
 
 
 class Distributions(dict[str, Any]):
-    """Distribution of each variable, by name: kept by the page of a table, which may be closed then."""
+    """Distribution of each variable, by name; a copy, so that the table can be closed."""
 
     @classmethod
     def of(cls, table: Table, rows: str = "rows") -> Distributions:

@@ -1,8 +1,8 @@
 """Pictures of graphs, in layers: causes above effects.
 
 Strong edges are thick; undirected ones have another colour and no arrowhead. With a graph to compare with,
-edges have colours and dashes by their status (see :mod:`f2sl.view.drawing`); the colours can be told apart by
-colour-blind eyes, too. SVG is written here; PNG and PDF need Matplotlib (the extra ``plot``).
+edges have colours and dashes by their status (see :mod:`f2sl.view.drawing`). Colour-blind readers can
+distinguish the colours, too. SVG is written here; PNG and PDF need Matplotlib (the extra ``plot``).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def plot(
     graph : graph, fitted learner or network
         Graph, fitted learner or network to draw.
     path : str or Path, optional
-        Where to save; the format goes by the suffix.
+        File to save to; the suffix chooses the format.
     truth : graph, fitted learner or network, optional
         Graph to compare with: edges are agreed, reversed, directed in one, missing or extra.
     around : str or list of str, optional
@@ -194,7 +194,7 @@ class Picture:
             yield curve, head, colour, dashes, width
 
     def _way(self, edge: Edge) -> list[Point]:
-        """Return the points of an edge: out of a box, through each layer vertically, into the other box."""
+        """Return the points of an edge: out of one box, vertically through each layer, into the other box."""
         places, gaps = self.drawing.layout.places, self.drawing.way(edge)
         (ax, ay), (bx, by) = places[edge.a], places[edge.b]
         down = 1 if ay < by else -1
@@ -335,7 +335,7 @@ class Picture:
         buffer, size = io.BytesIO(), max(self.size) / 96
         figure = self.figure()
         with warnings.catch_warnings():
-            # A letter that no font on this machine has is drawn as an empty box; that is all there is to do.
+            # A letter that no installed font has is drawn as an empty box.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             stamp = {"CreationDate": None} if format == "pdf" else None
             dpi = min(150.0, MOST_PIXELS / size)
@@ -344,7 +344,7 @@ class Picture:
 
 
 def look_of(edge: Edge) -> str:
-    """Return how an edge looks, by its name in `LOOKS`: its status, or whether it is directed."""
+    """Return the name of an edge's look in `LOOKS`: its status, or whether it is directed."""
     return edge.status or ("directed" if edge.directed else "undirected")
 
 
@@ -376,7 +376,7 @@ def _at(point: Point, between: str = " ") -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write a text so that XML can hold it: without control characters and halves of surrogate pairs."""
+    """Return a text that XML can hold: without control characters and lone surrogates."""
     allowed = (
         c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd"
         for c in text

@@ -1,4 +1,4 @@
-"""Repeat what feature selection decided about a pair: FCBF, and FCBF that tests confirm."""
+"""Repeat the decisions of feature selection about a pair: of FCBF, and of FCBF confirmed by tests."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Selection:
         return self.local.strict_test(self.engine)
 
     def reasons(self, u: int, v: int, linked: bool) -> Iterator[Reason]:
-        """Yield the values by which a pair was taken, or was not, from both ends."""
+        """Yield the values by which a pair was kept or dropped, from both ends."""
         value, unit = self._value(u, v), self.local.strength_unit
         relevant = v in self.selected(u).values
         if not relevant or linked:

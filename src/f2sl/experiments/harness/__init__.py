@@ -4,7 +4,7 @@
 as a learner and a data set; a :class:`~f2sl.experiments.harness.job.Work` says what running it means.
 
 ============  ===============================================================================
-``job``       work, limits, what a job measured, how it ended, who stores it
+``job``       work, limits, measurements, ends of jobs, and their storage
 ``schedule``  which jobs are left, given earlier results, and which are not worth trying
 ``runner``    hands out jobs and has each result stored
 ``server``    the process that starts a process for each job and stops it at its limits

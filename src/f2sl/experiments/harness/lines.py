@@ -119,7 +119,7 @@ def _fields(key: Any) -> dict[str, Any]:
 def claimed(path: Path, refusal: str) -> Iterator[None]:
     """Keep other processes from claiming the same folder or lock file; they get a FileError.
 
-    The lock is the system's, and goes with the process, however that ends.
+    The lock belongs to the system, which releases it when the process ends in any way.
     """
     if path.is_dir() and sys.platform == "win32":  # where folders cannot be opened
         path = path / ".lock"

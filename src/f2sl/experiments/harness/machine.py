@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "scipy", "numba", "torch")
 
 
 def describe(packages: Iterable[str] = PACKAGES) -> dict[str, Any]:
-    """Describe what seconds depend on: the machine, and the versions of Python, f2sl and some packages.
+    """Describe the machine, and the versions of Python, f2sl and some packages, on which seconds depend.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def describe(packages: Iterable[str] = PACKAGES) -> dict[str, Any]:
 
 
 def total_memory() -> int:
-    """Return how many bytes of memory the machine has."""
+    """Return the memory of the machine in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process had, with what it shares with the one it was forked from."""
+    """Return the peak memory of this process, including memory shared with the process it was forked from."""
     if sys.platform == "linux":
         return status_bytes("VmHWM")  # ru_maxrss would include the parent of a process that was just started
     import resource
@@ -82,7 +82,7 @@ def peak_bytes_of(code: str) -> int:
 
 
 def least_seconds(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Time tasks side by side: the least of interleaved repeats, after one run to warm up."""
+    """Time tasks side by side: the minimum of interleaved repeats, after one run to warm up."""
     best = dict.fromkeys(tasks, float("inf"))
     for task in tasks.values():
         task()

@@ -103,13 +103,13 @@ class Runner(Generic[Key]):
 def launched(fresh: bool) -> Iterator[Connection]:
     """Start a server for the length of a ``with`` block; gives our end of the pipe to it.
 
-    The server has a session of its own, so that Ctrl-C reaches this process alone, which then ends the server
-    and all that was started there.
+    The server is in a separate process session, so Ctrl-C reaches only this process, which then ends the
+    server and everything started there.
 
     Raises
     ------
     F2SLError
-        If the server ends early: it was killed, perhaps by the system for want of memory.
+        If the server ends early: it was killed, perhaps by the system because memory ran out.
     """
     ours, theirs = Pipe()
     threads = {} if fresh else dict.fromkeys(ONE_THREAD, "1")

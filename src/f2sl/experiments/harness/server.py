@@ -66,7 +66,7 @@ class Server:
             self._control.send(error)
             return
         gc.collect()
-        gc.freeze()  # forked processes share memory as long as no one touches it
+        gc.freeze()  # forked processes share memory until one of them writes to it
         self._control.send((prepared,))
         try:
             while True:
@@ -159,7 +159,7 @@ def how_it_ended(code: int) -> str:
 
 
 def run(key: Any, task: Task, memory_limit: int, pipe: Connection) -> None:
-    """Run a job in this process, which is its own, and report when its time starts and how it ended."""
+    """Run a job in this process, which has only this job; report when its time starts and how it ended."""
     import resource
 
     nowhere = os.open(os.devnull, os.O_RDWR)

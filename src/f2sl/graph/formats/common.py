@@ -24,7 +24,7 @@ class FormatError(Exception):
 
 
 def decoded(content: bytes) -> str:
-    """Return the text of a file, which must be UTF-8, with or without its mark."""
+    """Return the text of a file, which must be UTF-8, with or without a byte order mark."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -33,7 +33,7 @@ def decoded(content: bytes) -> str:
 
 
 def number_text(weight: float) -> str:
-    """Write a weight with 12 significant digits, as short as it goes.
+    """Write a weight with up to 12 significant digits, without trailing zeros.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def number_text(weight: float) -> str:
 
 
 def parsed_weight(text: str, line: int = 0) -> float:
-    """Read a finite weight, or NaN from nothing."""
+    """Read a finite weight; return NaN for an empty text."""
     if not text.strip():
         return NO_WEIGHT
     try:
@@ -98,7 +98,7 @@ class Draft:
             self.weights.append(weight)
 
     def finish(self) -> PDAG:
-        """Return the graph, as a DAG if it is called one or, not called anything, can be one."""
+        """Return the graph; as a DAG if the file says so, or if it does not say and the graph can be one."""
         arcs = np.array(self.arcs, dtype=np.int64).reshape(-1, 2)
         graph = from_arcs(PDAG, list(self.number), arcs, np.array(self.weights, dtype=np.float64))
         return as_class(graph, self.graph_class)

@@ -1,13 +1,12 @@
 """Edge lists in CSV, and adjacency matrices on reading.
 
-The columns are ``source,target,type,weight``; the type is ``directed``, ``undirected`` or
-``node``. Nodes are numbered as they first appear; a row of the type ``node``, with an
-empty target, lists a node that no edge does, or all of them, first, when
-the edges would bring them up in another order.
+The columns are ``source,target,type,weight``; the type is ``directed``, ``undirected`` or ``node``. Nodes are
+numbered as they first appear; a row of the type ``node``, with an empty target, lists a node without edges.
+If the edges would number the nodes in another order, such rows list all nodes first.
 
-A file without the columns source and target (or from and to) is read as an adjacency
-matrix: a line of names, then zeros and ones, a row for each name, in front of which the
-name may stand again; a one in row `a` and column `b` means ``a -> b``.
+A file without the columns source and target (or from and to) is read as an adjacency matrix: a line of names,
+then a row of zeros and ones for each name, which may begin with the name; a one in row `a` and column `b`
+means ``a -> b``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DAGitty's language, as its web page and its R package have it.
 
-``dag { a -> b ; c [exposure] }`` or ``pdag { a -- b }``: DOT but for the first word and for ``<-``. An edge
-with two heads, which stands for a common cause that was not observed, is refused. Weights are the attribute
-``strength``; on reading, ``beta`` counts where there is none.
+``dag { a -> b ; c [exposure] }`` or ``pdag { a -- b }``: like DOT except for the first word and ``<-``. An
+edge with two heads, which stands for an unobserved common cause, is refused. The attribute ``strength`` holds
+the weight; in files without it, ``beta`` does.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read(content: bytes) -> PDAG:
     """
     graph_class, statements = parse_dagitty(decoded(content))
     if graph_class not in ("dag", "pdag"):
-        raise FormatError(f"the file holds a {graph_class}; of DAGitty's graphs, dag and pdag are read")
+        raise FormatError(f"the file holds a {graph_class}; only dag and pdag are read")
     draft = Draft(graph_class=graph_class.upper())
     for statement in statements:
         if isinstance(statement, str):

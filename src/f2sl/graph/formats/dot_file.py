@@ -1,10 +1,9 @@
 """DOT, the language of Graphviz: writing, and the meaning of parsed statements.
 
-An undirected edge is ``"a" -> "b" [dir=none]``. A weight is the attribute ``strength``,
-because Graphviz takes its own ``weight`` for the layout and wants no negative ones; on
-reading, ``weight`` counts where there is no ``strength``. In quoted names a backslash
-is written twice. Of files by others, ``dir=back`` turns an edge round, ``dir=both`` and
-``dir=none`` make it undirected, and so does ``--``.
+An undirected edge is ``"a" -> "b" [dir=none]``. The attribute ``strength`` holds the weight, because Graphviz
+uses its own ``weight`` for the layout and allows no negative values; in files without ``strength``,
+``weight`` is read. In quoted names a backslash is written twice. In files by other programs, ``dir=back``
+reverses an edge; ``dir=both``, ``dir=none`` and ``--`` make it undirected.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The grammar of DOT: from text to nodes, edges and settings.
 
-Knows comments, all four forms of an ID, chains ``a -> b -> c``, ports, subgraphs
-(also as ends of edges, ``a -> {b c}``) and default attributes of edges, which hold to the
-end of the braces they are in. See https://graphviz.org/doc/info/lang.html.
+Supports comments, all four forms of an ID, chains ``a -> b -> c``, ports, subgraphs (also as ends of edges,
+``a -> {b c}``) and default attributes of edges, which apply up to the end of their braces. See
+https://graphviz.org/doc/info/lang.html.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class _Parser:
         return word or (self.token.tag == "op" and self.token.text == "{")
 
     def end_of_edge(self, defaults: dict[str, str]) -> list[str]:
-        """Read a name, with or without a port, or a subgraph, which stands for all in it."""
+        """Read a name, with or without a port, or a subgraph, which stands for all its nodes."""
         if self.keyword("subgraph") and self.token.tag in ("word", "id"):
             self.ident()
         if self.token.tag == "op" and self.token.text == "{":

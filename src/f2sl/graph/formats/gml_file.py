@@ -1,9 +1,9 @@
 """GML, the Graph Modelling Language: nested ``key value`` pairs.
 
-Written as a directed graph; an undirected edge is an arc each way, so that other
-programs see the same. Names are the labels, with every character that is not plain
-ASCII as ``&#...;``. Of files by others the labels are taken as names, or the ids where
-there are none; ``directed 0`` makes all edges undirected.
+Written as a directed graph; an undirected edge becomes two opposite arcs, so that other programs read the
+same graph. Labels hold the names, with every character other than plain ASCII as ``&#...;``. In files by
+other programs, labels are the names, or ids if there are no labels; ``directed 0`` makes all edges
+undirected.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def write(graph: PDAG) -> Iterator[str]:
 
 
 def _with_point(weight: str) -> str:
-    """Return a real number of GML, which has a point even before an exponent."""
+    """Return a real number as GML writes it, with a decimal point even before an exponent."""
     return weight if "." in weight else weight.replace("e", ".0e")
 
 

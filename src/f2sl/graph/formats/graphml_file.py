@@ -1,11 +1,10 @@
 """GraphML, graphs in XML.
 
-Written as a directed graph; an undirected edge is an arc each way, so that other
-programs see the same. The names are the ids of the nodes. XML cannot hold every
-character: a name with one that it cannot, or that begins with a quotation mark, is
-written as a string of JSON, and files by f2sl are read accordingly. Files by others may use
-``edgedefault`` and ``directed``. A file with a DTD is refused: entities are a known way of
-making small files huge.
+Written as a directed graph; an undirected edge becomes two opposite arcs, so that other programs read the
+same graph. The ids of the nodes hold the names. XML cannot hold every character: a name with such a
+character, or one that begins with a quotation mark, is written as a JSON string, and files by f2sl are read
+accordingly. Files by other programs may use ``edgedefault`` and ``directed``. A file with a DTD is refused,
+because entities can make small files huge.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def read(content: bytes) -> PDAG:
 
 
 class _Reader:
-    """Takes the elements of a GraphML file as they come."""
+    """Receives the elements of a GraphML file as they are parsed."""
 
     def __init__(self) -> None:
         self.draft = Draft()

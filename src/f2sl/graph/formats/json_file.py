@@ -3,15 +3,14 @@
 ``{"format":"f2sl-graph","version":1,"kind":"PDAG","nodes":["a","b","c"],
 "directed":[["a","b"]],"undirected":[["b","c"]],"weights":null}``
 
-``weights`` is null or an object with the lists ``directed`` and ``undirected``, which
-run along the edges and hold null where an edge has no weight. ``knowledge``, if it is there,
-has what was known about the edges when the graph was learned (see :mod:`f2sl.knowledge.files`), and
-``read_as`` has of each column that it was learned from the kind or, if it was cut, the intervals.
-``learned_by`` names the learner (``algorithm``), and has its ``options`` and those of ``reading`` that are
-not the defaults, and the number of ``rows``.
+``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
+with null for an edge without a weight. Three keys are optional. ``knowledge`` holds the knowledge about edges
+that the graph was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column
+or, if it was cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options``
+and those of ``reading`` that differ from the defaults, and the number of ``rows``.
 
-Of a network, in the format of :mod:`f2sl.network.formats.json_file`, the graph is read; a confidence has the
-keys of its averaged graph, and more (see :class:`f2sl.Confidence`).
+From a network, in the format of :mod:`f2sl.network.formats.json_file`, only the graph is read. A confidence
+has the keys of its averaged graph and others (see :class:`f2sl.Confidence`).
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def read(content: bytes) -> PDAG:
 
 
 def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
-    """Return what a file of f2sl's own holds, if it is in one of these formats."""
+    """Return the content of a file in one of f2sl's own formats."""
     try:
         given = json.loads(decoded(content), parse_constant=_refuse)
     except json.JSONDecodeError as error:

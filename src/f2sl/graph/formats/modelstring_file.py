@@ -1,6 +1,6 @@
 """bnlearn's model strings: each node in brackets, with its parents behind a bar, ``[a][b][c|a:b]``.
 
-They know DAGs alone, and neither weights nor names with ``[``, ``]``, ``|`` or ``:``.
+They support only DAGs, without weights, and no names with ``[``, ``]``, ``|`` or ``:``.
 """
 
 from __future__ import annotations

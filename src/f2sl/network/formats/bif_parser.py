@@ -1,4 +1,4 @@
-"""Reading BIF, the field's common format of Bayesian networks.
+"""Read BIF, the most common format of Bayesian networks.
 
 A file is a series of blocks, in any order::
 
@@ -13,12 +13,12 @@ A file is a series of blocks, in any order::
 
 A row gives the distribution of the child for one configuration of the parents; rows come in any order.
 ``default`` stands for all configurations that have no row. ``table`` gives all numbers at once, in the
-counting order of the variables listed: the child's state changes slowest, the last parent's fastest. (That
-is Cozman's definition; pgmpy and pyAgrum read it so, too.) ``property`` lines are skipped.
+counting order of the variables listed: the child's state changes slowest, the last parent's fastest. (This is
+Cozman's definition; pgmpy and pyAgrum read it in the same way.) ``property`` lines are skipped.
 
-One loop over the tokens, without recursion, so that no nesting can be too deep. Blocks are kept as they stand
-in the file, each part with the number of its token; :mod:`f2sl.network.formats.draft` makes a network of
-them.
+The parser is one loop over the tokens, without recursion, so no nesting can be too deep. It stores blocks as
+they are in the file, each part with the number of its token; :mod:`f2sl.network.formats.draft` turns them
+into a network.
 
 References
 ----------
@@ -44,7 +44,7 @@ def read_bif(text: str) -> BayesianNetwork:
     Raises
     ------
     FormatError
-        If the text is no BIF or describes no network; it knows the line.
+        If the text is not BIF or does not describe a network; the error has the line.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Parser(Draft):
         return unquoted(token)
 
     def _take_list(self, closing: str, what: str) -> list[tuple[str, int]]:
-        """Take names up to a closing sign; return each with its place."""
+        """Take names up to a closing bracket; return each with its position."""
         found = []
         while not self._accept(closing):
             place = self._at

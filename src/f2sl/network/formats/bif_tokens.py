@@ -1,14 +1,13 @@
-r"""The words of a BIF file.
+r"""Tokens of a BIF file.
 
-BIF, the Interchange Format for Bayesian Networks (Cozman 1998), is made of *words*, of the signs
-``{ } [ ] ( ) ;``, and of strings in double quotes. White space, commas, bars and comments (``// ...`` to the
-end of the line, ``/* ... */``) stand between them and mean nothing, so that ``(a | b, c)`` and
-``( "a" "b" "c" )`` are the same. A word is whatever else stands together: ``LVFAILURE``, ``0.5``,
-``50-100%``, ``<5``.
-Within quotes anything may stand, line ends too; a quote is written ``\"`` and a backslash ``\\``.
+BIF, the Interchange Format for Bayesian Networks (Cozman 1998), consists of *words*, the symbols ``{ } [ ] (
+) ;``, and strings in double quotes. White space, commas, bars and comments (``// ...`` to the end of the
+line, ``/* ... */``) separate them and have no meaning, so ``(a | b, c)`` and ``( "a" "b" "c" )`` are the
+same. A word is any other sequence of characters: ``LVFAILURE``, ``0.5``, ``50-100%``, ``<5``. A string may
+contain anything, also line breaks; a quote is written ``\"`` and a backslash ``\\``.
 
-One regular expression cuts the whole text in one pass, in time linear in its length whatever the text is.
-Where a token stands is not kept: lines are counted only when there is something to complain about.
+One regular expression splits the whole text in one pass, in linear time for any text. The positions of tokens
+are not stored: lines are counted only for an error message.
 
 >>> Tokens('probability ( "a b" | c ) // why\n').texts
 ['probability', '(', '"a b"', 'c', ')', '']
@@ -69,7 +68,7 @@ class Tokens:
         return "a comment that is not closed" if rest == "/*" else "the end of the file"
 
     def _place(self, number: int) -> int:
-        """Return where a token begins: cut the text again, up to it."""
+        """Return the position of a token: split the text again, up to it."""
         match = next(islice(_TOKEN.finditer(self._text), number, None))
         if match.group(1) is not None:
             return match.start(1)
@@ -96,7 +95,7 @@ def unquoted(token: str) -> str:
 
 
 def quoted(name: str) -> str:
-    r"""Return a name as BIF writes it: unquoted if it is a word, because some tools read no strings.
+    r"""Return a name as BIF writes it: unquoted if it is a word, because some tools cannot read strings.
 
     Examples
     --------

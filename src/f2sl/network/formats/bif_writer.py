@@ -1,7 +1,7 @@
-"""Writing BIF.
+"""Write BIF.
 
 The same network always gives the same text: variables in their order, then their tables row by row, the last
-parent's state changing fastest, and numbers with as many digits as it takes to read the same number back.
+parent's state changing fastest, and numbers with enough digits to read the same number back.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Draft:
         Raises
         ------
         FormatError
-            If the parts do not fit; it knows the line.
+            If the parts do not fit; the error has the line.
         """
         if not self.variables:
             raise FormatError("the file has no variables")
@@ -170,9 +170,7 @@ class Draft:
             self.fail(f"{problem}: one for each configuration of its parents with states", block.place)
         for strange in sorted({name for normal in block.normals for name in normal.coefficients}):
             if strange not in of_numbers:
-                problem = (
-                    f"the mean of {shown(child)} depends on {shown(strange)}, no parent that is a number"
-                )
+                problem = f"the mean of {shown(child)} depends on {shown(strange)}, not a numeric parent"
                 self.fail(problem, block.place)
         coefficients = [
             [normal.coefficients.get(name, 0.0) for name in of_numbers] for normal in block.normals

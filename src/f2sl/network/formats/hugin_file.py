@@ -8,11 +8,10 @@ r"""Hugin's NET language, for states and for numbers.
     potential (out) { data = (0.15 0.85); }
     potential (bark | out) { data = (normal (40, 16) normal (20, 16)); }
 
-In ``data`` the child's state changes fastest, the first parent's slowest; parentheses group the numbers and
-are not needed. The mean of a ``normal`` is a sum such as ``3 + 0.5 * weight``, its second number a variance.
-Names of nodes are made of letters, digits and underscores: where a variable's is not, its node has the
-attribute ``f2sl_name``. Comments are from ``%`` to the end of the line; attributes that are not named here
-are skipped.
+In ``data`` the child's state changes fastest, the first parent's slowest; parentheses may group the numbers.
+The mean of a ``normal`` is a sum such as ``3 + 0.5 * weight``, its second number a variance. Names of nodes
+consist of letters, digits and underscores; a variable with another name has it in the attribute ``f2sl_name``
+of its node. Comments run from ``%`` to the end of the line. Other attributes are skipped.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def read(content: bytes) -> BayesianNetwork:
 
 
 class _Reader:
-    """Takes the blocks of a file one after another; nothing is nested, so that nothing is too deep."""
+    """Reads the blocks of a file one after another, without recursion, so no nesting can be too deep."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, int]] = []
@@ -189,7 +188,7 @@ class _Reader:
             listed = [(unquoted(text), where) for text, where in states if text not in ("(", ")", ",")]
             self.draft.add_variable(name, listed, line)
         else:
-            problem = f"{shown(name)} is a {block} node; of nodes, discrete and continuous ones are read"
+            problem = f"{shown(name)} is a {block} node; only discrete and continuous nodes are read"
             raise FormatError(problem, line)
 
     def read_names(self) -> list[tuple[str, int]]:
@@ -247,7 +246,7 @@ class _Reader:
         self.draft.add_block(child, block)
 
     def numbers(self, child: str, data: list[tuple[str, int]]) -> list[float]:
-        """Return the numbers of a table, whatever groups them."""
+        """Return the numbers of a table, ignoring parentheses."""
         found, sign = [], 1.0
         for token, line in data:
             if token == "-":
@@ -256,7 +255,9 @@ class _Reader:
                 try:
                     found.append(sign * float(token))
                 except ValueError:
-                    raise FormatError(f"data of {shown(child)}: {shown(token)} is no number", line) from None
+                    raise FormatError(
+                        f"data of {shown(child)}: {shown(token)} is not a number", line
+                    ) from None
                 sign = 1.0
         return found
 
@@ -273,7 +274,7 @@ class _Reader:
             yield Normal(terms.pop("", 0.0), terms, spread[""])
 
     def sum_of(self, child: str, text: str, line: int) -> dict[str, float]:
-        """Return the coefficient of each node in a sum, and what stands alone under the name ''."""
+        """Return the coefficient of each node in a sum, and the constant term under the name ''."""
         found: dict[str, float] = {}
         at = 0
         while at < len(text) or not found:

@@ -9,8 +9,8 @@ There is an object for each variable, in their order, one a line::
     ]}
 
 A variable with states has a table, one that is a number has an equation, with axes in the order of its
-``parents``: see :class:`f2sl.BayesianNetwork`. What is the same in all configurations of an equation may be
-given once. :func:`f2sl.load_graph` reads the graph of such a file.
+``parents``: see :class:`f2sl.BayesianNetwork`. Values that are the same in all configurations of an equation
+may be given once. :func:`f2sl.load_graph` reads the graph of such a file.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@
     </nodes></smile>
 
 In the probabilities the child's state changes fastest, the first parent's slowest. Nodes come after their
-parents. Ids are made of letters, digits and underscores: where a name is not, or the order of the variables
-is another, a property ``f2sl`` of the node has them in JSON. Of the other kinds of nodes, ``deterministic``
-is read.
+parents. Ids consist of letters, digits and underscores. If a name has other characters, or the variables are
+in another order, a property ``f2sl`` of the node stores name and place as JSON. Of the other kinds of nodes,
+only ``deterministic`` is read.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def read(content: bytes) -> BayesianNetwork:
     for node, aside in asides:
         name = names[node.named()]
         if node.tag not in ("cpt", "deterministic"):
-            problem = f"{shown(name)} is a <{node.tag}>; of nodes, <cpt> and <deterministic> are read"
+            problem = f"{shown(name)} is a <{node.tag}>; only <cpt> and <deterministic> nodes are read"
             draft.fail(problem, node.line)
         listed = [(state.named(), state.line) for state in node.all("state")]
         states = aside.get("states", [state for state, _ in listed])
@@ -124,7 +124,7 @@ def _entry(node: Element) -> Entry:
 
 
 def _aside(node: Element) -> dict[str, Any]:
-    """Return what f2sl has put aside about a node: its name, its states and its place."""
+    """Return what f2sl stored about a node: its name, its states and its place."""
     for element in node.all("property"):
         if element.attributes.get("id") == "f2sl":
             try:

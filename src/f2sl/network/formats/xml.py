@@ -1,7 +1,7 @@
 """Safe XML parsing for network formats, with line numbers of elements.
 
-Entities are refused, since they are a known way of making small files huge and of reading other files, and so
-is deep nesting. A document type declaration is skipped; nothing outside of the file is ever read.
+Entities are refused, because they can make small files huge and read other files; so is deep nesting. A
+document type declaration is skipped; nothing outside the file is ever read.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ class Element:
         return "".join(self.texts).strip()
 
     def all(self, *tags: str) -> Iterator[Element]:
-        """Yield the elements right in this one that have one of these tags."""
+        """Yield the child elements that have one of these tags."""
         return (element for element in self.inner if element.tag in tags)
 
     def first(self, tag: str) -> Element | None:
-        """Return the first element of this tag right in this one, if there is any."""
+        """Return the first child element with this tag, or None."""
         return next(self.all(tag), None)
 
     def named(self, key: str = "id") -> str:
-        """Return an attribute that must be there."""
+        """Return a required attribute."""
         if not self.attributes.get(key):
             raise FormatError(f"<{self.tag}> has no {key!r}", self.line)
         return self.attributes[key]
 
     def numbers(self) -> list[float]:
-        """Return the numbers that the text is made of."""
+        """Return the numbers in the text."""
         words = self.text.split()
         try:
             if "_" in self.text:  # which Python takes for part of a number
@@ -58,7 +58,7 @@ class Element:
             return list(map(float, words))
         except ValueError:
             strange = next(word for word in words if not _is_number(word))
-            raise FormatError(f"<{self.tag}>: {shown(strange)} is no number", self.line) from None
+            raise FormatError(f"<{self.tag}>: {shown(strange)} is not a number", self.line) from None
 
 
 def parse(content: bytes, root: str) -> Element:

@@ -8,7 +8,7 @@
     </NETWORK></BIF>
 
 Parents are ``<GIVEN>``. In a table the child's state changes fastest, the first parent's slowest. Names that
-XML cannot hold, or that begin or end with white space, are written as strings of JSON.
+XML cannot hold, or that begin or end with white space, are written as JSON strings.
 """
 
 from __future__ import annotations
@@ -70,9 +70,7 @@ def read(content: bytes) -> BayesianNetwork:
         role = variable.attributes.get("TYPE", "nature")
         name = _name(variable, "name")
         if role != "nature":
-            draft.fail(
-                f"variable {name!r} is of the type {role!r}; a network has 'nature' alone", variable.line
-            )
+            draft.fail(f"variable {name!r} is of the type {role!r}; only 'nature' is read", variable.line)
         states = [(name_of(outcome.text), outcome.line) for outcome in variable.all("outcome", "value")]
         draft.add_variable(name, states, variable.line)
     for definition in networks[0].all("definition", "probability"):

@@ -105,7 +105,7 @@ def add(table_format: TableFormat) -> None:
     Raises
     ------
     OptionError
-        If it is no format: names what it lacks.
+        If it is not a format; the message names what is missing.
     """
     own = type(table_format)
     if not isinstance(table_format, TableFormat):
@@ -169,7 +169,7 @@ def writer_for(path: Path) -> TableFormat:
 
 
 def table_bytes(table: pa.Table, path: Path) -> bytes:
-    """Return what to write to `path`, in the format and packing of its suffix."""
+    """Return the bytes to write to `path`, in the format and compression of its suffix."""
     stream = pa.BufferOutputStream()
     writer_for(path).write(table, stream)
     return packed(stream.getvalue().to_pybytes(), path)

@@ -132,7 +132,7 @@ class TableFormat:
     ) -> tuple[DataFile, Result]:
         """Pass all rows to `look`; return the file with its updated layout, and the result.
 
-        `look` may have to begin again, where the types of columns show in the last rows only.
+        `look` may be called again from the start, if the last rows change the types of columns.
         """
         return file, look(self.batches(file, names, rows))
 
@@ -141,7 +141,7 @@ class TableFormat:
         return file.size(most)
 
     def write(self, table: pa.Table, stream: Any) -> None:
-        """Write a table; formats without this method are for reading alone."""
+        """Write a table; formats without this method can only be read."""
         raise NotImplementedError
 
     @property
@@ -179,7 +179,7 @@ def zip_member(place: Path) -> str:
 
 
 def suffix_of(place: Path) -> str:
-    """Return the suffix that tells the format, in small letters: that before one of packing.
+    """Return the lower-case suffix that names the format, before one of compression.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def packed(content: bytes, place: Path) -> bytes:
 
 @contextmanager
 def valid(file: DataFile) -> Iterator[None]:
-    """Turn what PyArrow has to say about a damaged file into an error that names it."""
+    """Turn PyArrow's errors about a damaged file into an error that names the file."""
     try:
         yield
     except MemoryError:

@@ -8,10 +8,10 @@ The delimiter is found by splitting the first lines by each candidate in turn, w
 right one splits all of them into the same number of fields, more than one; if several do, the one with the
 most fields wins. White space is tried only if nothing else fits, since it also stands inside values.
 
-The types of the columns are those that PyArrow finds in the whole text, once what is missing is taken out of
-the columns that it takes for strings, and decimal commas are replaced by points. Where the text is read in
-stretches, the first rows mostly tell; where a later value does not fit, all are read as text once, and
-PyArrow is asked what it makes of the distinct values.
+The types of the columns are those that PyArrow infers from the whole text, after missing values are removed
+from columns that it reads as strings and decimal commas are replaced by points. If the text is read in parts,
+the first rows usually determine the types; if a later value does not fit, all cells are read once as text,
+and PyArrow infers the types from the distinct values.
 """
 
 from __future__ import annotations
@@ -329,8 +329,7 @@ def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
 class _TypeOfText:
     """Detector of the meaning of a column of text.
 
-    It depends on nothing but which values there are. Of a column with very many, two values stand for those
-    before.
+    It depends only on the distinct values. In a column with very many, two values represent the earlier ones.
     """
 
     def __init__(self, layout: Layout) -> None:

@@ -1,7 +1,7 @@
 """Workbooks of office programs: Excel and OpenDocument, by python-calamine.
 
-Cells hold whatever somebody typed, numbers beside "n/a". So the first sheet is read as the CSV that the
-office program would save, with all that text can have.
+Cells can hold anything, such as numbers and "n/a" in one column. So the first sheet is read like the CSV file
+that the office program would save, with all options of text.
 """
 
 from __future__ import annotations

@@ -29,11 +29,11 @@ def pair_sums(
     counts : (height, k_row - 1, k_column - 1, width) int64
         Cells of all states but each variable's last, from `storage/memory/_kernels.py`, `count_pairs`.
     row_margins, column_margins : (height, k_row) and (k_column, width) int64
-        Counts of each variable's states. The missing cells are what the others leave of these.
+        Counts of each variable's states. The missing cells follow from these and the other cells.
     skip : (height,) int64
         First column that row i is paired with.
     n_log_n : (n_rows of the data + 1,) int64
-        Terms of all counts that there can be: a plain lookup, without the branch of `n_log_n_of`.
+        Terms of all possible counts: a plain lookup, without the branch of `n_log_n_of`.
     sums : (height, width) int64
         Output; entries before ``skip[i]`` are not written.
 

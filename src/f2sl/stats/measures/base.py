@@ -1,7 +1,7 @@
 """Base of the measures of pairs, and how to write one of your own.
 
-A measure gives each pair of variables a number that is larger the more they are related, and 0 (or less, or
-NaN) where they are not. That is the only method that is required:
+A measure gives each pair of variables a number that grows with the strength of their relation, and is 0 (or
+less, or NaN) for unrelated ones. Only this method is required:
 
 >>> class Agreement(Measure):
 ...     unit = "agreement"
@@ -9,8 +9,8 @@ NaN) where they are not. That is the only method that is required:
 ...     def values(self, data, first, second):
 ...         return np.array([np.mean(data.column(a) == data.column(b)) for a, b in zip(first, second)])
 
-A measure that finds the pairs above a threshold faster than by looking at one after another has a method
-`search` of its own, as :class:`~f2sl.stats.measures.information.SU` has.
+A measure that can find the pairs above a threshold faster than one by one may have its own method `search`,
+like :class:`~f2sl.stats.measures.information.SU`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Measure(Configured):
         return WalkOverPairs(self, engine, threshold)
 
     def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
-        """Return the values of pairs that a test found to be significant; theirs are the test's statistic."""
+        """Return the values of significant pairs, which come with the test's statistics as values."""
         found = self.values(engine, pairs.first, pairs.second)
         return as_numbers("values", found, pairs.first.shape, self)
 

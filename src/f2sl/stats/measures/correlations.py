@@ -6,9 +6,9 @@
 "mi"             mutual information in nats, -log(1 - r^2) / 2
 ===============  ======================================================================
 
-Each grows with the others, so that FCBF gives the same sets by all of them, except that `delta` means
-another thing. Like SU, r^2 lies between 0 and 1, and the same default of 0.05 does for both
-(docs/evidence/gaussian.md has figures for other thresholds).
+All three rank pairs in the same order, so FCBF finds the same sets with each; only the meaning of `delta`
+changes. Like SU, r^2 lies between 0 and 1, and the same default of 0.05 suits both (docs/evidence/gaussian.md
+has figures for other thresholds).
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ SU(X, Y)                  2 I(X; Y) / (H(X) + H(Y)), symmetrical uncertainty:
                           0 for independent variables, 1 where each determines the other
 ========================  ====================================================
 
-Sums of n log n are kept as 64-bit integers (fixed point), exact whatever their order: states, samples and
-threads may come in any order and the result is the same to the last bit. G2 and log likelihoods are summed
-from the same table of n log n.
+Sums of n log n are 64-bit integers (fixed point), which are exact in any order: the result is the same to the
+last bit for any order of states, samples and threads. G2 and log likelihoods are summed from the same table
+of n log n.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ Sums = Integers | Floats
 class LogTable:
     """n log n for n from 0 to `n_rows`, in fixed point: entry times `unit` is the value in nats.
 
-    `entries` has those of small n, for the loops that compute what is beyond them; `all_entries` has all, as
-    the loops over tiles need it.
+    `entries` has the terms of small n, for loops that compute larger ones; `all_entries` has all terms, for
+    the loops over tiles.
 
     Examples
     --------
@@ -314,7 +314,7 @@ class PairsAbove(PairValues):
     one or several, rising. Pairs above the last are kept, and those above each are tallied.
 
     For speed `of_tiles` and `of_code_tiles` count for themselves: counting a tile of pairs and computing
-    their values are one compiled loop, which keeps nothing of the pairs that are not related.
+    their values are one compiled loop, which stores nothing about unrelated pairs.
     """
 
     thresholds: Floats
@@ -360,7 +360,7 @@ class PairsAbove(PairValues):
     def _search(
         self, kernel: Callable[..., tuple[int, int]], arrays: tuple[Any, ...], some: Tiles, *room: Any
     ) -> FoundPairs:
-        """Call a kernel until it has done all tiles: it stops where the room for pairs is used up."""
+        """Call a kernel until it has done all tiles; it stops when the space for pairs is used up."""
         sums = np.empty(4 * some.pairs.max(), np.int64)
         size = min(int(some.pairs.sum()), max(int(some.pairs.max()), PAIRS_AT_ONCE))
         tally, parts, done = np.zeros(self.thresholds.shape[2], np.int64), [], 0

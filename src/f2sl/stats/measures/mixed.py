@@ -7,8 +7,8 @@ a number and states       -log(1 - e) / 2 with the squared correlation ratio e: 
                           variance that lies between the states, normal within each with one variance
 ========================  ===================================================================
 
-The measure "information" is 1 - exp(-2 I), between 0 and 1: r^2 of two numbers, e of a number and a state
-variable, and of two state variables what numbers with as much information would have.
+The measure "information" is 1 - exp(-2 I), between 0 and 1: r^2 for two numbers, e for a number and a state
+variable, and for two state variables the r^2 of two numbers with the same mutual information.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class RatiosOver:
 
 
 class Explained(Measure):
-    """1 - exp(-2 I) of the mutual information I: what r^2 is of two numbers, for columns of any kinds."""
+    """1 - exp(-2 I) of the mutual information I: the analogue of r^2 for columns of any kinds."""
 
     kinds = (STATES, NUMBER, MIXED)
     unit = "1 - exp(-2 MI)"

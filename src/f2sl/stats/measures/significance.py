@@ -1,7 +1,7 @@
 """Find the significantly related pairs, corrected for the number of all pairs.
 
-Of m = n (n - 1) / 2 pairs of independent variables a test at the level 0.05 finds m / 20 related. There are
-two corrections of the level:
+Among m = n (n - 1) / 2 pairs of independent variables, a test at level 0.05 finds about m / 20 related. There
+are two corrections of the level:
 
 ================  =====================================================================================
 "fdr"             Benjamini and Hochberg 1995: with the p-values in ascending order, all up to the last
@@ -10,13 +10,13 @@ two corrections of the level:
 "bonferroni"      p <= level / m: the probability that any pair is there by chance is at most `level`
 ================  =====================================================================================
 
-The first needs the order of all p-values, which are too many to keep. So a walk over all pairs keeps those
+The first needs the order of all p-values, which are too many to store. So one pass over all pairs keeps those
 up to the level of some rank K, p <= level K / m, and only counts (*tallies*) those up to the levels of the
 ranks 4 K, 16 K, ..., m. A p-value between the levels of two ranks A < B can be the last significant one only
 if more than A p-values are no larger than it, and the tally of B is an upper bound of their number. If no
-tally exceeds the rank before its own, the last one is among the pairs kept. Otherwise a second walk keeps all
-pairs up to the largest level in doubt: many pairs, but most of them related, as there are several times more
-than chance would put there.
+tally exceeds the rank before its own, the last significant one is among the kept pairs. Otherwise a second
+pass keeps all pairs up to the largest undecided level: many pairs, but most of them related, because there
+are several times as many as chance would produce.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class PairTest(Protocol):
 class SignificantPairs:
     """Search for the significant pairs of an engine's variables.
 
-    It is called like `search_pairs`, without the formula. Whatever part is asked for, the correction is for
-    all pairs: the first call walks over all of them, and later calls select from its result.
+    It is called like `search_pairs`, without the formula. The correction is always for all pairs, whatever
+    part is requested: the first call tests all of them, and later calls select from its result.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class SignificantPairs:
     level : float
         Level of significance, or rate of false discoveries.
     values : callable
-        From the significant pairs, with the test's statistics, to the values that they are to have.
+        Function from the significant pairs, with the test's statistics, to their values.
     rules : Constraints, optional
-        Significant pairs that these do not let be linked are left out.
+        Significant pairs that these forbid are left out.
     """
 
     def __init__(

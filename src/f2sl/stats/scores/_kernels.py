@@ -74,8 +74,8 @@ def dirichlet_scores(
 def _term(n: int, prior: float, terms: Array, unit: float) -> int:
     """Return log Gamma(n + prior) - log Gamma(prior) in fixed point, and remember it in `terms`.
 
-    There are many cells, but few different counts, and lgamma is the slow part. So callers look into `terms`
-    first, in their own loops: a call for each cell would take twice as long.
+    There are many cells but few different counts, and lgamma is slow. So callers look into `terms` first, in
+    their own loops; a call for each cell would take twice as long.
     """
     term = int(np.rint((math.lgamma(prior + n) - math.lgamma(prior)) / unit))
     if n < len(terms):
@@ -183,7 +183,7 @@ def _slot_of(keys: Array, key: int) -> int:
 def _child(keys: Array, nodes: Array, parents: Array, smallest: Array, used: int, node: int, v: int) -> int:
     """Return the node of the set of `node` with `v`, smaller than all its members, added.
 
-    A new node gets the number `used`; the caller has to increase `used` then.
+    A new node gets the number `used`; the caller must then increase `used`.
     """
     key = v << 32 | node
     slot = _slot_of(keys, key)

@@ -1,8 +1,8 @@
 """Base of the scores, and how to write one of your own.
 
 A score says how well a set of parents explains a child. It is a log score: it adds up over the families of a
-network, and higher is better. It is asked for many families at once, all with as many parents; that is the
-only method that is required:
+network, and higher is better. The only required method scores many families at once, all with the same number
+of parents:
 
 >>> class FewParents(Score):
 ...     def families(self, data, children, parents):
@@ -123,7 +123,7 @@ class FamilyScores:
         return np.array([self._known[family] for family in families])
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
-        """Score families: a row of parents for each child, in ascending order; negative ones are none."""
+        """Score families: a row of parents for each child, ascending; negative entries are ignored."""
         self._n_at_once += len(children)
         return self._evaluate(Queries.of_some(np.column_stack([parents, children])))
 
@@ -147,18 +147,18 @@ MOST_TRIED = 6
 
 
 class AvailableFamilies:
-    """Scores families where samples miss variables, from the samples that have all of a family.
+    """Scores families with missing values, each on the samples that have all of its variables.
 
-    Families of one child then have different samples, and their scores differ by which samples these are.
-    So a family is compared with a smaller one on its own samples: with B the parents P but for one, ::
+    Families of one child then have different samples, which alone makes their scores differ. So a family is
+    compared with a smaller one on its own samples: with B the parents P without one of them, ::
 
         score(v | P) = score(v | B) + (score of v | P - score of v | B, on the samples of P and v) N / n
 
-    where n of N samples have P and v: both scores are averages for a sample (the node-average likelihood of
-    Bodewes and Scutari 2021), and their difference is free of the chance of which samples there are. Of the
-    sets B the one with the best score is taken; parents without gaps change no samples, and always stay. Of
-    more than `MOST_TRIED` parents with gaps, B has all but the one that is the worst single parent: trying
-    all would need the scores of all subsets of a family.
+    where n of N samples have P and v. Both scores are averages per sample (the node-average likelihood of
+    Bodewes and Scutari 2021), and their difference does not depend on which samples happen to be complete.
+    Among the sets B the one with the best score is used; parents without missing values do not change the
+    samples and always stay. With more than `MOST_TRIED` parents with missing values, B lacks only the worst
+    single parent: trying all would need the scores of all subsets of a family.
 
     Parameters
     ----------

@@ -96,12 +96,12 @@ def dirichlet_scores(tables: Tables, cell_priors: Floats, group_priors: Floats) 
 class BDeuOfSets(SetFormula):
     """Formula for G(S) = sum over the occupied cells of log Gamma(n + ess / Q) - log Gamma(ess / Q).
 
-    Its ceilings: the score is the log probability of the child's states, predicted one sample after another.
-    The first time that a state appears with a configuration of the parents, its probability is at most 1 / r:
-    with n samples seen there it is a / (r a + n), where a is the prior of a cell. So the score is at most
-    - log r for each occupied cell, and more parents only add to these. De Campos and Ji 2011 count the
-    occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020, *On
-    pruning for score-based Bayesian network structure learning*, have further bounds.
+    Ceilings: the score is the log probability of the child's states, predicted one sample after another. The
+    first time that a state appears with a configuration of the parents, its probability is at most 1 / r:
+    after n samples there it is a / (r a + n), where a is the prior of a cell. So the score is at most - log r
+    for each occupied cell, and more parents only increase the number of these cells. De Campos and Ji 2011
+    count the occupied configurations of the parents, which are fewer; Correia, Cussens and de Campos 2020,
+    *On pruning for score-based Bayesian network structure learning*, have further bounds.
     """
 
     equivalent_sample_size: float

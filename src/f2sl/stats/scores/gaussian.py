@@ -1,4 +1,4 @@
-"""Scores of a family of Gaussian variables: how well a set of parents explains a child, linearly.
+"""Scores of families of Gaussian variables: how well a linear function of the parents explains a child.
 
 Both add up over the families of a network, higher is better, and are the same for equivalent networks.
 
@@ -8,14 +8,13 @@ Both add up over the families of a network, higher is better, and are the same f
 "bic-g"   maximum log likelihood - log(N) / 2 times (number of parents + 2)
 ========  ==================================================================================
 
-A family of "bic-g" has a coefficient for each parent, an intercept and a variance. The prior of
-"bge" has alpha_mu = 1 and alpha_w = n + alpha_mu + 1 for n variables, as Kuipers and others choose; its means
-are those of the sample, and its matrix T is t times the variances of the sample on the diagonal, with
-t = alpha_mu (alpha_w - n - 1) / (alpha_mu + 1), so that neither the place nor the unit of a measurement
-decides.
+A family of "bic-g" has a coefficient for each parent, an intercept and a variance. The prior of "bge" has
+alpha_mu = 1 and alpha_w = n + alpha_mu + 1 for n variables, as Kuipers and others choose; its means are those
+of the sample, and its matrix T is t times the variances of the sample on the diagonal, with t = alpha_mu
+(alpha_w - n - 1) / (alpha_mu + 1), so that shifting or scaling a column has no effect.
 
-Of a child that its parents determine, at least `COLLINEAR` of the variance is taken to be left. A family with
-so many parents that nothing can be left has the score minus infinity.
+If the parents determine a child, a share `COLLINEAR` of its variance is assumed to be left. A family with too
+many parents for any residual has the score minus infinity.
 """
 
 from __future__ import annotations

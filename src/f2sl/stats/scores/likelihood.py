@@ -28,7 +28,7 @@ from f2sl.storage.protocol import Tables
 
 @dataclass(frozen=True)
 class LogLikelihood(TableScore):
-    """Maximum log likelihood alone."""
+    """Maximum log likelihood, without a penalty."""
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
@@ -49,10 +49,10 @@ class BIC(LogLikelihood):
     def set_formula(self, engine: Any) -> BICOfSets:
         """Return the formula for G(S), of which the score is a difference.
 
-        A set may have so many configurations before BIC punishes it more than it can explain: for any v of a
-        set with Q configurations, score(v | the others) <= - penalty (Q - Q / r), which is at most
-        - penalty Q / 2, and score(v | nothing) >= - N log r - penalty (r - 1). (A variable with one state
-        needs no parents anyway.)
+        The largest table is the number of configurations above which the penalty exceeds any gain in
+        likelihood: for any v of a set with Q configurations, score(v | the others) <= - penalty (Q - Q / r),
+        which is at most - penalty Q / 2, and score(v | nothing) >= - N log r - penalty (r - 1). (A variable
+        with one state needs no parents anyway.)
         """
         n, penalty = engine.n_rows, 0.5 * math.log(engine.n_rows)
         largest_table, most = math.inf, 0.0
@@ -77,7 +77,7 @@ class AIC(LogLikelihood):
 class BICOfSets(SetFormula):
     """Formula for G(S) = sum of n log n - log(N) / 2 * Q.
 
-    Its ceilings: the likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 -
+    Ceilings: the likelihood is at most 1, so the score is at most minus the penalty, log(N) / 2 * Q (1 -
     1 / r) (de Campos and Ji 2011, *Efficient structure learning of Bayesian networks using constraints*).
     """
 

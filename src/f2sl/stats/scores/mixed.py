@@ -10,25 +10,25 @@ All add up over the families of a network, and higher is better.
             (Andrews, Ramsey and Cooper 2019)
 ==========  ====================================================================================
 
-**bdge.** Each model gives the probability of a child given its parents, so that what they say of one child
-can be compared:
+**bdge.** Each model gives the probability of a child given its parents, so the models of one child can be
+compared:
 
 * a state variable, by intervals: BDeu, where numbers among the parents are cut into intervals;
 * a state variable, by Bayes' rule: BDeu given the states among the parents, times the density of the numbers
   among them given child and states, over that given the states alone (BGe in each configuration);
 * a number, linear: BGe with the indicators of states among the parents as further numbers, so that they
   shift it (additive); or with another equation for each configuration of the states;
-* a number, by intervals: BDeu of its own interval, and uniform within that. It sees relations that are not
-  linear, and numbers that are not normal.
+* a number, by intervals: BDeu of its own interval, and uniform within that. It detects non-linear relations
+  and numbers that are not normal.
 
-A family of states alone has the score "bdeu". By Bayes' rule an edge between a number and states gains as
-much in one direction as in the other, if both take the same model. Often they do not, so that equivalent
-networks may differ in this score.
+A family of states alone has the score "bdeu". By Bayes' rule an edge between a number and states gains the
+same in both directions, if both use the same model. Often they do not, so equivalent networks may differ in
+this score.
 
 **cg-bic** is a difference of one number for each set of variables, score(v | P) = L(P + v) - L(P), where L
-has the penalty in it: equivalent networks have the same score, as they have by "dg-bic". Families of states
-alone have the score "bic", those of numbers alone "bic-g", to the last bit, so that all families of a search
-are comparable. A family with more configurations of states than rows has the score minus infinity.
+includes the penalty: equivalent networks have the same score, and also with "dg-bic". Families of states
+alone have the score "bic", those of numbers alone "bic-g", to the last bit, so all families of a search are
+comparable. A family with more configurations of states than rows has the score minus infinity.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class MixedScore(Score):
     ) -> tuple[Floats, Floats]:
         """Score families on the samples without missing values in them and in `also`, (m, any).
 
-        Returns the log scores and the numbers of samples, 0 where nothing can be said: numbers do not vary.
+        Returns the log scores and the numbers of samples; 0 samples if a number does not vary, so that there
+        is no score.
         """
         raise NotImplementedError
 
@@ -178,7 +179,8 @@ class ConditionalGaussianBIC(MixedScore):
         scores += columns.log_units
         of_states = ~data.is_number[children]
         if of_states.any():
-            # Of a state variable given those among its parents, where there are its other parents, too.
+            # Of a state variable given those among its parents, on the samples that have its other parents,
+            # too.
             counts, own, parents = data.binned, children[of_states], parents[of_states]
             presence = counts.presence.numbers
             members = np.where(data.is_number[parents], presence[parents], parents)
@@ -275,7 +277,7 @@ class BDGe(MixedScore):
             own, parents, also = children[some], parents[some], also[some]
             columns = _Columns.of(data, own, parents, also, by_rows=True, added=PRIOR_VARIANCE)
             rows[some] = columns.rows
-            # Of a family without rows any score will do.
+            # The score of a family without rows does not matter.
             n_rows = np.maximum(columns.rows, 1.0).astype(np.int64)
             # By intervals.
             limits = counts.presence.numbers[np.column_stack([also, parents])]
@@ -403,10 +405,10 @@ def log_widths(data: MixedEngine) -> Floats:
 
 
 def log_densities(data: MixedEngine) -> Floats:
-    """Return what the places of each number within its intervals add to the log score of the intervals.
+    """Return the log density of each number within its intervals, to add to the score of the intervals.
 
-    They are uniform between the least and the greatest number of an interval, in units of the number's
-    standard deviation; half of log(N) is taken off for each interval.
+    The density is uniform between the smallest and the largest number of an interval, in units of the
+    number's standard deviation; log(N) / 2 is subtracted for each interval.
     """
     cells = _cell(data) / np.sqrt(data.moments.squares / data.n_rows)
     found = np.empty(len(cells))
@@ -462,7 +464,7 @@ def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:
 
 
 def log_units(data: MixedEngine, children: Integers) -> Floats:
-    """Return what the units of numbers add to the log score of each child, which has variance 1 otherwise."""
+    """Return the contribution of units to the log score of each child, which is scored at variance 1."""
     result = np.zeros(len(children))
     numbers = data.is_number[children]
     result[numbers] = -0.5 * data.n_rows * np.log(data.moments.variances[data.place[children[numbers]]])

@@ -8,13 +8,13 @@ variables and Q the number of all its configurations, seen or not, ::
     BDeu   G(S) = sum over the occupied cells of log Gamma(n + ess / Q) - log Gamma(ess / Q)
     BIC    G(S) = sum of n log n - log(N) / 2 * Q
 
-So n variables need 2^n tables, where n 2^(n-1) families would have to be scored. Each G is rounded to
-*fixed point*, a whole number of small units. Then scores of families and whole networks are exact integers:
-equivalent DAGs have equal scores (reversing a covered edge leaves the same sets), so have DAGs
-in which a column takes the place of its copy, and no comparison of scores needs a tolerance.
+So n variables need 2^n tables instead of scores of n 2^(n-1) families. Each G is rounded to *fixed point*, a
+whole number of small units. Then scores of families and whole networks are exact integers. Equivalent DAGs
+have equal scores (reversing a covered edge leaves the same sets), and so do DAGs in which a column is
+replaced by its copy; no comparison of scores needs a tolerance.
 
-Each set is counted at most once. A tree of sets (:class:`_SetTree`) gives every set that was asked for a
-number, and arrays by these numbers hold the values.
+Each set is counted at most once. A tree of sets (:class:`_SetTree`) numbers the sets in the order of first
+use, and arrays by these numbers hold the values.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Ceilings:
     """Upper bounds of the scores of families.
 
     A family of variable v over a set S, and every family of v with these parents and others, scores at most
-    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset is a valid bound where
-    that of the set is not known yet (0).
+    ``- weights[v] * sizes[S]`` units. Sizes grow with the set, so the size of a subset is a valid bound while
+    that of the set is unknown (0).
 
     weights : (k,) float64; sizes : (2^k,) float64, by mask; slack : values that differ by more than this
     many units do so whatever was rounded.
@@ -59,9 +59,9 @@ class Ceilings:
 
 
 class SetFormula:
-    """Formula for G, in units, and the number of cells that are not empty (0 where that is not needed).
+    """Formula for G, in units, and the number of cells that are not empty (0 if not needed).
 
-    A small object without the values, because formulas travel to other processes.
+    It is small and holds no values, because formulas are sent to other processes.
 
     Attributes
     ----------
@@ -136,8 +136,8 @@ class SetScores:
         Parameters
         ----------
         members : (m, k) int64
-            Sets of k variables, each row in ascending order. Ask for many at once: what is not known
-            of all of them is counted together.
+            Sets of k variables, each row in ascending order. Pass many at once: all sets without a value are
+            counted together.
 
         Returns
         -------

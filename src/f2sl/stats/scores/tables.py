@@ -47,7 +47,7 @@ class TableScore(Score):
 
 @dataclass(frozen=True)
 class FamilyFormula:
-    """Formula that travels to where tables are counted: a score, and n log n."""
+    """Formula that is sent to where tables are counted: a score, and n log n."""
 
     score: TableScore
     logarithms: LogTable

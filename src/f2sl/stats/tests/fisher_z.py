@@ -1,14 +1,13 @@
 """Fisher's z test of whether X and Y are uncorrelated given S.
 
-Of jointly Gaussian variables, zero partial correlation is conditional independence. With N samples the
+For jointly Gaussian variables, zero partial correlation means conditional independence. With N samples the
 statistic is z = sqrt(N - |S| - 3) atanh(r), where r is the sample partial correlation; under
 independence it follows the standard normal distribution nearly (Fisher 1924; for PC: Kalisch and
 Bühlmann 2007).
 
-A test is *unreliable* where N - |S| - 3 < 1, and where S determines X or Y (but for `COLLINEAR` of its
-variance), so that nothing is left to correlate: it separates nothing. Members of S that the others determine
-add nothing and change nothing. A correlation of 1 or -1 counts as the next smaller one on the grid of
-correlations.
+A test is *inconclusive* if N - |S| - 3 < 1, or if S determines X or Y (up to a share `COLLINEAR` of its
+variance), so that there is no residual to correlate: it separates nothing. Members of S that the others
+determine have no effect. A correlation of 1 or -1 counts as the next smaller one on the grid of correlations.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ class CorrelationTest(BoundTest):
         return np.full(len(x), 2.0 ** min(most, MOST_DOUBLINGS))
 
     def configurations(self, given: Integers) -> Floats:
-        """Count each variable as a doubling: numbers have no states, but the size of a set matters alike."""
+        """Count each variable as a doubling: numbers have no states, but the size of a set matters."""
         return np.full(len(given), 2.0 ** min(given.shape[1], MOST_DOUBLINGS))
 
 
@@ -147,8 +146,8 @@ class CorrelationsAbove:
 class ZOfPairs:
     """Fisher's z test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
-    Without enough samples for the test no pair is significant. Where numbers are missing, the formula is that
-    of the pair with most samples: it may keep too many, of which p-values decide.
+    Without enough samples for the test no pair is significant. With missing numbers, the formula is that of
+    the pair with most samples: it may keep too many pairs, and p-values decide.
     """
 
     def __init__(self, engine: Moments) -> None:

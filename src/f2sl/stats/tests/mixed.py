@@ -24,8 +24,8 @@ that do not occur have no parameters.
 
 With missing values a question is answered from the samples that have all of its variables.
 
-A test is unreliable where there are fewer than 5 samples (or what else is asked for) for each configuration
-of the states in question, where Z determines X or Y, and without degrees of freedom.
+A test is inconclusive if there are fewer than 5 samples (or the number requested) for each configuration of
+the states in question, if Z determines X or Y, or without degrees of freedom.
 
 For all pairs, where nothing is given, both are the analysis of variance of a number by a state variable, with
 the same variance in all states.
@@ -83,7 +83,7 @@ class MixedTest(BindingTest):
 
 
 class BoundMixedTest(ByCells):
-    """Tests of states, of numbers and of both, at the level `alpha`, each by what is made for it."""
+    """Tests of states, of numbers and of both, at the level `alpha`, each with its own method."""
 
     engine: MixedEngine
 
@@ -130,7 +130,7 @@ class BoundMixedTest(ByCells):
     def _parts(
         self, x: Integers, y: Integers, given: Integers
     ) -> list[tuple[BoundTest | None, NDArray[np.bool_], tuple[Integers, Integers, Integers]]]:
-        """Sort questions by who answers them, with the variables as that one numbers them."""
+        """Sort questions by the test that answers them, with variables numbered as that test does."""
         engine = self.engine
         numbers = engine.is_number[np.column_stack([x, y, given])]
         none, alone = ~numbers.any(axis=1), numbers.all(axis=1)

@@ -1,12 +1,12 @@
-"""Counting on a cluster, in one of two ways.
+"""Count on a cluster, in one of two ways.
 
-Of *tall* data each worker has some blocks of rows. A batch of queries goes to all blocks, their counts are
+*Tall* data: each worker has some blocks of rows. A batch of queries goes to all blocks, their counts are
 added up in a tree of calls, and the formula is applied where the last sum is made.
 
-Of *wide* data each worker has the whole table, packed into bit planes once. The triangle of pairs goes out
-in tiles, and other queries in parts of a batch; each call returns what its formula keeps.
+*Wide* data: each worker has the whole table, packed into bit planes once. The triangle of pairs is sent in
+tiles, and other queries in parts of a batch; each call returns what its formula keeps.
 
-Either way only queries and results pass through this process.
+In both cases only queries and results pass through this process.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LEAST_WORK, MOST_WORK = 2e7, 2e9
 
 @dataclass(frozen=True)
 class TableFacts:
-    """Facts of a table that workers need beside its blocks: which row of a block each variable is."""
+    """Facts of a table that workers need in addition to its blocks, such as the row of each variable."""
 
     places: Integers
     presence: Presence
@@ -213,7 +213,7 @@ class TileSplitEngine(ClusterEngine):
 
 
 def open_cluster_engine(table: DaskTable) -> ClusterEngine:
-    """Choose between the two ways by the table's shape, and by what workers can hold."""
+    """Choose between the two engines by the table's shape and the workers' memory."""
     states = float(np.where(table.cardinalities <= MOST_PLANES, table.cardinalities, 0).sum())
     needed = table.n_rows * (2.0 * table.n_variables + states / 8)
     limit = table.cluster.memory_of_worker

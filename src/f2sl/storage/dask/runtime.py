@@ -67,7 +67,8 @@ class Cluster:
     def connect(cls, scheduler: Any, n_workers: int, memory: int) -> Cluster:
         """Connect to a scheduler by its address or through a client; None starts workers on this machine.
 
-        `n_workers` and `memory` are for those: how many processes, and the bytes that they may take together.
+        `n_workers` and `memory` apply to these: the number of processes, and the bytes that they may use
+        together.
 
         Raises
         ------
@@ -82,7 +83,7 @@ class Cluster:
             ) from None
         if isinstance(scheduler, distributed.Client):
             if scheduler.asynchronous:
-                raise OptionError("scheduler: a client with asynchronous=True; hand over one without")
+                raise OptionError("scheduler: the client is asynchronous; pass one with asynchronous=False")
             if scheduler.status != "running":
                 raise ClusterError("scheduler: the client is not connected; make a new one")
             cluster = cls(scheduler, str(scheduler.scheduler.address), ExitStack())
@@ -132,7 +133,7 @@ class Cluster:
                         silence_logs=logging.CRITICAL,  # what matters comes here as an error
                     )
 
-            with _not_interrupted():  # until it is settled how all that begins here will end
+            with _not_interrupted():  # until it is certain that everything started here will be ended
                 folder = opened.enter_context(_folder_of_workers())
                 opened.enter_context(dask.config.set({"temporary-directory": folder}))
                 begun = _out_of_reach(start, opened)
@@ -233,7 +234,7 @@ class Cluster:
         """Send values that only workers keep, and that may be lost; return their futures."""
         try:
             return list(self.client.scatter(values, hash=False))
-        except (TimeoutError, KeyError, OSError) as error:  # workers that go away meanwhile show in many ways
+        except (TimeoutError, KeyError, OSError) as error:  # losing workers meanwhile raises various errors
             raise _Lost("no worker was there to send data to") from error
 
     def map(self, begin: Callable[[Piece], Any], pieces: Iterable[Piece]) -> Iterator[Any]:
@@ -257,7 +258,8 @@ class Cluster:
                     result = self._result(window[0][1])
                 except _losses() as error:
                     losses += 1
-                    # Futures keep their errors, whose frames keep futures: the cluster would forget nothing.
+                    # Futures keep their errors, whose frames keep futures: the cluster would never release
+                    # anything.
                     self._recover(str(error.with_traceback(None)), losses)
                     for entry in window:
                         entry[1] = None
@@ -408,8 +410,8 @@ def _script_unknown() -> Iterator[None]:
 def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:
     """Start workers that Ctrl-C does not reach, to be ended with `opened`.
 
-    A terminal interrupts all processes at once. Workers are to hear of it from here, and must not be
-    interrupted while they start. Threads and processes inherit which signals are kept from them.
+    A terminal interrupts all processes at once. Workers must learn of it from this process, and must not be
+    interrupted while they start. Threads and processes inherit the set of blocked signals.
     """
     from multiprocessing import resource_tracker
 
@@ -428,7 +430,7 @@ def _out_of_reach(start: Callable[[], Any], opened: ExitStack) -> Future[Any]:
 
 def _close(local: Any) -> None:
     """End the workers of this machine."""
-    with suppress(KeyError):  # Dask's own watch over them trips over one that was lost as soon as it came
+    with suppress(KeyError):  # Dask's own supervision fails on a worker that was lost right after it started
         local.close()
 
 
@@ -448,7 +450,7 @@ def _greet(address: str) -> None:
 
 
 def _losses() -> tuple[type[BaseException], ...]:
-    """List what tells that work, data or the connection were lost."""
+    """List the exceptions that mean lost work, lost data or a lost connection."""
     from concurrent.futures import CancelledError
 
     from distributed.client import ClosedClientError
@@ -458,7 +460,7 @@ def _losses() -> tuple[type[BaseException], ...]:
 
 
 def _main_versions(found: dict[str, Any]) -> dict[str, str]:
-    """Return the versions that must agree, of what Dask knows of a process."""
+    """Return the versions that must agree, from Dask's information on a process."""
     versions = {"Python": found["host"]["python"], "NumPy": found["packages"]["numpy"]}
     return {what: ".".join(str(version).split(".")[:2]) for what, version in versions.items()}
 

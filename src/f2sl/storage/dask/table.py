@@ -1,7 +1,7 @@
 """Tables that a cluster holds, in blocks of rows.
 
-A block is in the memory of some worker. What this process has of the table is what learners must know: names,
-states, how often each occurs.
+Each block is in the memory of a worker. This process has only what learners must know about the table: names,
+states and their counts.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class DaskTable(Table):
     def of_table(
         cls, table: MemoryTable, cluster: Cluster, memory: int, n_blocks: int | None = None
     ) -> DaskTable:
-        """Send a table that is in memory to a cluster, in `n_blocks` blocks or as many as seem good."""
+        """Send a table that is in memory to a cluster, in `n_blocks` blocks or a suitable number of them."""
         if n_blocks is None:
             n_bytes = table.codes.nbytes + table.numbers.nbytes
             n_blocks = max(len(cluster.workers), -(-n_bytes // BYTES_OF_BLOCK))

@@ -3,11 +3,11 @@
 There are several ways to count the same table, with the same result:
 
 *Bit planes*
-    A variable with k states is k rows of bits, one bit for each sample. A cell is an AND and a
-    popcount, 64 samples at a time. The time grows with cells times samples / 64, so this wins while a
-    table has few cells.
+    A variable with k states is k rows of bits, one bit for each sample. A cell is an AND and a popcount, 64
+    samples at a time. The time grows with cells times samples / 64, so this is fastest for tables with few
+    cells.
 *Codes*
-    Walk the samples and add one to the cell that each falls into. Wins when a table has many cells.
+    Walk the samples and add one to the cell that each falls into. Fastest for tables with many cells.
 *Refining*
     Split the samples into groups by one variable after another, and keep the groups for the next
     query, which often begins with the same variables. For tables with more cells than samples: most
@@ -26,8 +26,8 @@ planes : (n_planes, n_words) uint64
 plane_start : (n_variables,) int64
     Row of each variable's first plane; -1 for variables without planes.
 cardinalities : (n_variables,) int64
-    Number of states of each variable. A sample whose code is that number misses the variable: it has no bit
-    in any plane, and tables of the variable leave it out.
+    Number of states of each variable. A sample with this number as its code has no value of the variable: it
+    has no bit in any plane, and tables of the variable leave it out.
 gaps : (n_variables,) bool
     True for variables with missing values. Loops over other variables do not check for any.
 """
@@ -144,9 +144,9 @@ def count_pairs(
 
     Notes
     -----
-    Columns are the last axis of `packed` and `counts`, so that the innermost loop runs along them:
-    one vector instruction serves several pairs, and nothing has to be summed across a vector at
-    the end. A block of words is packed once and used by all rows of the tile while it is in the cache.
+    Columns are the last axis of `packed` and `counts`, so that the innermost loop runs along them: one vector
+    instruction serves several pairs, and no sum across a vector is needed at the end. A block of words is
+    packed once and used by all rows of the tile while it is in the cache.
     """
     n_rows, inner_rows, inner_columns, n_columns = counts.shape
     n_words = planes.shape[1]
@@ -260,7 +260,7 @@ def count_tables(
 
     A table is a list of groups (the configurations of all variables but the last), each a
     list of cells. Counted by planes or by codes, every group and cell is there, empty ones
-    too; otherwise only those that occur.
+    included; otherwise only those that occur.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Counting a table that fits into memory, over threads.
+"""Count a table that fits into memory, over threads.
 
 Each table and each pair is counted by bit planes, sample by sample, or by refining or sorting the
 samples, whichever is cheapest for its numbers of states and samples.
@@ -136,7 +136,7 @@ class MemoryEngine(CountsOnly):
     # Tables of any order
 
     def count(self, queries: Queries) -> Tables:
-        """Count the tables of a batch, here and now, in this thread."""
+        """Count the tables of a batch at once, in this thread."""
         method, cells = self._choose(queries)
         full = (method == _kernels.BY_PLANES) | (method == _kernels.BY_CODES)
         room = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
@@ -203,7 +203,7 @@ class MemoryEngine(CountsOnly):
         return np.concatenate(list(results))
 
     def _apply(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
-        """Apply a formula to the tables of one piece, or to the planes where it would rather see those."""
+        """Apply a formula to the tables of one piece, or to the planes if it can use those."""
         of_planes = getattr(formula, "of_planes", None)
         if of_planes is None:
             return formula(self.count(queries)).reshape(-1, width)
@@ -244,12 +244,12 @@ class MemoryEngine(CountsOnly):
             yield part
 
     def _share(self, total: float) -> float:
-        """Choose how many nanoseconds of some work a thread takes on at a time."""
+        """Choose the size of a thread's piece of work, in nanoseconds."""
         threads = self.threads.n_threads
         return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
     def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
-        """Apply `formula` to some tiles of places in `order`, here and now, in this thread."""
+        """Apply `formula` to some tiles of places in `order` at once, in this thread."""
         if method == BY_PLANES:
             arrays = (self._planes, self._plane_start, self.margins, self.margin_start)
             of_variables = self.cardinalities, self.presence.gaps
@@ -279,7 +279,7 @@ class MemoryEngine(CountsOnly):
 
 
 def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
-    """Choose how to count a pair with these numbers of states; gives the nanoseconds as well."""
+    """Choose how to count a pair with these numbers of states; return also the nanoseconds it takes."""
     cells = k_row * k_column
     codes = PAIR_BY_CODES + min(PAIR_ROW * n_rows + PAIR_CELL * cells, PAIR_ROW_TWICE * n_rows)
     if max(k_row, k_column) <= MOST_PLANES:

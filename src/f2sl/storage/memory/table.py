@@ -1,7 +1,6 @@
 """Tables in memory: a matrix of codes beside a matrix of numbers.
 
-Both have one row of memory for each column, because counting walks along columns and hardly ever along
-samples.
+Both have one row of memory for each column, because counting walks along columns and rarely along samples.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class MemoryTable(Table):
         numbers = np.ascontiguousarray(self.numbers, dtype=np.float64)
         if len(set(self.names)) != len(self.names):
             raise DataError("the names of a table's variables must differ from each other")
-        # The kernels index by these codes without looking: a code that is out of range must not get in.
+        # The kernels index by these codes without checks, so no code may be out of range.
         if codes.dtype.kind not in "iu":
             raise DataError(f"codes must be integers, not {codes.dtype}")
         of_states = [self.columns[i] for i in self.of_kind(STATES)]

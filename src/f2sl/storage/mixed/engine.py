@@ -1,19 +1,19 @@
 """Answers about a table with columns of states and of numbers.
 
-Questions about states alone go to the engine that counts them, those about numbers alone to their moments;
-both know the columns of their kind only, by the places that `MixedEngine.place` gives. Questions about both
-are answered here, by sums over rows that are exact and add up over blocks, as those of
-:mod:`f2sl.storage.moments` are:
+Questions about states alone go to the engine that counts them, those about numbers alone to their moments.
+Both know only the columns of their kind, by the places in `MixedEngine.place`. This engine answers questions
+about both, by sums over rows that are exact and add up over blocks, like those of
+:mod:`f2sl.storage.moments`:
 
 * `grouped`: counts, sums and products of some numbers for each configuration of some states;
-* `ratios`: of each number and state variable the squared correlation ratio, the share of the number's
-  variance that lies between the states;
+* `ratios`: for each number and state variable the squared correlation ratio, the share of the number's
+  variance between the states;
 * `binned`: counts of all variables, each number cut into a few intervals with nearly as many samples each;
 * `embedded`: the correlations of all numbers and of indicator columns of all states but one of each variable.
 
-With missing values each answer is from the samples that have all variables of its question. A variable v of a
-query may then be given as v + n_variables, its *presence*: it only limits the samples. `columns` has the sums
-that correlations come from question by question, and `embedded` does not exist.
+With missing values each answer uses the samples that have all variables of its question. A variable v of a
+query may then be given as v + n_variables, its *presence*, which only limits the samples. `columns` computes
+the sums for correlations separately for each question, and `embedded` does not exist.
 """
 
 from __future__ import annotations
@@ -349,8 +349,8 @@ class MixedEngine:
     def columns(self, queries: Queries, formula: Callable[[Groups], Floats]) -> Floats:
         """Sum up the numbers of each query and the indicators of all states in it, and apply `formula`.
 
-        What the formula gets is one group for each query. Its numbers are not the columns of numbers but the
-        members of each query, as numbers of columns: those of its states, 0 for a number.
+        The formula gets one group for each query. Its `numbers` are the members of each query, given by their
+        numbers of states, 0 for a number.
         """
         own = queries.variables < self.n_variables
         variables = queries.variables % self.n_variables

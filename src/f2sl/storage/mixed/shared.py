@@ -24,8 +24,7 @@ MOST_GROUPS, ROWS_PER_GROUP = 1 << 12, 8
 class SharedSums:
     """Remembers the sums of hosts.
 
-    Hosts are rows of a matrix: their variables in ascending order, then the number of all variables as often
-    as there is room.
+    Hosts are rows of a matrix: their variables in ascending order, padded with the number of all variables.
 
     Parameters
     ----------
@@ -69,7 +68,7 @@ class SharedSums:
     def parts(
         self, hosts: Integers, members: Queries, summed: Callable[[Queries], list[Integers]]
     ) -> tuple[Integers, ...]:
-        """Return queries as parts of their hosts, as the kernels want them; `summed` sums up hosts.
+        """Return queries as parts of their hosts, as arguments of the kernels; `summed` sums up hosts.
 
         These are the sums of all hosts; of each query where those of its host begin, and how many numbers the
         host has; the sizes of the host's states, and where those of each query begin; and of each member its

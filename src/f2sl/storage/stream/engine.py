@@ -1,4 +1,4 @@
-"""Counting a table that stays on disk, block by block.
+"""Count a table that stays on disk, block by block.
 
 Counts add up over blocks of rows (:mod:`f2sl.storage.blocks`); the formula is applied to the sums. The
 threads take one block after another. A batch of queries whose tables would not fit into memory all at once is

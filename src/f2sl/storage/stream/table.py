@@ -1,9 +1,9 @@
 """Tables that stay on disk and are read in blocks of rows.
 
-What is read from files is kept once more, compactly: codes of one or two bytes (or plain floats), block
-after block, in each block variable after variable. So whoever counts reads the variables asked for and
-nothing else, and parses nothing twice. The place for it is a temporary file without a name, which the system
-removes with the process that has it open, however that ends. TMPDIR says where such files are made.
+The data read from files are stored again in a compact form: codes of one or two bytes (or plain floats),
+block by block and, within a block, variable by variable. So counting reads only the requested variables and
+parses nothing twice. They are in a temporary file without a name, which the system removes when the process
+ends, even after a crash. TMPDIR names the folder of such files.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Block = npt.NDArray[Any]
 class BlockFile:
     """Temporary file of blocks, each a matrix with a row for each variable.
 
-    All blocks have `rows_per_block` rows of the table, the last one what is left.
+    All blocks have `rows_per_block` rows of the table, except the last one, which has the remaining rows.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class BlockFile:
 
 
 def _runs(variables: Sequence[int] | Integers) -> list[tuple[int, int, int]]:
-    """Find the stretches of variables that follow each other: place, first variable, how many."""
+    """Find runs of consecutive variables: place, first variable and length of each."""
     numbers = np.asarray(variables, np.int64)
     borders = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
     lengths = np.diff(borders, append=len(numbers))
@@ -304,7 +304,7 @@ class BlockWriter:
 
 
 def ends_of(margins: Sequence[Integers]) -> Ends:
-    """Find the least and the greatest code of each variable that occurs.
+    """Find the smallest and the largest code that occurs of each variable.
 
     Examples
     --------
