@@ -56,16 +56,43 @@ def available_correlations(
     """Correlate as `partial_correlations` does, and count the samples that have all columns of a question."""
     if not given.shape[1]:
         return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
+    # Questions about the same columns, whichever are given, have the same moments.
     asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])
-    questions, of_question = np.unique(asked, axis=0, return_inverse=True)
-    result, n_rows = np.empty(len(questions)), np.empty(len(questions))
-    for first in range(0, len(questions), QUESTIONS_PER_PIECE):
-        part = slice(first, first + QUESTIONS_PER_PIECE)
-        found = moments.of_questions(questions[part])
-        _kernels.partial_correlations_of(found.correlations, COLLINEAR, result[part])
-        n_rows[part] = found.n_rows
-    at = of_question.reshape(-1)
-    return result[at], n_rows[at]
+    order = np.argsort(asked, axis=1)
+    sets, of_question = distinct_rows(np.take_along_axis(asked, order, axis=1), len(moments.gaps))
+    place = np.argsort(order, axis=1)  # of each column of a question in its set
+    result, n_rows = np.empty(len(x)), np.empty(len(x))
+    by_set = np.argsort(of_question, kind="stable")
+    for first in range(0, len(sets), QUESTIONS_PER_PIECE):
+        last = min(first + QUESTIONS_PER_PIECE, len(sets))
+        found = moments.of_questions(sets[first:last])
+        own = by_set[slice(*np.searchsorted(of_question, (first, last), sorter=by_set))]
+        which, at = of_question[own] - first, place[own]
+        matrices = found.correlations[which[:, None, None], at[:, :, None], at[:, None, :]]
+        own_result = np.empty(len(own))
+        _kernels.partial_correlations_of(matrices, COLLINEAR, own_result)
+        result[own], n_rows[own] = own_result, found.n_rows[which]
+    return result, n_rows
+
+
+def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:
+    """Return the distinct rows of a matrix of numbers below n, and which of them each row is.
+
+    Examples
+    --------
+    >>> sets, which = distinct_rows(np.array([[0, 2], [1, 2], [0, 2]]), 3)
+    >>> sets.tolist(), which.tolist()
+    ([[0, 2], [1, 2]], [0, 1, 0])
+    """
+    if n ** rows.shape[1] >= 2**63:
+        found, which = np.unique(rows, axis=0, return_inverse=True)
+        return found, which.reshape(-1)
+    # One number for each row: to sort these is several times as fast as to sort rows.
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * n + column
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], which.reshape(-1)
 
 
 def eliminated_each(matrices: Floats, tolerance: float) -> tuple[Floats, Floats]:
