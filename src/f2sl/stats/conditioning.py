@@ -6,6 +6,7 @@ determine, but for `COLLINEAR` of its variance, adds nothing to a condition.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,23 +57,39 @@ def available_correlations(
     """Correlate as `partial_correlations` does, and count the samples that have all columns of a question."""
     if not given.shape[1]:
         return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
-    # Questions about the same columns, whichever are given, have the same moments.
     asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])
-    order = np.argsort(asked, axis=1)
-    sets, of_question = distinct_rows(np.take_along_axis(asked, order, axis=1), len(moments.gaps))
-    place = np.argsort(order, axis=1)  # of each column of a question in its set
     result, n_rows = np.empty(len(x)), np.empty(len(x))
-    by_set = np.argsort(of_question, kind="stable")
-    for first in range(0, len(sets), QUESTIONS_PER_PIECE):
-        last = min(first + QUESTIONS_PER_PIECE, len(sets))
-        found = moments.of_questions(sets[first:last])
-        own = by_set[slice(*np.searchsorted(of_question, (first, last), sorter=by_set))]
-        which, at = of_question[own] - first, place[own]
-        matrices = found.correlations[which[:, None, None], at[:, :, None], at[:, None, :]]
-        own_result = np.empty(len(own))
-        _kernels.partial_correlations_of(matrices, COLLINEAR, own_result)
-        result[own], n_rows[own] = own_result, found.n_rows[which]
+    for sets, own, of_set, places in shared_sets(asked, len(moments.gaps)):
+        found = moments.of_questions(sets)
+        matrices = found.correlations[of_set[:, None, None], places[:, :, None], places[:, None, :]]
+        partial = np.empty(len(own))
+        _kernels.partial_correlations_of(matrices, COLLINEAR, partial)
+        result[own], n_rows[own] = partial, found.n_rows[of_set]
     return result, n_rows
+
+
+def shared_sets(
+    questions: Integers, n_variables: int
+) -> Iterator[tuple[Integers, Integers, Integers, Integers]]:
+    """Yield distinct sets of variables, some at a time, and the questions about each, one after another.
+
+    Questions about the same variables, whatever their roles, come from the same samples. Gives the sets, the
+    numbers of the questions, the set of each, and where its variables are in the set.
+
+    Examples
+    --------
+    >>> [found] = shared_sets(np.array([[0, 1, 2], [1, 0, 2], [0, 1, 3]]), 4)
+    >>> [part.tolist() for part in found]
+    [[[0, 1, 2], [0, 1, 3]], [0, 1, 2], [0, 0, 1], [[0, 1, 2], [1, 0, 2], [0, 1, 2]]]
+    """
+    order = np.argsort(questions, axis=1)
+    sets, of_set = distinct_rows(np.take_along_axis(questions, order, axis=1), n_variables)
+    places = np.argsort(order, axis=1)
+    by_set = np.argsort(of_set, kind="stable")
+    for first in range(0, len(sets), QUESTIONS_PER_PIECE):
+        last = first + QUESTIONS_PER_PIECE
+        own = by_set[slice(*np.searchsorted(of_set[by_set], (first, last)))]
+        yield sets[first:last], own, of_set[own] - first, places[own]
 
 
 def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:
