@@ -146,6 +146,8 @@ def test_columns_of_sets_on_the_rows_that_have_them(seed, share):
     for one in (table, StreamTable.of_table(table, rows_per_block=50)):
         with MixedEngine(one, 1) as engine:
             groups, scaling = engine.columns_of_sets(sets), engine.moments.scaling
+            complete = [(~missing[members].any(axis=0)).sum() for members in sets]
+            assert engine.complete_rows(sets).tolist() == complete
         coarse, fine = scaling.halves(np.array([columns[v] for v in (1, 3, 4)]))
         for t, members in enumerate(sets.tolist()):
             rows = ~missing[members].any(axis=0)

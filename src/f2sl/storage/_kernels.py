@@ -108,3 +108,20 @@ def complete_sums(
                     products[t, 0, i, j], products[t, 1, i, j], products[t, 2, i, j] = both, mixed, least
                 for part in range(3):
                     products[t, part, j, i] = products[t, part, i, j]
+
+
+@kernel
+def complete_rows(gaps: Array, sets: Array, n_rows: int, found: Array) -> None:
+    """Count the samples that have all variables of each set.
+
+    gaps : (n, words) uint64, as in `complete_sums`; sets : (m, k) int64, variables.
+    found : (m,) int64, output.
+    """
+    for t in range(len(sets)):
+        n_missed = int64(0)
+        for w in range(gaps.shape[1]):
+            missed = np.uint64(0)
+            for v in sets[t]:
+                missed |= gaps[v, w]
+            n_missed += popcount(missed)
+        found[t] = n_rows - n_missed

@@ -146,10 +146,21 @@ def _products(coarse: Floats, fine: Floats) -> tuple[Floats, Floats, Floats]:
 def _in_integers(scaling: Scaling, numbers: Floats) -> Columns:
     """Return both halves of numbers as 32-bit integers, and a bit for each that is missing."""
     coarse, fine = scaling.halves(numbers)
-    missing = np.zeros((len(numbers), -(-numbers.shape[1] // 64) * 8), np.uint8)
-    bits = np.packbits(np.isnan(numbers), axis=1, bitorder="little")
-    missing[:, : bits.shape[1]] = bits
-    return coarse.astype(np.int32), fine.astype(np.int32), missing.view("<u8")
+    return coarse.astype(np.int32), fine.astype(np.int32), as_bits(np.isnan(numbers))
+
+
+def as_bits(mask: Mask) -> NDArray[np.uint64]:
+    """Return the rows of a mask as words of 64 bits, the first entry in the lowest bit.
+
+    Examples
+    --------
+    >>> as_bits(np.array([[True, False, True]])).tolist()
+    [[5]]
+    """
+    words = np.zeros((len(mask), -(-mask.shape[1] // 64) * 8), np.uint8)
+    found = np.packbits(mask, axis=1, bitorder="little")
+    words[:, : found.shape[1]] = found
+    return words.view("<u8")
 
 
 def _sums_of_questions(

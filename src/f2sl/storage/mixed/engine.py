@@ -30,6 +30,8 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._memory import available_bytes
 from f2sl.errors import DataError
+from f2sl.storage._kernels import complete_rows
+from f2sl.storage.available import as_bits
 from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.mixed import _kernels, block_sums
@@ -376,12 +378,26 @@ class MixedEngine:
         """Count the samples that have all variables of each set, one a row."""
         if not self.any_gaps:
             return np.full(len(sets), self.n_rows)
+        if self._gap_bits is not None:
+            known = np.empty(len(sets), np.int64)
+            complete_rows(self._gap_bits, np.ascontiguousarray(sets), self.n_rows, known)
+            return known
         limits = self.binned.presence.numbers[sets]  # few are asked for twice
         found = np.full(len(limits), self.n_rows)
         some = (limits >= 0).any(axis=1)
         if some.any():
             found[some] = self.binned.evaluate(Queries.of_some(limits[some]), _samples)[:, 0]
         return found
+
+    @cached_property
+    def _gap_bits(self) -> NDArray[np.uint64] | None:
+        """A bit for each missing value, (n_variables, words); None if rows are not in memory."""
+        if not isinstance(self._table, MemoryTable):
+            return None
+        missing = np.empty((self.n_variables, self.n_rows), np.bool_)
+        missing[self.states] = self._table.codes >= self._local_cardinalities[:, None]
+        missing[self.numbers] = np.isnan(self._table.numbers)
+        return as_bits(missing)
 
     @cached_property
     def any_complete(self) -> bool:
