@@ -352,6 +352,14 @@ class TestWrittenNumbers:
         notes = open_table(text(tmp_path, "\n".join(["a,b", *lines])), engine=engine).notes
         assert any("column 'a': labels that look like numbers or dates" in note for note in notes), notes
 
+    @engines
+    def test_those_of_single_rows_are_left_out_for_what_they_are(self, tmp_path, engine):
+        lines = [f'"1,0{n}.50",{n % 2},{n % 3}' for n in range(10, 40)]
+        table = open_table(text(tmp_path, "\n".join(["pay,b,c", *lines])), engine=engine)
+        assert table.names == ("b", "c")
+        like = "labels that look like numbers or dates, such as '1,010.50'; convert them to plain numbers"
+        assert table.notes == (f"column 'pay': left out: {like}",)
+
     def test_labels_are_not(self, tmp_path):
         for label in ("s{}", "{} rooms", "{}a1", "a"):
             names = [label.format(n) for n in range(13)]
@@ -389,6 +397,29 @@ def test_names_on_a_later_line_are_noticed(tmp_path):
     notes = open_table(text(tmp_path, "\n".join(lines))).notes
     told = "columns 'column 2', 'column 3': no name; if a later line of the file has the names, remove"
     assert any(note.startswith(told) for note in notes), notes
+
+
+class TestNoLineOfNames:
+    @engines
+    @pytest.mark.parametrize(
+        "first", ["f,32,71.8", "m,12,71", "32.5,0.25,1e3"], ids=["states", "whole numbers", "numbers"]
+    )
+    def test_it_is_noticed(self, tmp_path, engine, first):
+        of_states = first[0] in "mf"
+        rows = [f"{'mf'[n % 2] if of_states else n + 0.5},{n},{n * 1.5}" for n in range(40)]
+        path = text(tmp_path, "\n".join([first, *rows]))
+        told = f"the column names look like values, such as '{first.partition(',')[0]}'; "
+        assert (
+            open_table(path, engine=engine).notes[-1]
+            == f"{told}if there is no line of names, use header=False"
+        )
+        assert open_table(path, engine=engine, header=False).n_rows == 41
+
+    def test_names_that_are_numbers_or_states_may_be_names(self):
+        years = {str(year): np.arange(30) + 0.5 for year in (1990, 2000, 2010)}
+        columns = {"0": [0, 1] * 15, "1": [1, 0, 1] * 10, "2": [0, 0, 1] * 10}
+        for data in (years, columns, {"yes": ["no", "yes"] * 5, "age": range(10)}):
+            assert not any("look like values" in note for note in open_table(data).notes)
 
 
 class TestAliases:
@@ -535,6 +566,13 @@ class TestFiles:
         packed = gzip.compress(b"X\n") if start == b"\x1f\x8b" else start + b"more"
         with pytest.raises(FileError, match=told):
             open_table(text(tmp_path, packed, name))
+
+    @engines
+    @pytest.mark.parametrize("name", ["t.json", "t", "t.json.gz"])
+    def test_json_lines_are_known_by_their_lines(self, tmp_path, name, engine):
+        lines = b'{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n'
+        packed = gzip.compress(lines) if name.endswith(".gz") else lines
+        assert open_table(text(tmp_path, packed, name), engine=engine).states == ((1, 2), ("x", "y"))
 
     def test_rows_as_dictionaries(self):
         table = open_table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}])

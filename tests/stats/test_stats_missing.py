@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from f2sl.cli.app import main
 from f2sl.errors import DataError
 from f2sl.stats.answers import UNRELIABLE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
+from f2sl.storage import _kernels
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
@@ -236,6 +238,42 @@ class TestNumbers:
                 )
                 assert found.statistic[0] == pytest.approx(z, abs=1e-8)
                 assert found.p_value[0] == pytest.approx(2 * norm.sf(abs(z)), abs=1e-9)
+
+    @settings(max_examples=20, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(1, 200), st.sampled_from([0.0, 0.05, 0.2, 0.6, 1.0]))
+    def test_sums_of_the_rows_that_have_all_columns(self, seed, n_rows, share):
+        """With the sums of all rows only those with gaps are visited, or those without: the same sums."""
+        rng = np.random.default_rng(seed)
+        missing = rng.random((5, n_rows)) < share
+        high, low = np.where(missing, 0, rng.integers(-(2**20), 2**20, (2, 5, n_rows))).astype(np.int32)
+        gaps = np.zeros((5, -(-n_rows // 64)), np.uint64)
+        for v, row in np.argwhere(missing).tolist():
+            gaps[v, row // 64] |= np.uint64(1 << row % 64)
+
+        def sums(rows, of=slice(None)):
+            a, b = (half[of][:, rows].astype(np.int64) for half in (high, low))
+            return np.stack([a.sum(1), b.sum(1)]), np.stack([a @ a.T, a @ b.T + b @ a.T, b @ b.T])
+
+        everyone = [part.astype(float) for part in sums(slice(None))]
+        questions = np.array([(0, 1, 2), (4, 2, 3), (1, 0, 4)])
+        for whole in (everyone, (np.empty((2, 0)), np.empty((3, 0, 0)))):
+            found = np.empty(3), np.empty((3, 2, 3)), np.empty((3, 3, 3, 3))
+            _kernels.complete_sums(high, low, gaps, *whole, questions, *found)
+            for t, question in enumerate(questions):
+                rows = ~missing[question].any(axis=0)
+                assert found[0][t] == rows.sum()
+                for part, expected in zip(found[1:], sums(rows, question), strict=True):
+                    assert np.array_equal(part[t], expected)
+
+    def test_many_questions_are_answered_as_each_alone(self, values, monkeypatch):
+        monkeypatch.setattr("f2sl.stats.conditioning.QUESTIONS_PER_PIECE", 4)
+        asked = np.array([(x, y, *given) for x, y, *given in permutations(range(6), 4)])
+        tests = [make_test(moments, 0.01) for moments in self.moments(values)]
+        both = [test.ask(asked[:, 0], asked[:, 1], asked[:, 2:]).statistic for test in tests]
+        assert np.array_equal(*both)
+        for t in range(0, len(asked), 50):
+            alone = tests[0].ask(asked[[t], 0], asked[[t], 1], asked[[t], 2:]).statistic
+            assert alone[0] == both[0][t]
 
     def test_scores(self, values):
         def of_rows(rows, child, parents):

@@ -132,3 +132,38 @@ def test_parts_of_sets_are_summed_up_as_by_themselves(seed, what):
                 getattr(engine, what)(some, kept)
         answers.append([groups.sums.tolist() for groups in found])
     assert all(answer == answers[2] for answer in answers)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.2, 0.5, 0.9]))
+def test_columns_of_sets_on_the_rows_that_have_them(seed, share):
+    """All sums of pairs of columns, whether the rows with gaps are visited or the others."""
+    columns = mixed_columns(seed)
+    missing = drawn_gaps(seed, columns, share)
+    missing[:, :2] = False  # every column has values, and varies
+    table = mixed_table(columns, KINDS, missing=missing)
+    sets = np.array([(0, 1, 3), (1, 2, 4), (0, 2, 4), (4, 2, 0), (1, 3, 4)])
+    for one in (table, StreamTable.of_table(table, rows_per_block=50)):
+        with MixedEngine(one, 1) as engine:
+            groups, scaling = engine.columns_of_sets(sets), engine.moments.scaling
+            complete = [(~missing[members].any(axis=0)).sum() for members in sets]
+            assert engine.complete_rows(sets).tolist() == complete
+        coarse, fine = scaling.halves(np.array([columns[v] for v in (1, 3, 4)]))
+        for t, members in enumerate(sets.tolist()):
+            rows = ~missing[members].any(axis=0)
+            high, low = [], []
+            for v in members:
+                if KINDS[v] == "number":
+                    place = KINDS[:v].count("number")
+                    high.append(coarse[place, rows])
+                    low.append(fine[place, rows])
+                else:
+                    for state in range(int(columns[v].max()) + 1):
+                        high.append(np.zeros(rows.sum()))
+                        low.append((columns[v][rows] == state).astype(float))
+            expected = [rows.sum(), *(a.sum() for a in high), *(b.sum() for b in low)]
+            for i in range(len(high)):
+                for j in range(i + 1):
+                    mixed = high[i] @ low[j] + low[i] @ high[j]
+                    expected += [high[i] @ high[j], mixed, low[i] @ low[j]]
+            assert groups.sums[groups.first[t] : groups.first[t + 1]].tolist() == expected

@@ -402,8 +402,7 @@ def in_terms_of_flags() -> Iterator[None]:
         told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
         raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
     except (DataError, FileError, GraphError) as error:
-        told = re.sub(r"(^|Also, )(drop|kinds|bins|weights): ", r"\1--\2: ", str(error))
-        raise type(error)(as_flags(told)) from None
+        raise type(error)(as_flags(str(error))) from None
 
 
 _ASSIGNED = re.compile(
@@ -436,5 +435,6 @@ def as_flags(text: str) -> str:
         values = value if isinstance(value, list) else [value]
         return " ".join(f"--{option} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
-    told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, text))
+    told = re.sub(r"(^|Also, )(drop|kinds|bins|weights): ", r"\1--\2: ", text)
+    told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, told))
     return told.replace("see to_dag()", "see --dag")

@@ -47,7 +47,7 @@ from f2sl.reading.kinds import (
     missing_codes,
     name_rows,
 )
-from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, reals
+from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, number_of, reals
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, ReadAs, code_type
 from f2sl.table.names import chosen_names, is_nameless, listing
@@ -62,6 +62,7 @@ LEFT_OUT, REFUSED = "left out", "refused"
 NAMES_ROWS = f"fewer than two rows for each label on average, {LIKE_ONE}"
 KEEP = "{keep}"
 """Stands in a note for the option that keeps its columns."""
+TO_NUMBERS = "; convert them to plain numbers"
 
 COUNTS = "freq", "frequency"
 """Names of columns that mostly count rows."""
@@ -370,7 +371,8 @@ class Encoder:
                 self._leave_out(i, why)
                 return
             if self._may_leave_out(name) and name_rows(column, self.n_kept):
-                self._leave_out(i, NAMES_ROWS, KEEP)
+                written = like_written_numbers(column.labels, self.n_kept)
+                self._leave_out(i, *((_written(column), TO_NUMBERS) if written else (NAMES_ROWS, KEEP)))
                 return
             kind, k, why = self._choose(name, column)
             self.kinds[i] = kind
@@ -552,10 +554,7 @@ class Encoder:
         if kind == STATES and column.missing is not None and self.reading.missing == "state":
             remarks["missing values became a state"].append(name)
         if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
-            what = f"labels that look like numbers or dates, such as {column.labels[0]!r}"
-            remarks[f"{what}; convert them to plain numbers, or leave out with {drop_of([name])}"].append(
-                name
-            )
+            remarks[f"{_written(column)}{TO_NUMBERS}, or leave out with {drop_of([name])}"].append(name)
         if i in self._range:
             low, high = self._range[i]
             if max(-low, high) > LAST_EXACT and low.is_integer():
@@ -589,7 +588,26 @@ class Encoder:
             kept = dict.fromkeys(names, STATES) if len(names) <= 10 else ""
             told = text.replace(KEEP, f"; keep with kinds={kept}")
             notes.append(f"{those} {shown}: {told}")
+        if self._names_are_values():
+            like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
+            notes.append(f"{like}; if there is no line of names, use header=False")
         return tuple(notes)
+
+    def _names_are_values(self) -> bool:
+        """Return whether each column's name could be one of its values, as the first row's would be."""
+        sure = False
+        for i in self.kept:
+            name = self.source.names[i]
+            if self.kinds[i] == STATES and i not in self._cut:
+                if name not in map(str, self.states[i]):
+                    return False
+                sure = True
+            else:
+                number = number_of(name)
+                if number is None:
+                    return False
+                sure |= isinstance(number, float)  # whole numbers also count columns, or are years
+        return sure
 
     def _told_gaps(self) -> str:
         """Return a note on missing values and how they are treated."""
@@ -633,6 +651,10 @@ def complete_rows(source: Source) -> Mask | None:
             if gaps is not None:
                 incomplete |= gaps
     return ~incomplete if incomplete.any() else None
+
+
+def _written(column: RawColumn) -> str:
+    return f"labels that look like numbers or dates, such as {column.labels[0]!r}"
 
 
 def _occurring(positions: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:

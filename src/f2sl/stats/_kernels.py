@@ -637,29 +637,38 @@ def log_ratios_of_sums(
     first: Array,
     sizes: Array,
     member_start: Array,
+    sets: Array,
+    places: Array,
     coarse_unit: float,
     digits: float,
     tolerance: float,
     result: Array,
 ) -> None:
-    """Do what `log_ratios` does for questions with samples of their own: Z, X, Y are the members of each.
+    """Do what `log_ratios` does for questions with samples of their own.
 
-    Where values are missing, no matrix of correlations has the samples of all questions; each question has
-    its own small one, which lives no longer than the question.
+    Where values are missing, no matrix of correlations has the samples of all questions; each set of
+    variables has its own small one, for the questions about these variables that follow each other.
 
-    sums, first : as above, one group for each question; sizes : int64, states of each member, 0 for numbers.
-    member_start : (m + 1,) int64
-        Question t has the members ``member_start[t]`` to ``member_start[t + 1]``: Z, then X, then Y.
+    sums, first : as above, one group for each set; sizes : int64, states of each member, 0 for numbers.
+    member_start : (n_sets + 1,) int64
+        Set s has the members ``member_start[s]`` to ``member_start[s + 1]``.
+    sets : (m,) int64, the set of each question; places : (m, k) int64, where Z, X and Y are in it.
     result : (m, 5) float64, output: as there, and the number of samples.
     """
-    for t in range(len(first) - 1):
-        own = sizes[member_start[t] : member_start[t + 1]]
-        matrix, start, _ = _correlated(sums, first[t], own, coarse_unit, digits)
-        k = len(own)
-        given = np.arange(k - 2).reshape(1, k - 2)
-        part = result[t : t + 1, :4]
-        log_ratios(matrix, start, np.array([k - 2]), np.array([k - 1]), given, tolerance, part)
-        result[t, 4] = sums[first[t]]
+    k = places.shape[1]
+    if len(sets) == 0:
+        return
+    own = sizes[member_start[sets[0]] : member_start[sets[0] + 1]]
+    matrix, start, _ = _correlated(sums, first[sets[0]], own, coarse_unit, digits)
+    for t in range(len(sets)):
+        if t > 0 and sets[t] != sets[t - 1]:
+            own = sizes[member_start[sets[t]] : member_start[sets[t] + 1]]
+            matrix, start, _ = _correlated(sums, first[sets[t]], own, coarse_unit, digits)
+        question, part = places[t : t + 1], result[t : t + 1, :4]
+        log_ratios(
+            matrix, start, question[:, k - 2], question[:, k - 1], question[:, : k - 2], tolerance, part
+        )
+        result[t, 4] = sums[first[sets[t]]]
 
 
 @kernel

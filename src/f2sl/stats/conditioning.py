@@ -6,6 +6,7 @@ determine, up to a share `COLLINEAR` of its variance, adds nothing to a conditio
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,15 +58,58 @@ def available_correlations(
     if not given.shape[1]:
         return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
     asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])
-    questions, of_question = np.unique(asked, axis=0, return_inverse=True)
-    result, n_rows = np.empty(len(questions)), np.empty(len(questions))
-    for first in range(0, len(questions), QUESTIONS_PER_PIECE):
-        part = slice(first, first + QUESTIONS_PER_PIECE)
-        found = moments.of_questions(questions[part])
-        _kernels.partial_correlations_of(found.correlations, COLLINEAR, result[part])
-        n_rows[part] = found.n_rows
-    at = of_question.reshape(-1)
-    return result[at], n_rows[at]
+    result, n_rows = np.empty(len(x)), np.empty(len(x))
+    for sets, own, of_set, places in shared_sets(asked, len(moments.gaps)):
+        found = moments.of_questions(sets)
+        matrices = found.correlations[of_set[:, None, None], places[:, :, None], places[:, None, :]]
+        partial = np.empty(len(own))
+        _kernels.partial_correlations_of(matrices, COLLINEAR, partial)
+        result[own], n_rows[own] = partial, found.n_rows[of_set]
+    return result, n_rows
+
+
+def shared_sets(
+    questions: Integers, n_variables: int
+) -> Iterator[tuple[Integers, Integers, Integers, Integers]]:
+    """Yield distinct sets of variables, some at a time, and the questions about each, one after another.
+
+    Questions about the same variables, whatever their roles, come from the same samples. Gives the sets, the
+    numbers of the questions, the set of each, and where its variables are in the set.
+
+    Examples
+    --------
+    >>> [found] = shared_sets(np.array([[0, 1, 2], [1, 0, 2], [0, 1, 3]]), 4)
+    >>> [part.tolist() for part in found]
+    [[[0, 1, 2], [0, 1, 3]], [0, 1, 2], [0, 0, 1], [[0, 1, 2], [1, 0, 2], [0, 1, 2]]]
+    """
+    order = np.argsort(questions, axis=1)
+    sets, of_set = distinct_rows(np.take_along_axis(questions, order, axis=1), n_variables)
+    places = np.argsort(order, axis=1)
+    by_set = np.argsort(of_set, kind="stable")
+    for first in range(0, len(sets), QUESTIONS_PER_PIECE):
+        last = first + QUESTIONS_PER_PIECE
+        own = by_set[slice(*np.searchsorted(of_set[by_set], (first, last)))]
+        yield sets[first:last], own, of_set[own] - first, places[own]
+
+
+def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:
+    """Return the distinct rows of a matrix of numbers below n, and which of them each row is.
+
+    Examples
+    --------
+    >>> sets, which = distinct_rows(np.array([[0, 2], [1, 2], [0, 2]]), 3)
+    >>> sets.tolist(), which.tolist()
+    ([[0, 2], [1, 2]], [0, 1, 0])
+    """
+    if n ** rows.shape[1] >= 2**63:
+        found, which = np.unique(rows, axis=0, return_inverse=True)
+        return found, which.reshape(-1)
+    # One number for each row: to sort these is several times as fast as to sort rows.
+    keys = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * n + column
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], which.reshape(-1)
 
 
 def eliminated_each(matrices: Floats, tolerance: float) -> tuple[Floats, Floats]:

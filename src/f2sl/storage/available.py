@@ -20,10 +20,13 @@ from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.moments import DIGITS, Moments, Scaling
 from f2sl.table.table import Arrays, Block, Table
 
-Columns = tuple[NDArray[np.int32], NDArray[np.int32], Mask]
+Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
 LEAST_ROWS = 2
 """Fewer samples have no correlation."""
+
+PAIRS_PER_QUESTION = 10
+"""Pairs of columns whose products are summed up for all samples of a block in the time of one question."""
 
 
 class OfQuestions(NamedTuple):
@@ -58,6 +61,7 @@ class AvailableMoments(Moments):
     gaps: Mask
     pair_rows: Floats
     _columns: Columns | None = None
+    _whole: tuple[Floats, Floats]
 
     @classmethod
     def of_gaps(cls, table: Table, n_jobs: int | None = None) -> AvailableMoments:
@@ -83,13 +87,15 @@ class AvailableMoments(Moments):
         moments.gaps = table.gaps > 0
         if isinstance(table, MemoryTable):
             moments._columns = _in_integers(scaling, table.numbers)
+            own = np.stack([np.diagonal(part) for part in (coarse, fine)])
+            moments._whole = own, np.stack(squares_and_products[3:])
         return moments
 
     def of_questions(self, variables: Integers) -> OfQuestions:
         """Compute the moments of each row of columns, from the samples that have all of them."""
         assert self._table is not None and self.scaling is not None
         if self._columns is not None:
-            n_rows, sums, products = _sums_of_questions(variables, *self._columns)
+            n_rows, sums, products = _sums_of_questions(variables, self._columns, self._whole)
         else:
             asked = partial(_questions_of_block, self.scaling, variables)
             n_rows, sums, products = self._table.add_up(asked)
@@ -118,30 +124,52 @@ def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
     coarse, fine = scaling.halves(values)
     # Squares are of whole numbers, and sums of some of them no larger than those of all: exact.
     of_first = (coarse, fine, coarse * coarse, 2.0 * coarse * fine, fine * fine)
-    mixed = coarse @ fine.T
-    products = coarse @ coarse.T, mixed + mixed.T, fine @ fine.T
-    return there @ there.T, *(part @ there.T for part in of_first), *products
+    return there @ there.T, *(part @ there.T for part in of_first), *_products(coarse, fine)
 
 
 def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> Arrays:
     """Sum up a block for some questions, which have columns of their own."""
     used, places = np.unique(variables, return_inverse=True)
-    coarse, fine, missing = _in_integers(scaling, block.numbers)
-    return _sums_of_questions(places.reshape(variables.shape), coarse[used], fine[used], missing[used])
+    scaling, numbers = scaling.part(used), block.numbers[used]
+    whole = np.empty((2, 0)), np.empty((3, 0, 0))
+    if len(used) ** 2 <= PAIRS_PER_QUESTION * len(variables):
+        coarse, fine = scaling.halves(numbers)
+        whole = np.stack([coarse.sum(axis=1), fine.sum(axis=1)]), np.stack(_products(coarse, fine))
+    return _sums_of_questions(places.reshape(variables.shape), _in_integers(scaling, numbers), whole)
+
+
+def _products(coarse: Floats, fine: Floats) -> tuple[Floats, Floats, Floats]:
+    """Sum the products of all pairs of columns: coarse with coarse, both mixed terms, fine with fine."""
+    mixed = coarse @ fine.T
+    return coarse @ coarse.T, mixed + mixed.T, fine @ fine.T
 
 
 def _in_integers(scaling: Scaling, numbers: Floats) -> Columns:
-    """Return both halves of numbers as 32-bit integers, and where they are missing."""
+    """Return both halves of numbers as 32-bit integers, and a bit for each that is missing."""
     coarse, fine = scaling.halves(numbers)
-    return coarse.astype(np.int32), fine.astype(np.int32), np.isnan(numbers)
+    return coarse.astype(np.int32), fine.astype(np.int32), as_bits(np.isnan(numbers))
+
+
+def as_bits(mask: Mask) -> NDArray[np.uint64]:
+    """Return the rows of a mask as words of 64 bits, the first entry in the lowest bit.
+
+    Examples
+    --------
+    >>> as_bits(np.array([[True, False, True]])).tolist()
+    [[5]]
+    """
+    words = np.zeros((len(mask), -(-mask.shape[1] // 64) * 8), np.uint8)
+    found = np.packbits(mask, axis=1, bitorder="little")
+    words[:, : found.shape[1]] = found
+    return words.view("<u8")
 
 
 def _sums_of_questions(
-    variables: Integers, coarse: NDArray[np.int32], fine: NDArray[np.int32], missing: Mask
+    variables: Integers, columns: Columns, whole: tuple[Floats, Floats]
 ) -> tuple[Floats, Floats, Floats]:
     from f2sl.storage import _kernels
 
     m, k = variables.shape
     found = np.empty(m), np.empty((m, 2, k)), np.empty((m, 3, k, k))
-    _kernels.complete_sums(coarse, fine, missing, np.ascontiguousarray(variables), *found)
+    _kernels.complete_sums(*columns, *whole, np.ascontiguousarray(variables), *found)
     return found

@@ -37,7 +37,7 @@ from f2sl.reading.formats.base import (
     packing_of,
     suffix_of,
 )
-from f2sl.reading.formats.json_lines import JSONLines
+from f2sl.reading.formats.json_lines import JSONLines, like_json_lines
 from f2sl.reading.formats.parquet import Parquet
 from f2sl.reading.formats.statistics import SAS, SPSS, SASTransport, Stata
 from f2sl.reading.formats.text import Text
@@ -61,18 +61,19 @@ __all__ = [
 ]
 
 TEXT = Text()
+JSON_LINES = JSONLines()
 FORMATS: list[TableFormat] = [
     TEXT,
     Parquet(),
     Arrow(),
-    JSONLines(),
+    JSON_LINES,
     Workbook(TEXT),
     Stata(),
     SPSS(),
     SAS(),
     SASTransport(),
 ]
-"""All formats; a file with neither known first bytes nor a known suffix is text."""
+"""All formats; a file with neither known first bytes nor a known suffix is JSON lines, or text."""
 
 UNSUPPORTED = {
     "an R data file": ("in R, write.csv(x, file) makes a CSV of it", (".rds", ".rdata", ".rda"), b"RDX"),
@@ -135,6 +136,8 @@ def look_at(place: Path, how: TextOptions) -> DataFile:
     if by_bytes is None and by_suffix is not None and by_suffix.first_bytes:
         raise FileError(f"{place}: not a valid {by_suffix.name} file (it does not begin like one)")
     chosen = by_bytes or by_suffix
+    if chosen is None and like_json_lines(start):
+        chosen = JSON_LINES
     if chosen is None:
         for what, (advice, suffixes, first_bytes) in UNSUPPORTED.items():
             if suffix in suffixes or (first_bytes and start.startswith(first_bytes)):

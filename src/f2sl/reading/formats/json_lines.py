@@ -11,6 +11,21 @@ import pyarrow.json as arrow_json
 from f2sl.reading.formats.base import DataFile, TableFormat, valid
 
 
+def like_json_lines(start: bytes) -> bool:
+    r"""Return whether a file that begins so has an object on each line, whatever its suffix.
+
+    Examples
+    --------
+    >>> like_json_lines(b'{"a": 1}\n{"a": 2}\n'), like_json_lines(b'[{"a": 1},\n {"a": 2}]'), like_json_lines(b"a\n1")
+    (True, False, False)
+    """  # noqa: E501
+    first, _, rest = start.lstrip().partition(b"\n")
+    try:
+        return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
+
+
 class JSONLines(TableFormat):
     """JSON lines, by PyArrow."""
 

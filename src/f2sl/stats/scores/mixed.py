@@ -34,9 +34,10 @@ comparable. A family with more configurations of states than rows has the score 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -382,6 +383,19 @@ class _Binned:
         return self.counts.n_rows
 
 
+def _once(compute: Callable[[MixedEngine], Floats]) -> Callable[[MixedEngine], Floats]:
+    """Compute something once for each engine."""
+    known: WeakKeyDictionary[MixedEngine, Floats] = WeakKeyDictionary()
+
+    @wraps(compute)
+    def of(data: MixedEngine) -> Floats:
+        if data not in known:
+            known[data] = compute(data)
+        return known[data]
+
+    return of
+
+
 def _edges(data: MixedEngine) -> Iterator[tuple[Integers, Integers]]:
     """Yield the histogram of each number, and the cells where its intervals begin and the last one ends."""
     for counts, cuts in zip(data.histograms, data.cuts, strict=True):
@@ -396,6 +410,7 @@ def _cell(data: MixedEngine) -> float:
     return float(2.0 ** (scaling.coarse_bits - CELL_BITS) * scaling.coarse_unit)
 
 
+@_once
 def log_widths(data: MixedEngine) -> Floats:
     """Return the logarithms of the widths of intervals as whole numbers, (n_numbers, BINS); NaN behind."""
     found = np.full((len(data.numbers), BINS), np.nan)
@@ -404,6 +419,7 @@ def log_widths(data: MixedEngine) -> Floats:
     return found
 
 
+@_once
 def log_densities(data: MixedEngine) -> Floats:
     """Return the log density of each number within its intervals, to add to the score of the intervals.
 

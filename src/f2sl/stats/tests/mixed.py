@@ -42,16 +42,19 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
-from f2sl.stats.conditioning import COLLINEAR, LARGEST, QUESTIONS_PER_PIECE
+from f2sl.stats.conditioning import COLLINEAR, LARGEST, QUESTIONS_PER_PIECE, shared_sets
 from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BindingTest, BoundTest, ByCells, chi_squared_tail, strengths
 from f2sl.stats.tests.fisher_z import FisherZ, ZOfPairs
 from f2sl.stats.tests.g2 import G2, G2OfPairs
-from f2sl.storage.mixed.engine import Groups, MixedEngine, MixedFormula
+from f2sl.storage.mixed.engine import MixedEngine, MixedFormula
 from f2sl.storage.moments import DIGITS as MOMENTS_DIGITS
 from f2sl.storage.protocol import FoundPairs, Queries
 from f2sl.table.column import MIXED
+
+QUESTIONS_AT_ONCE = 1 << 10
+"""Questions with samples of their own that one piece of work answers."""
 
 
 class MixedTest(BindingTest):
@@ -194,19 +197,27 @@ class DegenerateGaussian(MixedTest):
     @staticmethod
     def _on_own_rows(engine: MixedEngine, sets: Integers) -> tuple[Floats, Floats]:
         """Answer questions from the samples that have all of their variables: Z, X and Y, a row each."""
-        assert engine.moments.scaling is not None  # a mixed engine's moments are those of a table
-        how = engine.moments.scaling.coarse_unit, 10.0**MOMENTS_DIGITS, COLLINEAR
-
-        def formula(groups: Groups) -> Floats:
-            found = np.empty((len(groups.n_groups), 5))
-            members = groups.numbers
-            _kernels.log_ratios_of_sums(
-                groups.sums, groups.first, members.variables, members.start, *how, found
-            )
-            return found
-
-        found = engine.columns(Queries.of_matrix(sets), formula).reshape(-1, 5)
+        found = np.empty((len(sets), 5))
+        for distinct, own, of_set, places in shared_sets(sets, engine.n_variables):
+            found[own] = _log_ratios(engine, distinct, of_set, places)
         return _bartlett_statistics(found[:, 4], *found[:, :4].T)
+
+
+def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, places: Integers) -> Floats:
+    """Return log ratio, ranks and samples of questions about sets of variables, in the order of the sets."""
+    assert engine.moments.scaling is not None  # a mixed engine's moments are those of a table
+    how = engine.moments.scaling.coarse_unit, 10.0**MOMENTS_DIGITS, COLLINEAR
+    groups = engine.columns_of_sets(sets)
+    asked = groups.sums, groups.first, groups.numbers.variables, groups.numbers.start
+    result = np.empty((len(of_set), 5))
+
+    def piece(first: int) -> None:
+        part = slice(first, first + QUESTIONS_AT_ONCE)
+        _kernels.log_ratios_of_sums(*asked, of_set[part], places[part], *how, result[part])
+
+    for _ in engine.threads.map(piece, range(0, len(of_set), QUESTIONS_AT_ONCE)):
+        pass
+    return result
 
 
 def _bartlett_statistics(

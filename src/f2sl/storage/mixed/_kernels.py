@@ -179,6 +179,8 @@ def sums_of_columns(
     gap_state_start: Array,
     gap_numbers: Array,
     gap_number_start: Array,
+    whole_sums: Array,
+    whole_products: Array,
     first: Array,
     sums: Array,
 ) -> None:
@@ -187,56 +189,138 @@ def sums_of_columns(
     These numbers are 1 where a sample has the state and 0 elsewhere, fine halves alone. Columns are in the
     order of a query's members, and the sums are laid out as those of a group with that many numbers.
 
-    A sample has one state of each member, so that of all indicators only one for each member is not 0. The
-    loop over samples adds these alone: m (m + 1) / 2 products, however many states there are.
+    All sums are of pairs of columns. So where few samples miss a value, these are summed up and taken off the
+    sums of all samples, each pair on the samples that have both; otherwise the samples without missing values
+    are summed up. Of two members with states only one cell for each sample is not 0, however many there are.
 
     members : int64, columns of states or numbers; numeric : bool, which of them are numbers.
     member_start : (n_queries + 1,) int64
         Query t has the members ``members[member_start[t]:member_start[t + 1]]``.
+    whole_sums, whole_products : (2, columns) and (3, columns, columns) int64
+        Sums of both halves of all columns, and the three parts of the products of pairs, over all samples
+        that have them: first all numbers, then the states of all columns. Of no columns if they are unknown.
     sums : (first[-1],) int64, output, overwritten; other arguments are those of `sums_by_group`.
     """
     n_rows = codes.shape[1] if len(codes) else coarse.shape[1]
     missed = np.empty(n_rows, np.bool_)
+    kept = np.empty(n_rows, np.int32)
+    state_at = np.empty(len(cardinalities) + 1, np.int64)
+    state_at[0] = len(coarse)
+    for v in range(len(cardinalities)):
+        state_at[v + 1] = state_at[v] + cardinalities[v]
+    widest = 0
+    for t in range(len(first) - 1):
+        widest = max(widest, member_start[t + 1] - member_start[t])
+    # Of numbers both halves, 0 where missing; of states the codes in `high`.
+    high, low = np.empty((widest, n_rows), np.int32), np.empty((widest, n_rows), np.int32)
     for t in range(len(first) - 1):
         own = members[member_start[t] : member_start[t + 1]]
         is_number = numeric[member_start[t] : member_start[t + 1]]
         m = len(own)
-        begin = np.zeros(m + 1, np.int64)
+        size, begin, whole_at = np.ones(m, np.int64), np.zeros(m + 1, np.int64), np.empty(m, np.int64)
         for i in range(m):
-            begin[i + 1] = begin[i] + (1 if is_number[i] else cardinalities[own[i]])
+            if not is_number[i]:
+                size[i] = cardinalities[own[i]]
+            begin[i + 1] = begin[i] + size[i]
+            whole_at[i] = own[i] if is_number[i] else state_at[own[i]]
         width = begin[m]
-        column, high, low = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
         missed[:] = False
         for s in range(gap_state_start[t], gap_state_start[t + 1]):
+            column, gap = codes[gap_states[s]], cardinalities[gap_states[s]]
             for row in range(n_rows):
-                missed[row] |= codes[gap_states[s], row] == cardinalities[gap_states[s]]
+                missed[row] |= column[row] == gap
         for s in range(gap_number_start[t], gap_number_start[t + 1]):
+            halves = coarse[gap_numbers[s]]
             for row in range(n_rows):
-                missed[row] |= coarse[gap_numbers[s], row] == GAP
+                missed[row] |= halves[row] == GAP
+        n_missed = 0
+        for row in range(n_rows):
+            n_missed += missed[row]
+        by_gaps = whole_products.shape[1] > 0 and 2 * n_missed <= n_rows
+        n_kept = 0
+        for row in range(n_rows):
+            kept[n_kept] = row
+            n_kept += missed[row] == by_gaps
+        for i in range(m):
+            if is_number[i]:
+                halves, other_halves = coarse[own[i]], fine[own[i]]
+                for place in range(n_kept):
+                    high[i, place] = 0 if halves[kept[place]] == GAP else halves[kept[place]]
+                    low[i, place] = other_halves[kept[place]]
+            else:
+                column = codes[own[i]]
+                for place in range(n_kept):
+                    high[i, place] = column[kept[place]]
         at = first[t]
         products = at + 1 + 2 * width
         sums[at : first[t + 1]] = 0
-        for row in range(n_rows):
-            if missed[row]:
-                continue
-            sums[at] += 1
-            for i in range(m):
-                if is_number[i]:
-                    column[i], high[i], low[i] = begin[i], coarse[own[i], row], fine[own[i], row]
+        sums[at] = n_rows - n_missed
+        for i in range(m):
+            # Members are in order, so that the columns of i come behind those of j.
+            for j in range(i + 1):
+                if is_number[i] and is_number[j]:
+                    both_high, one_high, both_low = 0, 0, 0
+                    for place in range(n_kept):
+                        a, b = int64(high[i, place]), int64(low[i, place])
+                        c, d = int64(high[j, place]), int64(low[j, place])
+                        both_high += a * c
+                        one_high += a * d + b * c
+                        both_low += b * d
+                    pair = products + 3 * (begin[i] * (begin[i] + 1) // 2 + begin[j])
+                    sums[pair], sums[pair + 1], sums[pair + 2] = both_high, one_high, both_low
+                elif is_number[i] or is_number[j]:
+                    number, state = (i, j) if is_number[i] else (j, i)
+                    # One cell more, for samples without a state.
+                    of_high, of_low = np.zeros(size[state] + 1, np.int64), np.zeros(size[state] + 1, np.int64)
+                    for place in range(n_kept):
+                        of_high[high[state, place]] += high[number, place]
+                        of_low[high[state, place]] += low[number, place]
+                    for code in range(size[state]):
+                        a, b = begin[i], begin[j]
+                        if is_number[i]:
+                            b += code
+                        else:
+                            a += code
+                        pair = products + 3 * (a * (a + 1) // 2 + b)
+                        sums[pair + 1], sums[pair + 2] = of_high[code], of_low[code]
+                elif i == j:
+                    counts = np.zeros(size[i] + 1, np.int64)
+                    for place in range(n_kept):
+                        counts[high[i, place]] += 1
+                    for code in range(size[i]):
+                        a = begin[i] + code
+                        sums[products + 3 * (a * (a + 1) // 2 + a) + 2] = counts[code]
+                        sums[at + 1 + width + a] = counts[code]
                 else:
-                    column[i], high[i], low[i] = begin[i] + codes[own[i], row], 0, 1
-                sums[at + 1 + column[i]] += high[i]
-                sums[at + 1 + width + column[i]] += low[i]
-                # Members are in order, so that column[i] is the larger of both.
-                row_of_products = products + 3 * (column[i] * (column[i] + 1) // 2)
-                for j in range(i + 1):
-                    pair = row_of_products + 3 * column[j]
-                    sums[pair + 2] += low[i] * low[j]
-                    # Indicators have no coarse halves.
-                    if is_number[i] or is_number[j]:
-                        sums[pair + 1] += high[i] * low[j] + low[i] * high[j]
-                        if is_number[i] and is_number[j]:
-                            sums[pair] += high[i] * high[j]
+                    step = size[j] + 1
+                    counts = np.zeros((size[i] + 1) * step, np.int64)
+                    for place in range(n_kept):
+                        counts[high[i, place] * step + high[j, place]] += 1
+                    for code in range(size[i]):
+                        a = begin[i] + code
+                        for other in range(size[j]):
+                            pair = products + 3 * (a * (a + 1) // 2 + begin[j] + other)
+                            sums[pair + 2] = counts[code * step + other]
+            if is_number[i]:
+                total_high, total_low = 0, 0
+                for place in range(n_kept):
+                    total_high += high[i, place]
+                    total_low += low[i, place]
+                sums[at + 1 + begin[i]], sums[at + 1 + width + begin[i]] = total_high, total_low
+        if by_gaps:
+            for i in range(m):
+                for code in range(size[i]):
+                    a, whole_a = begin[i] + code, whole_at[i] + code
+                    sums[at + 1 + a] = whole_sums[0, whole_a] - sums[at + 1 + a]
+                    sums[at + 1 + width + a] = whole_sums[1, whole_a] - sums[at + 1 + width + a]
+                    for j in range(i + 1):
+                        for other in range(size[j]):
+                            b = begin[j] + other
+                            if b <= a:
+                                pair = products + 3 * (a * (a + 1) // 2 + b)
+                                for part in range(3):
+                                    whole = whole_products[part, whole_a, whole_at[j] + other]
+                                    sums[pair + part] = whole - sums[pair + part]
 
 
 @kernel

@@ -107,6 +107,12 @@ def summed(
     return sums
 
 
+Whole = tuple[Integers, Integers]
+"""Sums of all columns and of the products of all pairs of columns, (2, columns) and (3, columns, columns)."""
+
+UNKNOWN: Whole = (np.empty((2, 0), np.int64), np.empty((3, 0, 0), np.int64))
+
+
 def summed_columns(
     codes: NDArray[Any],
     coarse: NDArray[np.int32],
@@ -114,6 +120,7 @@ def summed_columns(
     cardinalities: Integers,
     asked: Asked,
     first: Integers,
+    whole: Whole = UNKNOWN,
 ) -> Integers:
     """Sum up the numbers of each query and the indicators of its states."""
     sums = np.empty(int(first[-1]), np.int64)
@@ -129,6 +136,7 @@ def summed_columns(
         asked.gap_states.start,
         asked.gap_numbers.variables,
         asked.gap_numbers.start,
+        *whole,
         first,
         sums,
     )
@@ -188,3 +196,22 @@ def joint(cardinalities: Integers, block: Block) -> tuple[Floats]:
         indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE])
         total += indicators @ indicators.T
     return (total,)
+
+
+def whole_columns(scaling: Scaling, cardinalities: Integers, block: Block) -> Whole:
+    """Sum up all columns, numbers before states, and products of pairs on the samples that have both."""
+    n_numbers = len(block.numbers)
+    n = n_numbers + int(cardinalities.sum())
+    sums, products = np.zeros((2, n)), np.zeros((3, n, n))
+    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
+        coarse, fine = scaling.halves(block.numbers[:, a : a + ROWS_AT_ONCE])
+        low = np.concatenate([fine, _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE])])
+        sums[0, :n_numbers] += coarse.sum(axis=1)
+        sums[1] += low.sum(axis=1)
+        mixed = coarse @ low.T
+        products[0, :n_numbers, :n_numbers] += coarse @ coarse.T
+        products[1, :n_numbers] += mixed
+        products[1, :, :n_numbers] += mixed.T
+        products[2] += low @ low.T
+    # Whole numbers below 2^53.
+    return sums.astype(np.int64), products.astype(np.int64)

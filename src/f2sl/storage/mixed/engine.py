@@ -30,6 +30,8 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._memory import available_bytes
 from f2sl.errors import DataError
+from f2sl.storage._kernels import complete_rows
+from f2sl.storage.available import as_bits
 from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.mixed import _kernels, block_sums
@@ -42,6 +44,8 @@ from f2sl.table.table import Table
 
 CELLS_AT_ONCE = 1 << 18
 """Sums that one piece of work makes."""
+MOST_COLUMNS = 1 << 10
+"""Numbers and states of which the products of all pairs are kept."""
 BINS = 5
 """Intervals that each number is cut into."""
 
@@ -361,16 +365,39 @@ class MixedEngine:
             lambda part: formula(self._column_sums(part)),
         )
 
+    def columns_of_sets(self, sets: Integers) -> Groups:
+        """Sum up the columns of each set, one a row, as `columns` does."""
+        queries = Queries.of_matrix(sets)
+        sizes = self.cardinalities[queries.variables]
+        lengths = _width(_of_queries(np.add, np.maximum(sizes, 1), queries))
+        sums = self._in_pieces(queries, lengths, lambda part: self._column_sums(part, alone=True).sums)
+        first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return Groups(sums, first, np.ones(len(sets), np.int64), Queries(sizes, queries.start))
+
     def complete_rows(self, sets: Integers) -> Integers:
         """Count the samples that have all variables of each set, one a row."""
         if not self.any_gaps:
             return np.full(len(sets), self.n_rows)
+        if self._gap_bits is not None:
+            known = np.empty(len(sets), np.int64)
+            complete_rows(self._gap_bits, np.ascontiguousarray(sets), self.n_rows, known)
+            return known
         limits = self.binned.presence.numbers[sets]  # few are asked for twice
         found = np.full(len(limits), self.n_rows)
         some = (limits >= 0).any(axis=1)
         if some.any():
             found[some] = self.binned.evaluate(Queries.of_some(limits[some]), _samples)[:, 0]
         return found
+
+    @cached_property
+    def _gap_bits(self) -> NDArray[np.uint64] | None:
+        """A bit for each missing value, (n_variables, words); None if rows are not in memory."""
+        if not isinstance(self._table, MemoryTable):
+            return None
+        missing = np.empty((self.n_variables, self.n_rows), np.bool_)
+        missing[self.states] = self._table.codes >= self._local_cardinalities[:, None]
+        missing[self.numbers] = np.isnan(self._table.numbers)
+        return as_bits(missing)
 
     @cached_property
     def any_complete(self) -> bool:
@@ -389,7 +416,9 @@ class MixedEngine:
         """Index of each column without missing values among those columns."""
         return np.cumsum(~self.gaps) - 1
 
-    def _in_pieces(self, queries: Queries, loads: Floats, answer: Callable[[Queries], Floats]) -> Floats:
+    def _in_pieces(
+        self, queries: Queries, loads: Floats, answer: Callable[[Queries], NDArray[Any]]
+    ) -> NDArray[Any]:
         """Answer some queries at a time, over threads if the samples are in memory."""
         if not len(queries):
             return np.empty(0)
@@ -409,13 +438,28 @@ class MixedEngine:
         sums = self._available(block_sums.summed, _kernels.sums_of_parts, queries, own, first)
         return Groups(sums, first, sizes, Queries(self.place[of_numbers.variables], of_numbers.start))
 
-    def _column_sums(self, queries: Queries) -> Groups:
+    def _column_sums(self, queries: Queries, alone: bool = False) -> Groups:
+        """Sum up columns; `alone` if nothing else will be asked about the same samples."""
         own = _kept(queries, queries.variables < self.n_variables)
         sizes = self.cardinalities[own.variables]
         widths = _of_queries(np.add, np.maximum(sizes, 1), own)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        sums = self._available(block_sums.summed_columns, _kernels.columns_of_parts, queries, own, first)
+        if alone and self._whole_columns is not None:
+            summed = partial(block_sums.summed_columns, whole=self._whole_columns)
+            sums = self._summed(summed, queries, first)
+        else:
+            sums = self._available(block_sums.summed_columns, _kernels.columns_of_parts, queries, own, first)
         return Groups(sums, first, np.ones(len(queries), np.int64), Queries(sizes, own.start))
+
+    @cached_property
+    def _whole_columns(self) -> block_sums.Whole | None:
+        """Sums of all columns and pairs of columns; None if rows are not in memory, or columns too many."""
+        n_columns = len(self.numbers) + int(self._local_cardinalities.sum())
+        if n_columns > MOST_COLUMNS or not isinstance(self._table, MemoryTable):
+            return None
+        how = self._scaling, self._local_cardinalities
+        sums, products = self._table.add_up(partial(block_sums.whole_columns, *how))
+        return sums, products
 
     def _available(
         self,
