@@ -100,8 +100,7 @@ def test_orders_are_searched_from_that_of_the_tests_and_from_that_of_the_names(m
     monkeypatch.setattr("f2sl.search.orders.on_demand.search_orders", listening)
     graph = f2sl.F2SLh().fit(collider_by_late_names()).graph_
     kicks, (of_tests, of_names) = given[0]
-    assert kicks == 0
-    assert given[-1][0] == 40
+    assert kicks == 40
     assert of_tests in ([Y, Z, C, D], [Z, Y, C, D])
     assert of_names == [C, D, Y, Z]
     assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]

@@ -6,9 +6,11 @@ remains is to find a good order (Teyssier and Koller 2005). Here a move takes on
 and inserts it where that raises the score most (Alonso-Barba, de la Ossa and Puerta 2011). It changes the
 parents of that variable and of the candidates it passes, and nothing else. Moves are made until none raises
 the score. Then the order is disturbed in one place, moves are made again from there, and the result is undone
-if it is worse (*iterated local search*). A disturbance reverses edges: a variable goes before one of its
-parents, together with its ancestors between them, as in GRaSP (Lam, Andrews and Ramsey 2022). Where two causes
-come behind their effect and another effect of it stands between, no move of one variable helps, but this does.
+if it is worse (*iterated local search*).
+
+A disturbance reverses edges: a variable goes before one of its parents, together with its ancestors between
+them, as in GRaSP (Lam, Andrews and Ramsey 2022). Where several causes come behind their effect, and another
+effect of it stands between, no move of one variable raises the score, but this does.
 
 Hill climbing over graphs, which adds, deletes and reverses one edge at a time, has far more local optima:
 reversing an edge changes the families at both its ends at once, and has to pay for both.

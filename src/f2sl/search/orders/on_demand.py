@@ -8,8 +8,8 @@ many rows both leave out what an order needs:
 - A true parent may be no candidate: effects along several paths cancel, or it has an effect only together
   with another parent.
 
-So for the order that a climb ends with, sets are added in two ways, and the climb goes on from there. Only
-then is the order disturbed, and both are done again for the order reached, as long as that pays:
+So for the order that a search ends with, sets are added in two ways, and the search goes on from there, as
+long as that pays:
 
 *Grown sets* (as in BOSS: Andrews and others 2023). A variable is asked for the parents that it would have at
 each place of the order, and at its own place without one of its parents or with one candidate more: in all
@@ -101,7 +101,7 @@ class OnDemand:
         self._required = self._by_child(self._rules.required)
         # Row r belongs to variable `_asked[r]` and has its possible parents, required ones left out, and -1
         # behind them. Those that join come last, so that masks keep their meaning.
-        self._asked = np.empty(0, np.int64)
+        self._asked, self._row = np.empty(0, np.int64), np.full(n, -1)
         self._near = np.empty((0, MOST_CANDIDATES), np.int64)
         self._bits = np.zeros(n, np.uint64)
         # By row and mask: what a set was extended with when it was scored, sets of possible parents that
@@ -109,6 +109,8 @@ class OnDemand:
         self._tried: dict[tuple[int, int], int] = {}
         self._settled: set[tuple[int, int]] = set()
         self._values: dict[tuple[int, int], float] = {}
+        # What the last listing of each row depended on; see `_not_listed`.
+        self._listed = np.empty((0, MOST_CANDIDATES + 3), np.int64)
         self._first, self._were_extended = sets, extended(sets)
         owners = np.repeat(np.arange(n), np.diff(sets.first))
         self._ask(np.unique(owners[~self._were_extended]))
@@ -120,8 +122,13 @@ class OnDemand:
         self.joined = np.empty((0, 2), np.int64)
 
     def search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
-        """Climb from some orders, and search on from the best one, by `kicks` for each variable."""
-        return self.search_on(self._climb(self._search(orders, 0)), kicks)
+        """Search from some orders, and on with the sets and candidates that the best one needs.
+
+        The order is disturbed `kicks` times for each variable before anybody joins: in a poor order many
+        variables look like missing parents.
+        """
+        found = self._search(orders, kicks * min(self.n, MOST_DISTURBED))
+        return self.search_on(self._climb(found), kicks)
 
     def search_on(self, best: Ordered, kicks: int) -> Ordered:
         """Disturb an order, `kicks` times for each variable, as long as that pays for more than an edge."""
@@ -177,6 +184,7 @@ class OnDemand:
             rows.append(np.append(near, np.full(MOST_CANDIDATES - len(near), -1)))
             masks = self._masks(sets, v, near)[self._were_extended[of_v]]
             self._tried |= dict.fromkeys(_keys(np.full(len(masks), r), masks), int(BITS[: len(near)].sum()))
+        self._row[variables] = len(self._asked) + np.arange(len(variables))
         self._asked = np.append(self._asked, variables)
         self._near = np.concatenate([self._near, np.array(rows, np.int64).reshape(-1, MOST_CANDIDATES)])
 
@@ -192,13 +200,27 @@ class OnDemand:
     def _grow(self, order: Integers) -> bool:
         """Add the sets that an order and its neighbours need; return whether there are any."""
         place = np.argsort(order)
-        tasks = [self._one_move_away(r, place) for r in range(len(self._asked))]
-        rows = np.repeat(np.arange(len(tasks)), [len(allowed) for allowed, *_ in tasks])
+        asked = self._not_listed(place)
+        tasks = [self._one_move_away(r, place) for r in asked.tolist()]
+        rows = np.repeat(asked, [len(allowed) for allowed, *_ in tasks])
         if not len(rows):
             return False
         with stage("scoring sets of parents"):
             changed, members, values = self._settle(rows, *map(np.concatenate, zip(*tasks, strict=True)))
         return self._add(self._asked[rows], self._parents(rows, members), values, changed)
+
+    def _not_listed(self, place: Integers) -> Integers:
+        """Return the rows of which the order or the sets have changed since this was asked last."""
+        near = np.where(self._near >= 0, place[self._near], self.n)
+        before = (near < place[self._asked][:, None]).sum(axis=1)
+        n_sets = np.diff(self.sets.first)[self._asked]
+        now = np.column_stack(
+            [np.argsort(near, axis=1, kind="stable"), before, n_sets, (near < self.n).sum(axis=1)]
+        )
+        known = len(self._listed)
+        changed = np.append((now[:known] != self._listed).any(axis=1), np.ones(len(now) - known, np.bool_))
+        self._listed = now
+        return np.flatnonzero(changed)
 
     def _one_move_away(self, r: int, place: Integers) -> tuple[Sets, Sets, Floats]:
         """List who may be parents of a variable that moves, and if one of the others passes it.
@@ -360,7 +382,7 @@ class OnDemand:
         self._ask(np.setdiff1d(pairs, self._asked))
         either = np.concatenate([pairs, pairs[:, ::-1]])
         for v, u in either[self._rules.allows(either[:, 1], either[:, 0])].tolist():
-            [r] = np.flatnonzero(self._asked == v)
+            r = self._row[v]
             if self._near[r, -1] >= 0:  # no bit is left: v is asked no more
                 self._near[r] = -1
             else:

@@ -21,7 +21,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl.constraints import Constraints
 
-WIDTH = 5
+WIDTH = 10
 """Sets of each variable and size that are extended by one more parent."""
 MOST_CANDIDATES = 64
 """Candidates of a variable, so that a place in its list takes six bits of a key."""
