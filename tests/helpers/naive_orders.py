@@ -46,6 +46,21 @@ def moved(order, v):
     return [[*rest[:at], v, *rest[at:]] for at in range(len(order))]
 
 
+def reversed_edge(sets, order, u, v):
+    """The order with v before its parent u, and with v its ancestors that stand between them."""
+    _, chosen = best_of_order(sets, order)
+    at, along = order.index(u), {v}
+    for w in reversed(order[at + 1 : order.index(v)]):
+        if any(w in chosen[x] for x in along):
+            along.add(w)
+    behind = order[at:]
+    return [
+        *order[:at],
+        *(w for w in behind if w in along),
+        *(w for w in behind if w not in along),
+    ]
+
+
 def confirmed(strengths, independent, target, ties):
     """Redundancy that a test confirms, for one target: `strengths` maps related pairs to how much they are.
 

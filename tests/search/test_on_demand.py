@@ -61,13 +61,13 @@ def test_more_sets_are_put_in_their_places():
     ]
 
 
-def test_sets_of_two_and_more_were_extended_up_to_a_number_of_each_size():
+def test_sets_were_extended_up_to_a_number_of_each_size():
     sizes = [2, 2, 1, 1, 1, 0, 2, 1, 1, 1, 0]
     start = np.concatenate([[0], np.cumsum(sizes)])
     sets = ParentSets(np.array([0, 6, 11]), start, np.zeros(start[-1], np.int64), np.zeros(len(sizes)))
-    assert np.flatnonzero(~extended(sets, np.array([0, 0]), 1)).tolist() == [1]
-    assert extended(sets, np.array([0, 0]), 2).all()
-    assert extended(sets, np.array([1, 0]), 1).all()  # one of the two members is required
+    assert np.flatnonzero(~extended(sets, 1)).tolist() == [1, 3, 4, 8, 9]
+    assert np.flatnonzero(~extended(sets, 2)).tolist() == [4, 9]
+    assert extended(sets, 3).all()
 
 
 @pytest.mark.parametrize("max_parents", [None, 3])
@@ -76,8 +76,7 @@ def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_pare
     n = engine.n_variables
     rules = Constraints.of(n, forbidden=[(0, 5), (5, 0), (3, 4)], required=[(1, 2)]) if known else None
     sets, wider, score = searched(engine, everyone(n), rules, max_parents)
-    n_required = np.array([known and v == 2 for v in range(n)])
-    crowded = np.unique(np.repeat(np.arange(n), np.diff(sets.first))[~extended(sets, n_required)])
+    crowded = np.unique(np.repeat(np.arange(n), np.diff(sets.first))[~extended(sets)])
     assert len(crowded)
     before = wider._search([np.arange(n)], 0)
     found = wider.search([np.arange(n)], 0)

@@ -250,9 +250,10 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             best = search_orders(sets, *candidates, orders, kicks=0, constraints=self._constraints)
             return weighted_dag(skeleton, names, best.arrows), best.score
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
-        outside = np.argwhere(~np.eye(n, dtype=np.bool_))
         if n > MOST_FOR_ALL:
             outside = np.column_stack([relevant.owners, relevant.members])
+        else:
+            outside = np.argwhere(~np.eye(n, dtype=np.bool_))
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
         best = wider.search(orders, KICKS_PER_VARIABLE)
         if self.effort == "thorough":

@@ -8,6 +8,10 @@ parents of that variable and of the candidates it passes, and nothing else. Move
 the score. Then the order is disturbed in one place, moves are made again from there, and the result is undone
 if it is worse (*iterated local search*).
 
+A disturbance reverses edges: a variable goes before one of its parents, together with its ancestors between
+them, as in GRaSP (Lam, Andrews and Ramsey 2022). Where several causes come behind their effect, and another
+effect of it stands between, no move of one variable raises the score, but this does.
+
 Hill climbing over graphs, which adds, deletes and reverses one edge at a time, has far more local optima:
 reversing an edge changes the families at both its ends at once, and has to pay for both.
 """
@@ -27,7 +31,7 @@ from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, ParentSets
 KICKS_AT_ONCE = 1000
 """Disturbances in one call of the kernel: after it progress is reported and Ctrl-C is noticed."""
 MOVES_IN_A_KICK = 3
-"""Random moves in one disturbance."""
+"""Changes in one disturbance."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ def search_orders(
     orders: Sequence[Integers],
     *,
     kicks: int,
+    pays: float = np.inf,
     constraints: Constraints | None = None,
     seed: int = 1,
 ) -> Ordered:
@@ -62,7 +67,9 @@ def search_orders(
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
     kicks : int
-        Number of perturbations of the best local optimum.
+        Number of disturbances of the best local optimum.
+    pays : float
+        As many disturbances are made again as long as the last ones have raised the score by more than this.
     constraints : Constraints, optional
         Whose required arcs the orders have to follow; `sets` has to be made with the same.
     seed : int
@@ -92,6 +99,8 @@ def search_orders(
         np.zeros(n, np.bool_),
         np.empty(len(candidates), np.int64),
         np.empty((4 * n + most + 3, 3), np.int64),
+        np.empty(n, np.int64),
+        np.zeros(n, np.bool_),
     )
 
     def at(order: Integers) -> tuple[_kernels.State, float]:
@@ -122,11 +131,15 @@ def search_orders(
     top = max((climb(*at(order)) for order in orders), key=score)
     if kicks and len(movable):
         top, least = at(np.argsort(top.place))
-        with stage("searching orders") as advance:
-            for done in range(0, kicks, KICKS_AT_ONCE):
-                rounds = min(KICKS_AT_ONCE, kicks - done)
-                _kernels.search(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
-                advance(rounds / kicks)
+        gain = np.inf
+        while gain == np.inf or gain > max(pays, least):
+            before = score(top)
+            with stage("searching orders") as advance:
+                for done in range(0, kicks, KICKS_AT_ONCE):
+                    rounds = min(KICKS_AT_ONCE, kicks - done)
+                    _kernels.search(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
+                    advance(rounds / kicks)
+            gain = score(top) - before
         # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
         # variables.
         climb(top, least)

@@ -119,6 +119,10 @@ class Room(NamedTuple):
         Changes that can be undone, as rows (MOVED, variable, the one that it stood behind) or (CHOSEN,
         variable, old set).
         Undoing them from the last to the first restores order and choices exactly.
+    line : (n,) int64
+        Variables that move together; see `_reverse`.
+    marked : (n,) bool
+        True for those in `line`, within `_reverse`.
     """
 
     queue: Array
@@ -126,6 +130,8 @@ class Room(NamedTuple):
     waiting: Array
     near: Array
     journal: Array
+    line: Array
+    marked: Array
 
 
 @plain_inner
@@ -339,22 +345,31 @@ def _move(v: int, u: int, state: State) -> None:
 def _put(
     v: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
 ) -> tuple[float, int]:
-    """Move v behind `count` of its candidates; return the gain, and the journal's length.
-
-    Each change is written into the journal from entry `written` on, at most len(near) + 2 of them. Enqueued
-    are the variables likely to gain from another move: v, those that chose another set, and the candidates of
-    the latter.
-    """
-    place, chosen, journal = state.place, state.chosen, room.journal
-    here = _before(v, near, place, sets.candidates)
+    """Move v behind `count` of its candidates; return the gain, and the journal's length."""
+    here = _before(v, near, state.place, sets.candidates)
     if count == here:
         return 0.0, written
+    # To the right v goes just behind the last candidate that it passes, to the left just before the first.
+    last = sets.candidates[near[count - 1 if count > here else count]]
+    to = last if count > here else state.before[last]
+    return _put_behind(v, to, here, count, near, state, sets, room, written)
+
+
+@plain_inner
+def _put_behind(
+    v: int, to: int, here: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
+) -> tuple[float, int]:
+    """Move v to just behind `to`; return the gain, and the journal's length.
+
+    `here` and `count` are the numbers of its candidates before v, now and there. Each change is written into
+    the journal from entry `written` on, at most len(near) + 2 of them. Enqueued are the variables likely to
+    gain from another move: v, those that chose another set, and the candidates of the latter.
+    """
+    place, chosen, journal = state.place, state.chosen, room.journal
     journal[written, 0], journal[written, 1], journal[written, 2] = MOVED, v, state.before[v]
     written += 1
     _enqueue(v, room)
-    # To the right v goes just behind the last candidate that it passes, to the left just before the first.
-    last = sets.candidates[near[count - 1 if count > here else count]]
-    _move(v, last if count > here else state.before[last], state)
+    _move(v, to, state)
     gain = 0.0
     low, high = min(count, here), max(count, here)
     # v itself (i = low - 1), then the candidates that it has passed; nobody else's parents can change.
@@ -368,11 +383,59 @@ def _put(
         if number != chosen[u]:
             journal[written, 0], journal[written, 1], journal[written, 2] = CHOSEN, u, chosen[u]
             written += 1
-            gain += sets.scores[number] - sets.scores[chosen[u]]
-            chosen[u] = number
+            old, chosen[u] = chosen[u], number
+            gain += sets.scores[number] - sets.scores[old]
             _enqueue(u, room)
-            for c in range(sets.near_start[u], sets.near_start[u + 1]):
-                _enqueue(sets.candidates[c], room)
+            # Who was its parent may be free to move to the right now.
+            for j in range(sets.start[old], sets.start[old + 1]):
+                _enqueue(sets.members[j], room)
+            # Of a worse set, others may move to the left and make a better one possible.
+            if number > old:
+                for c in range(sets.near_start[u], sets.near_start[u + 1]):
+                    w = sets.candidates[c]
+                    if place[w] > place[u] and sets.tops[sets.mirror[c]] > sets.scores[number]:
+                        _enqueue(w, room)
+    return gain, written
+
+
+@plain_inner
+def _reverse(u: int, v: int, state: State, sets: Sets, room: Room, written: int) -> tuple[float, int]:
+    """Move v before its parent u, together with its ancestors between them; return as `_put` does.
+
+    Nobody else moves. So u's other children keep their places behind u, where moving u alone behind v would
+    cost them their parent.
+    """
+    place, line, marked = state.place, room.line, room.marked
+    # Ancestors behind u, found from v on.
+    line[0], marked[v], length = v, True, 1
+    i = 0
+    while i < length:
+        chosen = state.chosen[line[i]]
+        for j in range(sets.start[chosen], sets.start[chosen + 1]):
+            w = sets.members[j]
+            if place[w] > place[u] and not marked[w]:
+                line[length], marked[w] = w, True
+                length += 1
+        i += 1
+    # Sorted by place.
+    for i in range(length):
+        w, j = line[i], i
+        marked[w] = False
+        while j > 0 and place[line[j - 1]] > place[w]:
+            line[j] = line[j - 1]
+            j -= 1
+        line[j] = w
+    gain = 0.0
+    for i in range(length):
+        w = line[i]
+        near = room.near[sets.near_start[w] : sets.near_start[w + 1]]
+        if written + len(near) + 2 > len(room.journal):
+            break
+        _sort_by_place(near, place, sets.candidates)
+        here = _before(w, near, place, sets.candidates)
+        count = _before(u, near, place, sets.candidates)
+        more, written = _put_behind(w, state.before[u], here, count, near, state, sets, room, written)
+        gain += more
     return gain, written
 
 
@@ -442,8 +505,9 @@ def search(
     Without rounds, climb from the order as it is, and return the gain: one kernel for both, so that the climb
     is compiled once.
 
-    Each round makes `moves` random moves: of a variable of `movable` (those with candidates), then of one of
-    its candidates, then of one of theirs, so that the moves affect each other. Then it climbs from there. If
+    Each round makes `moves` changes: around a variable of `movable` (those with candidates), then around one
+    of its candidates, then around one of theirs, so that the changes affect each other. A variable with
+    parents goes before one of them (`_reverse`), another one to a random place. Then it climbs from there. If
     the score is now lower, by more than `least`, the round is undone; orders of equal score are accepted,
     which lets the search drift along plateaus.
 
@@ -459,10 +523,16 @@ def search(
             own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
             if written + len(own) + 2 > len(room.journal):
                 break
-            near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
-            _sort_by_place(near, state.place, sets.candidates)
-            # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
-            more, written = _put(v, draw(random, len(own) + 1), near, state, sets, room, written)
+            parents = sets.start[state.chosen[v]]
+            n_parents = sets.start[state.chosen[v] + 1] - parents
+            if n_parents > 0:
+                u = sets.members[parents + draw(random, n_parents)]
+                more, written = _reverse(u, v, state, sets, room, written)
+            else:
+                near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
+                _sort_by_place(near, state.place, sets.candidates)
+                # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
+                more, written = _put(v, draw(random, len(own) + 1), near, state, sets, room, written)
             gain += more
             v = own[draw(random, len(own))]
         more, written = _climb(state, sets, room, least, written, REMEMBERS)

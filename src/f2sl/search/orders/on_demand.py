@@ -8,7 +8,8 @@ many rows both leave out what an order needs:
 - A true parent may be no candidate: effects along several paths cancel, or it has an effect only together
   with another parent.
 
-So for the order that a search ends with, sets are added in two ways, and the search goes on from there:
+So for the order that a search ends with, sets are added in two ways, and the search goes on from there, as
+long as that pays:
 
 *Grown sets* (as in BOSS: Andrews and others 2023). A variable is asked for the parents that it would have at
 each place of the order, and at its own place without one of its parents or with one candidate more: in all
@@ -45,8 +46,8 @@ from f2sl.search.orders.parent_sets import (
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
 
-MOST_DISTURBED = 1000
-"""Variables that count for how often the order is disturbed once sets were added."""
+MOST_DISTURBED = 300
+"""Variables that count for how often the order is disturbed before it is asked whether that pays."""
 
 BELOW_AT_ONCE = 4096
 """Variables whose ancestors are looked for together: a bit for each of them and each variable."""
@@ -100,7 +101,7 @@ class OnDemand:
         self._required = self._by_child(self._rules.required)
         # Row r belongs to variable `_asked[r]` and has its possible parents, required ones left out, and -1
         # behind them. Those that join come last, so that masks keep their meaning.
-        self._asked = np.empty(0, np.int64)
+        self._asked, self._row = np.empty(0, np.int64), np.full(n, -1)
         self._near = np.empty((0, MOST_CANDIDATES), np.int64)
         self._bits = np.zeros(n, np.uint64)
         # By row and mask: what a set was extended with when it was scored, sets of possible parents that
@@ -108,7 +109,9 @@ class OnDemand:
         self._tried: dict[tuple[int, int], int] = {}
         self._settled: set[tuple[int, int]] = set()
         self._values: dict[tuple[int, int], float] = {}
-        self._first, self._were_extended = sets, extended(sets, n_required)
+        # What the last listing of each row depended on; see `_not_listed`.
+        self._listed = np.empty((0, MOST_CANDIDATES + 3), np.int64)
+        self._first, self._were_extended = sets, extended(sets)
         owners = np.repeat(np.arange(n), np.diff(sets.first))
         self._ask(np.unique(owners[~self._were_extended]))
         # Nothing is known yet of the pairs from outside.
@@ -119,29 +122,24 @@ class OnDemand:
         self.joined = np.empty((0, 2), np.int64)
 
     def search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
-        """Search from some orders, and once more with the sets that the best one needs.
+        """Search from some orders, and on with the sets and candidates that the best one needs.
 
-        The order is disturbed `kicks` times for each variable.
+        The order is disturbed `kicks` times for each variable before anybody joins: in a poor order many
+        variables look like missing parents.
         """
-        return self._widened(self._search(orders, kicks * self.n), kicks)
+        found = self._search(orders, kicks * min(self.n, MOST_DISTURBED))
+        return self.search_on(self._climb(found), kicks)
 
     def search_on(self, best: Ordered, kicks: int) -> Ordered:
-        """Disturb the best order again, `kicks` times for each variable, as long as that raises the score."""
+        """Disturb an order, `kicks` times for each variable, as long as that pays for more than an edge."""
         while True:
-            found = self._search([best.order], kicks * self.n)
-            found = self._climb(found if _is_higher(found, best) else best)
+            found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
             if not _is_higher(found, best):
                 return best
+            found = self._climb(found)
+            if found.score - best.score <= -self._prior:
+                return found
             best = found
-
-    def _widened(self, best: Ordered, kicks: int) -> Ordered:
-        """Climb with the sets that an order needs, disturb the order reached, and climb again."""
-        sets = self.sets
-        best = self._climb(best)
-        if self.sets is sets:
-            return best
-        found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
-        return self._climb(found) if _is_higher(found, best) else best
 
     def _climb(self, best: Ordered) -> Ordered:
         """Add the sets that an order needs and climb, as long as that raises the score."""
@@ -156,7 +154,13 @@ class OnDemand:
         self._n_searches += 1
         near = self.start, self.candidates
         return search_orders(
-            self.sets, *near, orders, kicks=kicks, constraints=self._rules, seed=self._n_searches
+            self.sets,
+            *near,
+            orders,
+            kicks=kicks,
+            pays=-self._prior,
+            constraints=self._rules,
+            seed=self._n_searches,
         )
 
     def _by_child(self, arrows: Integers) -> Integers:
@@ -180,6 +184,7 @@ class OnDemand:
             rows.append(np.append(near, np.full(MOST_CANDIDATES - len(near), -1)))
             masks = self._masks(sets, v, near)[self._were_extended[of_v]]
             self._tried |= dict.fromkeys(_keys(np.full(len(masks), r), masks), int(BITS[: len(near)].sum()))
+        self._row[variables] = len(self._asked) + np.arange(len(variables))
         self._asked = np.append(self._asked, variables)
         self._near = np.concatenate([self._near, np.array(rows, np.int64).reshape(-1, MOST_CANDIDATES)])
 
@@ -195,13 +200,27 @@ class OnDemand:
     def _grow(self, order: Integers) -> bool:
         """Add the sets that an order and its neighbours need; return whether there are any."""
         place = np.argsort(order)
-        tasks = [self._one_move_away(r, place) for r in range(len(self._asked))]
-        rows = np.repeat(np.arange(len(tasks)), [len(allowed) for allowed, *_ in tasks])
+        asked = self._not_listed(place)
+        tasks = [self._one_move_away(r, place) for r in asked.tolist()]
+        rows = np.repeat(asked, [len(allowed) for allowed, *_ in tasks])
         if not len(rows):
             return False
         with stage("scoring sets of parents"):
             changed, members, values = self._settle(rows, *map(np.concatenate, zip(*tasks, strict=True)))
         return self._add(self._asked[rows], self._parents(rows, members), values, changed)
+
+    def _not_listed(self, place: Integers) -> Integers:
+        """Return the rows of which the order or the sets have changed since this was asked last."""
+        near = np.where(self._near >= 0, place[self._near], self.n)
+        before = (near < place[self._asked][:, None]).sum(axis=1)
+        n_sets = np.diff(self.sets.first)[self._asked]
+        now = np.column_stack(
+            [np.argsort(near, axis=1, kind="stable"), before, n_sets, (near < self.n).sum(axis=1)]
+        )
+        known = len(self._listed)
+        changed = np.append((now[:known] != self._listed).any(axis=1), np.ones(len(now) - known, np.bool_))
+        self._listed = now
+        return np.flatnonzero(changed)
 
     def _one_move_away(self, r: int, place: Integers) -> tuple[Sets, Sets, Floats]:
         """List who may be parents of a variable that moves, and if one of the others passes it.
@@ -361,8 +380,9 @@ class OnDemand:
         self.start = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=self.n))])
         self.candidates = there[np.lexsort((there, here))]
         self._ask(np.setdiff1d(pairs, self._asked))
-        for v, u in hits.tolist():
-            [r] = np.flatnonzero(self._asked == v)
+        either = np.concatenate([pairs, pairs[:, ::-1]])
+        for v, u in either[self._rules.allows(either[:, 1], either[:, 0])].tolist():
+            r = self._row[v]
             if self._near[r, -1] >= 0:  # no bit is left: v is asked no more
                 self._near[r] = -1
             else:
@@ -377,11 +397,11 @@ def _is_higher(one: Ordered, other: Ordered) -> bool:
     return one.score > other.score + RELATIVE_TOLERANCE * abs(other.score)
 
 
-def extended(sets: ParentSets, n_required: Integers, width: int = WIDTH) -> Mask:
+def extended(sets: ParentSets, width: int = WIDTH) -> Mask:
     """Return which sets were extended by one candidate more when they were scored."""
     owners = np.repeat(np.arange(len(sets.first) - 1), np.diff(sets.first))
     sizes = np.diff(sets.start)
-    found = sizes - n_required[owners] < 2
+    found = np.zeros(len(sizes), np.bool_)
     # Sets are in order: of equal scores the earlier are the best.
     found[best_of_each(owners * (sizes.max(initial=0) + 1) + sizes, np.zeros(len(sizes)), width)] = True
     return found

@@ -4,9 +4,9 @@ In a given order each variable takes the best-scoring set of parents among its c
 it. A set that is not better than one of its own subsets is never taken, whatever the order: wherever it fits,
 so does the subset. Few sets are left, and a search over orders needs no other scores.
 
-Sets are scored by size, all of one size in one batch: every single candidate, every pair, and beyond that
-only sets that extend one of the `WIDTH` best sets of the size before by one candidate (a beam search). It
-ends when there are none. Of a variable with very many candidates only the `MOST_CANDIDATES` that make the
+Sets are scored by size, all of one size in one batch: every single candidate, and beyond that only sets that
+extend one of the `WIDTH` best sets of the size before by one candidate (a beam search). It ends when there
+are none. Of a variable with very many candidates only the `MOST_CANDIDATES` that make the
 best single parents are used; the others may still be its children.
 """
 
@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl.constraints import Constraints
 
 WIDTH = 10
@@ -174,7 +174,7 @@ def parent_sets(
         Forbidden arcs make no parent, and all sets but the last hold the required parents. These are not
         counted among the 8 parents that a set may have.
     width : int
-        Number of sets of each variable and size, from two members on, that are extended.
+        Number of sets of each variable and size that are extended.
     """
     n = len(start) - 1
     most = most_parents(n) if max_parents is None else min(most_parents(n), max_parents)
@@ -261,9 +261,10 @@ def _levels(
     yield level, candidates[:, None]
     degrees = np.diff(start)
     for size in range(2, most + 1):
-        # All pairs are scored, not only those of good singles: two variables may explain a third together
+        # Singles may be extended that are worse than no parent: two variables may explain a third together
         # where neither does alone.
-        base = np.arange(len(owners)) if size == 2 else _best_sets(level, width)
+        extended = np.ones(len(owners), np.bool_) if size == 2 else level.useful
+        base = _best_sets(level, extended, width)
         owners, places = _extended(owners[base], places[base], degrees)
         if not len(owners):
             return
@@ -311,10 +312,10 @@ def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) ->
     return _Level(owners, places, scores, np.maximum(scores, best_subset), useful)
 
 
-def _best_sets(level: _Level, width: int) -> Integers:
-    """Return the places of the `width` best useful sets of each variable, which are then extended."""
-    useful = np.flatnonzero(level.useful)
-    return useful[best_of_each(level.owners[useful], level.scores[useful], width)]
+def _best_sets(level: _Level, among: Mask, width: int) -> Integers:
+    """Return the places of the `width` best sets of each variable among some, which are then extended."""
+    places = np.flatnonzero(among)
+    return places[best_of_each(level.owners[places], level.scores[places], width)]
 
 
 def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[Integers, Integers]:
