@@ -1,6 +1,7 @@
 """The search over orders with parents grown on demand, beside a naive one; by kernels and by families."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
-from f2sl.search.growing import MOVES_IN_A_KICK, numbers, stages
+from f2sl.search.growing import OF_FAMILIES, OF_NUMBERS, numbers, stages
 from f2sl.search.growing.families import search_families
 from f2sl.search.growing.numbers import search_numbers
 from f2sl.stats.choose import make_score
@@ -19,6 +20,7 @@ from naive_growing import LEAST, Naive
 from tables import make_engine, related_codes
 
 pytestmark = pytest.mark.kernels
+MOVES = 4
 SCORES = {"bic-g": GaussianBIC(), "bge": BGe()}
 
 
@@ -64,7 +66,7 @@ def searched(naive, kicks):
     naive.climb_all()
     first, score = arrows_of(naive), naive.total()
     for _ in range(kicks):
-        naive.kick(MOVES_IN_A_KICK)
+        naive.kick(MOVES)
     naive.climb_all()
     return arrows_of(naive) if naive.total() > score + LEAST else first
 
@@ -80,7 +82,7 @@ def test_kernels_and_families_go_the_naive_way(seed, n, kicks, most):
     moments, cost = linear(seed, n), 0.5
     naive = Naive(bic(moments, cost), range(n), most=most, seed=seed % 2**31)
     expected = searched(naive, kicks)
-    options = {"edge_cost": cost, "kicks": [kicks], "seed": seed, "max_parents": most}
+    options = {"edge_cost": cost, "kicks": [kicks], "moves": MOVES, "seed": seed, "max_parents": most}
     by_kernel = search_numbers(GaussianBIC(), moments, [np.arange(n)], **options)
     by_families = search_families(GaussianBIC().bind(moments), [np.arange(n)], **options)
     assert found_arrows(by_kernel) == found_arrows(by_families) == expected
@@ -101,7 +103,7 @@ def test_constraints_are_obeyed_on_the_naive_way(seed):
     naive.climb_all()
     for search, score in ((search_numbers, None), (search_families, GaussianBIC().bind(moments))):
         given_to = [score] if score else [GaussianBIC(), moments]
-        found = search(*given_to, [chain], edge_cost=0.5, kicks=[0], constraints=rules)
+        found = search(*given_to, [chain], edge_cost=0.5, kicks=[0], moves=MOVES, constraints=rules)
         arrows = found_arrows(found)
         assert arrows == arrows_of(naive)
         assert set(required) <= set(arrows)
@@ -112,7 +114,7 @@ def test_constraints_are_obeyed_on_the_naive_way(seed):
 def test_both_ways_agree_for_both_scores(name):
     for seed in range(3):
         moments, score = linear(seed, 10, 200), SCORES[name]
-        options = {"edge_cost": 1.0, "kicks": [3]}
+        options = {"edge_cost": 1.0, "kicks": [3], "moves": MOVES}
         kernel = search_numbers(score, moments, [np.arange(10)], **options)
         assert found_arrows(kernel) == found_arrows(
             search_families(score.bind(moments), [np.arange(10)], **options)
@@ -125,7 +127,12 @@ def test_any_number_of_parents_has_room():
     matrix = np.eye(n)
     matrix[0, 1:] = matrix[1:, 0] = 1.0 / math.sqrt(n)
     found = search_numbers(
-        GaussianBIC(), Moments(10_000, np.ones(n), matrix), [np.arange(n)], edge_cost=0.0, kicks=[0]
+        GaussianBIC(),
+        Moments(10_000, np.ones(n), matrix),
+        [np.arange(n)],
+        edge_cost=0.0,
+        kicks=[0],
+        moves=MOVES,
     )
     assert found_arrows(found) == [(u, 0) for u in range(1, n)]
 
@@ -137,7 +144,7 @@ def test_copies_and_more_variables_than_rows_end():
     for moments in (Moments(30, np.ones(8), doubled), wide):
         n = len(moments.variances)
         for score in SCORES.values():
-            found = search_numbers(score, moments, [np.arange(n)], edge_cost=3.0, kicks=[2])
+            found = search_numbers(score, moments, [np.arange(n)], edge_cost=3.0, kicks=[2], moves=MOVES)
             assert len(np.unique(found.arrows, axis=0)) == len(found.arrows)
             assert not {(u, v) for u, v in found_arrows(found)} & {(v, u) for u, v in found_arrows(found)}
 
@@ -149,13 +156,13 @@ def test_states_go_the_naive_way():
         lambda u, own: float(score.score([(u, tuple(sorted(own)))])[0]) - 0.1 * len(own), range(n), seed=5
     )
     expected = searched(naive, 3)
-    found = search_families(score, [np.arange(n)], edge_cost=0.1, kicks=[3], seed=5)
+    found = search_families(score, [np.arange(n)], edge_cost=0.1, kicks=[3], moves=MOVES, seed=5)
     assert found_arrows(found) == expected
 
 
 def test_more_effort_goes_on_where_less_ended():
-    for n in (1, 7, 100, 2000):
-        fast, normal, thorough = (stages(effort, n) for effort in ("fast", "normal", "thorough"))
+    for n, how in product((1, 7, 100, 2000), (OF_NUMBERS, OF_FAMILIES)):
+        fast, normal, thorough = (stages(effort, n, how) for effort in ("fast", "normal", "thorough"))
         assert thorough[:2] == normal and normal[:1] == fast
         assert min(thorough) >= 0 < sum(thorough)
 
@@ -166,6 +173,8 @@ def test_a_time_limit_ends_the_search_with_a_graph():
         (search_numbers, (GaussianBIC(), moments)),
         (search_families, (GaussianBIC().bind(moments),)),
     ):
-        found = search(*given_to, [np.arange(10)], edge_cost=1.0, kicks=[5], deadline=Deadline(1e-9))
+        found = search(
+            *given_to, [np.arange(10)], edge_cost=1.0, kicks=[5], moves=MOVES, deadline=Deadline(1e-9)
+        )
         assert not found.complete
         assert len(found.arrows)

@@ -87,6 +87,7 @@ def test_a_constant_column_is_refused_by_name():
 
 def test_more_correlations_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr(module, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(module, "LEAST_MEMORY", 1000)  # below which nothing is refused
     with pytest.raises(DataError, match="leave columns out"):
         Moments.of_table(numeric(related_values(0, 10, 10)))
 

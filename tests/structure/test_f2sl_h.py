@@ -158,6 +158,14 @@ def test_fewer_candidates_by_stricter_rules(alarm, model):
     assert edges(relevance="bonferroni") < edges()
 
 
+def test_of_numbers_it_finds_what_boss_finds():
+    frame = f2sl.random_network(12, 20, kind="number", seed=3).sample(400, seed=3)
+    ours, boss = f2sl.F2SLh().fit(frame), f2sl.BOSS().fit(frame)
+    assert ours.grows_parents_
+    assert ours.graph_.directed_edges == boss.graph_.directed_edges
+    assert ours.score_ == boss.score_
+
+
 def test_variables_that_nothing_links():
     rng = np.random.default_rng(5)
     noise = {name: rng.integers(0, 3, 500) for name in "abcdef"}

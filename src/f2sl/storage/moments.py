@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl._memory import available_bytes
+from f2sl._memory import LEAST_MEMORY, available_bytes
 from f2sl._threads import Threads
 from f2sl.errors import DataError
 from f2sl.storage.memory.table import MemoryTable
@@ -202,6 +202,8 @@ def _check_memory(table: Table, matrices: int) -> None:
     n, streamed = table.n_variables, table.memory is not None
     by_blocks = streamed or matrices == BY_GAPS
     needed = 8 * n * (matrices * n if by_blocks else n + 2 * table.n_rows)
+    if not streamed and needed <= LEAST_MEMORY:
+        return  # to ask what is free takes longer than to learn from a small table
     available = table.memory if streamed else available_bytes()
     if available is not None and needed > available:
         raise DataError(

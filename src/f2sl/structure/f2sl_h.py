@@ -14,9 +14,10 @@ Sets of parents that the best order needs are then scored on demand, variables t
 given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`).
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
-and the tests then lose edges, while scores of families are cheap. So for numbers the candidates give a start
-but no limit: parents are added and removed among all variables (docs/evidence/gaussian.md has figures). With
-missing numbers, the search uses only the candidates.
+and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
+parents are added and removed among all variables, from the order of the names (:mod:`f2sl.search.growing`).
+The result is that of BOSS; a second start from the tests did not raise the score, and took time
+(docs/evidence/gaussian.md). With missing numbers, the search uses only the candidates.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         The candidates of each variable before the search, strongest first.
     skeleton_ : PDAG
         Edges that the search could use, including those that joined later. If `grows_parents_`, the edges
-        that the search started from.
+        among the candidates, to which the search is not limited.
     grows_parents_ : bool
         True if the search took parents from all variables, as it does for numbers without missing values.
     equivalent_sample_size_ : float
@@ -182,11 +183,11 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         if self.skeleton_only:
             return self._as_graph(skeleton, names).skeleton()
         with self._timed("orientation"):
-            tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
-            start = self._graph_of_tests(engine, names, tested).to_dag()
             if self.grows_parents_:
-                graph, self.score_ = self._grow(engine, score, names, start)
+                graph, self.score_ = self._grow(engine, score, names)
             else:
+                tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
+                start = self._graph_of_tests(engine, names, tested).to_dag()
                 by_orders = partial(self._search_orders, engine, relevant)
                 search = by_orders if self.search == "orders" else self._climb
                 bound = score.bind(engine)
@@ -201,12 +202,12 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         triples = self._colliders(engine, skeleton).triples
         return orient_by_independence(skeleton, names, triples, self._constraints)
 
-    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...], start: DAG) -> tuple[DAG, float]:
-        """Search over orders with all variables as candidates, from the same two orders."""
+    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...]) -> tuple[DAG, float]:
+        """Search over orders with all variables as candidates, as BOSS does."""
         found = search_growing(
             engine,
             score,
-            self._orders(start),
+            [np.arange(len(names))],
             edge_cost=self.edge_cost_,
             effort=self.effort,
             max_parents=self.max_parents,

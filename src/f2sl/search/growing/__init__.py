@@ -35,14 +35,33 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.gaussian import GaussianScore
     from f2sl.storage.moments import Moments
 
-MOVES_IN_A_KICK = 10
-"""Random moves in one disturbance."""
 LEAST_GAIN = 1e-7
 """A score that is higher by less does not count as higher."""
-MOST_PASSES = 250_000
-"""Disturbances times variables, with normal effort: the time that one takes grows with the variables."""
 EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}
-"""Disturbances of the order, in multiples of the number of variables."""
+"""Disturbances of the order, in multiples of those with normal effort."""
+
+
+class Disturbances(NamedTuple):
+    """How the order is disturbed: random moves each time, and how often with normal effort.
+
+    Parameters
+    ----------
+    moves : int
+        Random moves in one disturbance.
+    each : int
+        Disturbances for each variable.
+    most : int
+        Most disturbances, times the number of variables: the time that one takes grows with it.
+    """
+
+    moves: int
+    each: int
+    most: int
+
+
+OF_NUMBERS, OF_FAMILIES = Disturbances(5, 2, 500_000), Disturbances(10, 1, 250_000)
+"""Many small disturbances find better orders in the same time than few large ones. This was chosen for
+numbers, on other networks than those of docs/evidence/gaussian.md. Families of states are slower to score."""
 
 
 class Found(NamedTuple):
@@ -62,7 +81,7 @@ class Grown(NamedTuple):
     n_families: int
 
 
-def stages(effort: str, n: int) -> list[int]:
+def stages(effort: str, n: int, how: Disturbances) -> list[int]:
     """Return how often to disturb the order of n variables before each of the climbs over all variables.
 
     More effort begins with the stages of less, and later stages never lower the score: so that its result is
@@ -70,10 +89,10 @@ def stages(effort: str, n: int) -> list[int]:
 
     Examples
     --------
-    >>> stages("fast", 100), stages("thorough", 100), stages("normal", 1000)
-    ([20], [20, 80, 900], [50, 200])
+    >>> [stages(effort, 100, OF_NUMBERS) for effort in ("fast", "normal", "thorough")]
+    [[40], [40, 160], [40, 160, 1800]]
     """
-    base = min(n, MOST_PASSES // n) if n else 0
+    base = min(how.each * n, how.most // n) if n else 0
     totals = [round(base * share) for share in EFFORTS.values()][: list(EFFORTS).index(effort) + 1]
     return [total - before for total, before in zip(totals, [0, *totals], strict=False)]
 
@@ -126,15 +145,18 @@ def search_growing(
 
     n = engine.n_variables
     bound = score.bind(engine)
+    gaussian = is_gaussian(engine, score)
+    how = OF_NUMBERS if gaussian else OF_FAMILIES
     options: dict[str, Any] = {
         "edge_cost": edge_cost,
-        "kicks": stages(effort, n),
+        "kicks": stages(effort, n, how),
+        "moves": how.moves,
         "seed": seed,
         "max_parents": max_parents,
         "constraints": constraints,
         "deadline": deadline,
     }
-    if is_gaussian(engine, score):
+    if gaussian:
         found = search_numbers(
             cast("GaussianScore", score), cast("Moments", engine.moments), orders, **options
         )

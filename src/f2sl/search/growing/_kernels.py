@@ -164,7 +164,8 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     # the smallest variance that there can be.
     left = max(left, problem.tolerance * problem.matrix[u, u])
     price = problem.constant[k + 1] - problem.constant[k] - gain - problem.share * problem.log_least
-    price -= (problem.weight[k + 1] - problem.weight[k]) * np.log(left)
+    if problem.weight[k + 1] != problem.weight[k]:
+        price -= (problem.weight[k + 1] - problem.weight[k]) * np.log(left)
     return float(left * (1.0 - np.exp(min(price / problem.weight[k + 1], 0.0))))
 
 
@@ -211,6 +212,7 @@ def _worst(
     # Without parent i, slope^2 / precision more is left of u, where the precision of i given the other
     # parents is the sum of the squares in its column of the factor's inverse.
     best, worst, column = problem.gain, NOBODY, room.column
+    least_left = np.inf
     for i in range(k):
         if problem.rule[parents[i], u] == REQUIRED:
             continue
@@ -224,10 +226,14 @@ def _worst(
                 column[j] = entry * factor[j, j]
                 precision += column[j] * column[j]
             left += slopes[i] * slopes[i] / precision
-            log_determinant += np.log(precision)
-        gain = _score(u, k - 1, left, log_determinant, problem) - figures[SCORE]
-        if gain > best:
-            best, worst = gain, int64(i)
+            if problem.share != 0.0:
+                log_determinant += np.log(precision)
+        # Without a share of the determinant the least `left` has the best score: one logarithm for all.
+        if problem.share != 0.0 or left < least_left:
+            least_left = left
+            gain = _score(u, k - 1, left, log_determinant, problem) - figures[SCORE]
+            if gain > best:
+                best, worst = gain, int64(i)
     return worst
 
 
@@ -250,7 +256,7 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
             w = parents[known]
             left = rest[w]
             _condition(known, u, w, factor, matrix, tolerance, room)
-            if factor[known, known] != 0.0:
+            if problem.share != 0.0 and factor[known, known] != 0.0:
                 figures[LOG_DETERMINANT] += np.log(left)
             known += 1
         left = rest[u]
@@ -267,7 +273,8 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
                 gain = _score(u, k + 1, left - c * c / rest[w], log_determinant, problem) - figures[SCORE]
                 if gain > best:
                     best, chosen = gain, w
-                    need = _need(u, k, left, gain, problem)
+                    # The next one has to gain more: without a share of the determinant, by c^2 / variance.
+                    need = c * c / rest[w] if problem.share == 0.0 else _need(u, k, left, gain, problem)
         if chosen != NOBODY and left_over:
             if k < len(parents):
                 parents[k] = chosen

@@ -15,7 +15,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Found
+from f2sl.search.growing import LEAST_GAIN, Found
 from f2sl.search.orders import following
 from f2sl.search.orders._kernels import draw
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
@@ -45,6 +45,7 @@ def search_families(
     *,
     edge_cost: float,
     kicks: Sequence[int],
+    moves: int,
     seed: int = 0,
     max_parents: int | None = None,
     constraints: Constraints | None = None,
@@ -60,7 +61,7 @@ def search_families(
         for wanted in kicks:
             for _ in range(wanted):
                 if not search.deadline.passed:
-                    state = search.kick(state)
+                    state = search.kick(state, moves)
                     advance(1.0 / sum(kicks))
             state = search.climb(state)
             if search.total(state) > search.total(best) + search.least:
@@ -217,11 +218,11 @@ class _Search:
                         waiting.append(w)
         return state, total
 
-    def kick(self, state: State) -> State:
+    def kick(self, state: State, moves: int) -> State:
         """Disturb the order and climb again; returns `state` itself if that lowers the score."""
         total, queue = 0.0, dict[int, None]()
         now = state.copy()
-        for _ in range(MOVES_IN_A_KICK):
+        for _ in range(moves):
             v = draw(self._random, self._n)
             steps = 1 + draw(self._random, self._n)
             before = now.copy()

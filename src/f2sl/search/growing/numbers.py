@@ -10,7 +10,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.search.growing import LEAST_GAIN, MOVES_IN_A_KICK, Found
+from f2sl.search.growing import LEAST_GAIN, Found
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.scores.gaussian import GaussianScore
@@ -29,6 +29,7 @@ def search_numbers(
     *,
     edge_cost: float,
     kicks: Sequence[int],
+    moves: int,
     seed: int = 0,
     max_parents: int | None = None,
     constraints: Constraints | None = None,
@@ -48,6 +49,8 @@ def search_numbers(
         Penalty on the score for each edge.
     kicks : sequence of int
         Number of perturbations of the order, in stages that each end with a climb over all variables.
+    moves : int
+        Random moves in one perturbation.
     seed : int
         Random seed of the moves.
     max_parents : int, optional
@@ -67,7 +70,7 @@ def search_numbers(
         for wanted in kicks:
             while wanted and not deadline.passed:
                 rounds = min(wanted, max(1, STEPS_AT_ONCE // search.n))
-                search.kick(rounds, random)
+                search.kick(rounds, moves, random)
                 wanted, done = wanted - rounds, done + rounds
                 advance(rounds / sum(kicks))
             best = search.better(best, search.climb())
@@ -169,9 +172,9 @@ class _Search:
             self._allocate(2 * m)
             self.begin(room.order[0])
 
-    def kick(self, rounds: int, random: Integers) -> None:
+    def kick(self, rounds: int, moves: int, random: Integers) -> None:
         """Disturb the order some times, each time followed by moves."""
-        self._kernels.kick(rounds, MOVES_IN_A_KICK, random, self._families, self._problem, self._room)
+        self._kernels.kick(rounds, moves, random, self._families, self._problem, self._room)
 
     def better(self, top: Top, other: Top) -> Top:
         """Return the better of two local optima, the first one unless the other gains."""
