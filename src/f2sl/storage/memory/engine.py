@@ -224,7 +224,7 @@ class MemoryEngine(CountsOnly):
         return result
 
     def _pieces(self, queries: Queries, least: float) -> Sequence[tuple[int, int]]:
-        """Cut a batch so that no piece has too many cells, or fewer than `least`, and all threads have some."""
+        """Cut a batch into pieces for all threads, of at least `least` cells and not too many."""
         load = np.minimum(self._cells(queries), self.n_rows) + 1.0
         share, total = float(CELLS_PER_PIECE), load.sum()
         if self.threads.n_threads > 1:
