@@ -42,7 +42,8 @@ def _parts(results: Results) -> Iterator[str]:
     yield _lead(cells)
     yield textwrap.fill(
         "MMPC and MMHC beside PyBNesian's: seconds, and in brackets F1 of the skeleton. MMPC-i and MMHC-i "
-        "are f2sl's with PyBNesian's rule for tests with too few samples, that the variables are independent:",
+        "are f2sl's with PyBNesian's rule for tests with too few samples: they say "
+        "that the variables are independent:",
         120,
     )
     yield _same_algorithms(cells)

@@ -276,7 +276,9 @@ def g2_of_runs(
     # masks[level] holds the samples in the current states of condition variables before `level`; rows[r]
     # those of them in the r-th state of X that occurs. packed[w, j] is word w of plane j of the run.
     masks = np.empty((depth + 1, n_words), np.uint64)
-    rows = np.empty((widest, n_words), np.uint64)
+    rows, row_counts = np.empty((widest, n_words), np.uint64), np.empty(widest, np.int64)
+    # If no sample misses a variable, the cells of the last state of Y follow from the others.
+    implied = 0 if incomplete else 1
     packed = np.empty((n_words, most), np.uint64)
     counts, columns = np.empty(most, np.int64), np.empty(most, np.int64)
     total, degrees = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -288,15 +290,16 @@ def g2_of_runs(
     while first < n_tests:
         query = queries[first]
         x = query[depth]
-        last, n_planes = first, 0
+        last, n_planes, n_columns = first, 0, 0
         while last < n_tests:
             y = queries[last, depth + 1]
-            same = n_planes + cardinalities[y] <= most
+            same = n_columns + cardinalities[y] <= most
             for place in range(depth + 1):
                 same = same and queries[last, place] == query[place]
             if not same:
                 break
-            for b in range(cardinalities[y]):
+            n_columns += cardinalities[y]
+            for b in range(cardinalities[y] - implied):
                 for w in range(n_words):
                     packed[w, n_planes] = planes[plane_start[y] + b, w]
                 n_planes += 1
@@ -319,40 +322,48 @@ def g2_of_runs(
             n_rows = 0
             if there > 0:
                 for a in range(cardinalities[x]):
-                    bits = 0
+                    bits = int64(0)
                     for w in range(n_words):
                         word = masks[depth, w] & planes[plane_start[x] + a, w]
                         rows[n_rows, w] = word
                         bits += popcount(word)
+                    row_counts[n_rows] = bits
                     n_rows += bits > 0
             # A stratum in which X does not vary adds nothing.
             if n_rows > 1 or incomplete:
-                for j in range(n_planes):
-                    columns[j] = 0
+                for c in range(n_columns):
+                    columns[c] = 0
                 for t in range(size):
                     rows_used[t] = 0
                 for r in range(n_rows):
                     _count_columns(rows[r], packed, counts[:n_planes])
-                    j = 0
+                    j, c = 0, 0
                     for t in range(size):
                         row, sum_of_cells = int64(0), 0
-                        for _ in range(cardinalities[queries[first + t, depth + 1]]):
+                        for _ in range(cardinalities[queries[first + t, depth + 1]] - implied):
                             n = counts[j]
                             sum_of_cells += n_log_n_of(n, terms, logarithms, unit)
-                            columns[j] += n
+                            columns[c] += n
                             row += n
                             j += 1
+                            c += 1
+                        if implied:
+                            n = row_counts[r] - row
+                            sum_of_cells += n_log_n_of(n, terms, logarithms, unit)
+                            columns[c] += n
+                            row = row_counts[r]
+                            c += 1
                         total[t] += sum_of_cells - n_log_n_of(row, terms, logarithms, unit)
                         rows_used[t] += row > 0
-                j = 0
+                c = 0
                 for t in range(size):
                     n_z, columns_used = int64(0), 0
                     for _ in range(cardinalities[queries[first + t, depth + 1]]):
-                        n = columns[j]
+                        n = columns[c]
                         total[t] -= n_log_n_of(n, terms, logarithms, unit)
                         columns_used += n > 0
                         n_z += n
-                        j += 1
+                        c += 1
                     total[t] += n_log_n_of(n_z, terms, logarithms, unit)
                     samples[t] += n_z
                     if n_z > 0:
