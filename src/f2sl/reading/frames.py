@@ -147,7 +147,7 @@ class _Frame(Source):
         schema = frame.schema
         self._labels = list(schema)
         self._types = list(schema.values())  # the frame would make them anew whenever asked
-        self._pandas = frame.to_native() if frame.implementation.is_pandas() else None
+        self._pandas: Any = frame.to_native() if frame.implementation.is_pandas() else None
         types = set(self._types)
         self._alike = len(types) == 1 and next(iter(types)).is_integer()
         self.n_rows = len(frame)
