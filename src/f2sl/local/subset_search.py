@@ -156,12 +156,13 @@ def separations_of_all(
     `fixed` has a row for each target, which is in all of its sets; `known` an entry for each of the others,
     and `asked_up_to` the place among the members up to which all sets are known not to separate it.
     """
-    targets, owner, others, members, n_members = asked
+    # One layout for all arrays: the kernel is compiled once.
+    targets, owner, others, members, n_members = map(np.ascontiguousarray, asked)
     n_targets, n_fixed = fixed.shape
     result = SeparationsOfAll([], np.zeros(len(others), np.bool_), known.copy())
     room = test.max_configurations(targets[owner], others) / test.configurations(fixed)[owner]
     weights = test.configurations(members.reshape(-1, 1)).reshape(members.shape)
-    asked_up_to = np.full(len(others), -1) if asked_up_to is None else asked_up_to
+    asked_up_to = np.full(len(others), -1) if asked_up_to is None else np.ascontiguousarray(asked_up_to)
     alive = np.flatnonzero(room >= 1)
     by_set = bool(
         known.any()
