@@ -96,6 +96,8 @@ def separations(
         Strength of the weakest dependence known for each of the others. A stronger test need not report by
         how much it is stronger; with 0 it reports no strength at all.
     """
+    if not len(others):
+        return Separations({}, np.zeros(0, np.bool_), np.zeros(0))
     everyone = Asked(
         np.array([target]), np.zeros(len(others), np.int64), others, members[None], np.array([len(members)])
     )
