@@ -24,7 +24,10 @@ Learner = Callable[[Any], Learn]
 OURS = "f2sl"
 
 QUICK: dict[str, tuple[str, ...]] = {
-    OURS: ("F2SL-c", "F2SL-s", "F2SL-h", "GSBN", "MMPC", "MMHC", "MMHC-c", "PC-stable", "hill climbing"),
+    OURS: (
+        *("F2SL-c", "F2SL-s", "F2SL-h", "GSBN", "MMPC", "MMPC-i", "MMHC", "MMHC-i", "MMHC-c"),
+        *("PC-stable", "hill climbing"),
+    ),
     "PyBNesian": ("MMPC", "MMHC", "PC", "hill climbing"),
     "pyAgrum": ("hill climbing", "MIIC", "PC"),
 }
@@ -58,7 +61,11 @@ def pdag(frame: Any, arrows: Iterable[Iterable[str]], lines: Iterable[Iterable[s
 
 
 def of_f2sl() -> dict[str, Learner]:
-    """Return what f2sl has for tables of states, each with its defaults."""
+    """Return what f2sl has for tables of states, each with its defaults.
+
+    MMPC-i and MMHC-i treat inconclusive tests as PyBNesian does: the variables are independent.
+    """
+    from decisive import DecisiveG2
     from f2sl.search.hill_climbing import hill_climb
     from f2sl.stats.choose import make_score
     from f2sl.storage.memory.engine import MemoryEngine
@@ -79,6 +86,8 @@ def of_f2sl() -> dict[str, Learner]:
     return {
         **{name: by_name(name.lower()) for name in names},
         "MMPC": by_name("local-to-global", pc="mmpc", skeleton_only=True),
+        "MMPC-i": by_name("local-to-global", pc="mmpc", skeleton_only=True, ci_test=DecisiveG2()),
+        "MMHC-i": by_name("mmhc", ci_test=DecisiveG2()),
         "hill climbing": lambda frame: partial(hill_climbing, frame),
     }
 

@@ -40,6 +40,13 @@ def _parts(results: Results) -> Iterator[str]:
         120,
     )
     yield _lead(cells)
+    yield textwrap.fill(
+        "MMPC and MMHC beside PyBNesian's: seconds, and in brackets F1 of the skeleton. MMPC-i and MMHC-i "
+        "are f2sl's with PyBNesian's rule for tests with too few samples: they say "
+        "that the variables are independent:",
+        120,
+    )
+    yield _same_algorithms(cells)
     for rows in sorted({cell["rows"] for cell in cells}):
         here = [cell for cell in cells if cell["rows"] == rows]
         yield f"### {rows:,} rows"
@@ -87,6 +94,24 @@ def _lead(cells: list[Cell]) -> str:
                 f"{best['learner']} | {_both(best)} | {times:.1f} | {by_cpu:.1f} | "
                 f"{own['f1']:.2f}, {best['f1']:.2f} |"
             )
+    return "\n".join(lines)
+
+
+def _same_algorithms(cells: list[Cell]) -> str:
+    """Compare the max-min learners: seconds and F1 of the skeleton."""
+    learners = [f"{OURS} MMPC", f"{OURS} MMPC-i", "PyBNesian MMPC"]
+    learners += [f"{OURS} MMHC", f"{OURS} MMHC-i", "PyBNesian MMHC"]
+    by_place = {(cell["network"], cell["rows"], cell["learner"]): cell for cell in cells}
+    lines = [
+        f"| network | rows | {' | '.join(learners)} |",
+        f"| --- | ---: | {'--- | ' * len(learners)}".rstrip(),
+    ]
+    for rows, _, network in sorted({(cell["rows"], cell["variables"], cell["network"]) for cell in cells}):
+        here = [by_place.get((network, rows, learner)) for learner in learners]
+        shown = [
+            _shown(cell, lambda c: f"{_seconds(c['seconds'])} ({c['skeleton_f1']:.2f})") for cell in here
+        ]
+        lines.append(f"| {network} | {rows:,} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
 

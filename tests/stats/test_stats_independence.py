@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
@@ -17,7 +17,8 @@ from f2sl.stats.choose import make_test
 from f2sl.stats.tests.base import strengths
 from f2sl.stats.tests.g2 import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
-from f2sl.storage.protocol import Queries
+from f2sl.storage.protocol import Queries, open_engine
+from mixed_tools import drawn_gaps, mixed_table
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels
@@ -314,7 +315,25 @@ def test_a_dependence_beyond_all_floats_is_told_to_its_end():
     test = table_test(make_engine(np.array([same, same])))
     [strength] = test.ask(*questions((0, 1)), np.array([300.0])).strength
     assert 900 < strength < math.inf
-    assert test.ask(*questions((0, 1)), np.array([200.0])).strength.tolist() == [math.inf]
+    assert test.ask(*questions((0, 1)), np.array([0.0])).strength.tolist() == [math.inf]
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.sampled_from([130, 257]), st.booleans())
+def test_tests_of_one_target_and_set_are_counted_together(seed, size, n_rows, gaps):
+    # 50 variables of 3 states: more bit planes than are packed at a time.
+    codes = np.tile(related_codes(seed, n_rows, 5, most_states=3), (10, 1))
+    rng = np.random.default_rng(seed)
+    codes = np.where(rng.random(codes.shape) < 0.2, rng.integers(0, 2, codes.shape), codes)
+    kinds = ["states"] * len(codes)
+    engine = open_engine(mixed_table(codes, kinds, missing=drawn_gaps(seed, codes) if gaps else None))
+    test = table_test(engine)
+    order = rng.permutation(50)
+    condition, target, others = order[:size], order[size], np.sort(order[size + 1 :])
+    x, given = np.full(len(others), target), np.tile(condition, (len(others), 1))
+    queries = Queries.of_matrix(np.column_stack([given, x, others]))
+    together = engine.evaluate(queries, test.formula, width=2)
+    np.testing.assert_array_equal(together, test.formula(engine.count(queries)))
 
 
 def test_variables_without_planes_are_answered_beside_those_with():

@@ -1,7 +1,7 @@
 """Loops of the local learners.
 
-The backward step of FCBF, for many targets at once, on the sparse graph of relevant pairs; and the steps of
-the learners by score, which ask for the best network again and again.
+The backward step of FCBF, for many targets at once, on the sparse graph of relevant pairs; the questions of
+the learners by tests; and the steps of those by score, which ask for the best network again and again.
 
 The sparse graph comes as lists of neighbours, one after another (as in a CSR matrix); each pair is there
 twice:
@@ -97,6 +97,112 @@ def drop_redundant(
                     kept[q] = False
         for p in range(begin, end):
             place[neighbours[p]] = -1
+
+
+@kernel
+def next_questions(
+    first: int,
+    alive: Array,
+    alive_start: Array,
+    others: Array,
+    room: Array,
+    asked_up_to: Array,
+    members: Array,
+    weights: Array,
+    n_members: Array,
+    fits: Array,
+    most_sets: Array,
+    combination: Array,
+    done: Array,
+    by_set: bool,
+    which: Array,
+    given: Array,
+) -> tuple[int, int]:
+    """List the next questions of each target: its other variables with some sets of its members.
+
+    Parameters
+    ----------
+    first : int
+        Target to begin with.
+    alive, alive_start : int64
+        Target t still asks about the others at the places ``alive[alive_start[t]:alive_start[t + 1]]``.
+    others, room : (n_places,) int64 and float64
+        Variable at each place, and the largest weight of a set that it can be asked about with.
+    asked_up_to : (n_places,) int64
+        Sets of the members before this one were asked about earlier; -1 if none was.
+    members, weights, n_members
+        Row t, up to ``n_members[t]``, has the members of target t, and the weight of each. Weights are at
+        least 1, and that of a set is their product.
+    fits, most_sets : (n_targets,) float64 and int64
+        Largest weight of any set of target t, and number of sets to ask about at a time.
+    combination, done : (n_targets, size) int64 and (n_targets,) bool
+        Next set of target t, as ascending places among its members, and whether there is none. Both are
+        moved on.
+    by_set : bool
+        True to ask about all others with one set, then with the next; False for all sets with one other.
+    which, given : (most,) int64 and (most, size) int64
+        Output: place of the other of each question, and the set.
+
+    Returns
+    -------
+    (int, int)
+        Number of questions, and the target before which there was no room left (the number of targets if
+        there was for all).
+    """
+    size, n = combination.shape[1], 0
+    longest = 1
+    for t in range(len(n_members)):
+        longest = max(longest, most_sets[t])
+    sets = np.empty((longest, size), np.int64)
+    products, newest = np.empty(longest), np.empty(longest, np.int64)
+    for t in range(first, len(n_members)):
+        own = alive[alive_start[t] : alive_start[t + 1]]
+        if len(own) == 0:
+            done[t] = True
+        if done[t]:
+            continue
+        if n + len(own) * most_sets[t] > len(which):
+            return n, t
+        # Sets come in lexicographic order. If the members up to `place` are too heavy, so are all sets that
+        # begin with them.
+        n_sets = 0
+        while n_sets < most_sets[t] and not done[t]:
+            product, place = 1.0, 0
+            while place < size:
+                product *= weights[t, combination[t, place]]
+                if product > fits[t]:
+                    break
+                place += 1
+            if place == size:
+                for p in range(size):
+                    sets[n_sets, p] = members[t, combination[t, p]]
+                products[n_sets] = product
+                newest[n_sets] = combination[t, size - 1] if size > 0 else 0
+                n_sets += 1
+                place -= 1
+            while place >= 0 and combination[t, place] == n_members[t] - size + place:
+                place -= 1
+            if place < 0:
+                done[t] = True
+            else:
+                combination[t, place] += 1
+                for p in range(place + 1, size):
+                    combination[t, p] = combination[t, p - 1] + 1
+        for question in range(n_sets * len(own)):
+            if by_set:
+                number, place = question // len(own), question % len(own)
+            else:
+                place, number = question // n_sets, question % n_sets
+            other = own[place]
+            possible = products[number] <= room[other] and newest[number] > asked_up_to[other]
+            for p in range(size):
+                possible = possible and sets[number, p] != others[other]
+            if possible:
+                which[n] = other
+                for p in range(size):
+                    given[n, p] = sets[number, p]
+                n += 1
+    return n, len(n_members)
 
 
 UNDECIDED, KEPT, DROPPED = 0, 1, 2

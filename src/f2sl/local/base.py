@@ -127,7 +127,7 @@ class Neighbourhoods:
     start: Integers
     members: Integers
     strengths: Floats
-    separating_sets: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    separating_sets: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
     n_unreliable: int = 0
     finished: NDArray[np.bool_] | None = None

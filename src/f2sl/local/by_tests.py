@@ -65,10 +65,14 @@ class ByTests(LocalLearner, WithTests):
 
     def find_all(self, test: IndependenceTest) -> Neighbourhoods:
         """Find the sets of all variables with the answers of `test`."""
-        searches = (self._obedient(test, target) for target in range(test.n_variables))
         with stage("testing independence"):
-            sets = answer_all(together(searches), test)
-        return flatten(sets, test.n_tests, test.n_unreliable)
+            found = answer_all(self.search_all(test), test)
+        return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
+
+    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+        """Find the sets of all variables, side by side, as published."""
+        searches = (self._obedient(test, target) for target in range(test.n_variables))
+        return flatten((yield from together(searches)))
 
     def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
         """Find the set of one target, under the constraints if there are any."""

@@ -9,14 +9,17 @@ Sets too large for a conclusive test are skipped: such a test cannot separate an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.local.lockstep import Questions, Search
+from f2sl.local import _kernels
+from f2sl.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest, subsets
 
 QUESTIONS_AT_ONCE = 1 << 13
@@ -123,7 +126,8 @@ def separations(
                 possible = weight[None, first : first + step] <= room[alive][:, None]
                 if size > len(fixed):
                     possible &= (part[None, :, :] != others[alive][:, None, None]).all(axis=2)
-                row, column = possible.nonzero()
+                # Where strengths count, tests with the same target and set are counted together.
+                column, row = possible.T.nonzero() if result.weakest.any() else possible.nonzero()[::-1]
                 if not len(row):
                     continue
                 which = alive[row]
@@ -148,3 +152,109 @@ def separations(
                     if not len(alive):
                         return result
     return result
+
+
+class Asked(NamedTuple):
+    """Targets, the other variables that each asks about, and the members of which sets are made.
+
+    Entry p of `others` belongs to the target ``targets[owner[p]]``; `owner` is ascending. Row t of `members`
+    has those of target t, up to ``n_members[t]``; what follows is padding.
+    """
+
+    targets: Integers
+    owner: Integers
+    others: Integers
+    members: Integers
+    n_members: Integers
+
+
+class SeparationsOfAll(NamedTuple):
+    """Result of a search through subsets for many targets, by the places of `Asked.others`.
+
+    `found` has places and sets, one a row, in the order in which they were found.
+    """
+
+    found: list[tuple[Integers, Integers]]
+    separated: NDArray[np.bool_]
+    weakest: Floats
+
+    def sets(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield places, each with a set that separates it."""
+        for places, given in self.found:
+            yield from zip(places.tolist(), map(tuple, given.tolist()), strict=True)
+
+
+def separations_of_all(
+    test: IndependenceTest,
+    asked: Asked,
+    largest: int | None,
+    *,
+    fixed: Integers,
+    known: Floats,
+    smallest: int = 0,
+    find_all: bool = False,
+    asked_up_to: Integers | None = None,
+) -> Search[SeparationsOfAll]:
+    """Look for separating sets of many targets at once, each as `separations` does.
+
+    `fixed` has a row for each target, which is in all of its sets; `known` an entry for each of the others,
+    and `asked_up_to` the place among the members up to which all sets are known not to separate it.
+    """
+    # One layout for all arrays: the kernel is compiled once.
+    targets, owner, others, members, n_members = map(np.ascontiguousarray, asked)
+    n_targets, n_fixed = fixed.shape
+    result = SeparationsOfAll([], np.zeros(len(others), np.bool_), known.copy())
+    room = test.max_configurations(targets[owner], others) / test.configurations(fixed)[owner]
+    weights = test.configurations(members.reshape(-1, 1)).reshape(members.shape)
+    asked_up_to = np.full(len(others), -1) if asked_up_to is None else np.ascontiguousarray(asked_up_to)
+    alive = np.flatnonzero(room >= 1)
+    by_set = bool(
+        known.any()
+    )  # where strengths count, tests with the same target and set are counted together
+    most = int(n_members.max(initial=0)) + n_fixed
+    for size in range(max(smallest, n_fixed), (most if largest is None else min(largest, most)) + 1):
+        free = size - n_fixed
+        n_alive = np.bincount(owner[alive], minlength=n_targets)
+        fits = np.zeros(n_targets)
+        np.maximum.at(fits, owner[alive], room[alive])
+        most_sets = np.maximum(QUESTIONS_AT_ONCE // np.maximum(n_alive, 1), 1)
+        most_sets = np.minimum(most_sets, _numbers_of_sets(n_members, free))
+        combination, done = np.tile(np.arange(free), (n_targets, 1)), n_members < free
+        rows = max(QUESTIONS_PER_BATCH, int((n_alive * most_sets).max(initial=0)))
+        rows = min(rows, int((n_alive * most_sets).sum()))
+        which, given = np.empty(rows, np.int64), np.empty((rows, free), np.int64)
+        first, anything = 0, False
+        while not done.all():
+            alive_start = np.concatenate([[0], np.cumsum(n_alive)])
+            state = (members, weights, n_members, fits, most_sets, combination, done)
+            n, first = _kernels.next_questions(
+                first, alive, alive_start, others, room, asked_up_to, *state, by_set, which, given
+            )
+            first %= n_targets
+            if not n:
+                continue
+            anything = True
+            place = which[:n].copy()
+            sets = np.concatenate([fixed[owner[place]], given[:n]], axis=1)
+            [answers] = yield [Questions(targets[owner[place]], others[place], sets, result.weakest[place])]
+            dependent = answers.answer == DEPENDENT
+            np.minimum.at(result.weakest, place[dependent], answers.strength[dependent])
+            separating = np.flatnonzero(answers.answer == INDEPENDENT)
+            if not len(separating):
+                continue
+            if not find_all:
+                separating = separating[np.sort(np.unique(place[separating], return_index=True)[1])]
+            result.found.append((place[separating], sets[separating]))
+            result.separated[place[separating]] = True
+            if not find_all:
+                alive = alive[~result.separated[alive]]
+                n_alive = np.bincount(owner[alive], minlength=n_targets)
+        if not anything or not len(alive):  # nor is there anything to ask with larger sets
+            break
+    return result
+
+
+def _numbers_of_sets(n_members: Integers, size: int) -> Integers:
+    """Return how many sets of `size` there are of some numbers of members, up to QUESTIONS_AT_ONCE."""
+    numbers = [min(comb(n, size), QUESTIONS_AT_ONCE) for n in range(int(n_members.max(initial=0)) + 1)]
+    return np.array(numbers, np.int64)[n_members]

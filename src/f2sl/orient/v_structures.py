@@ -35,7 +35,7 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.graph.cycle_guard import CycleGuard
-from f2sl.orient.separating_sets import Collected, SeparatingSets
+from f2sl.local.separating_sets import Collected, SeparatingSets
 from f2sl.skeleton import Skeleton
 from f2sl.stats.answers import INDEPENDENT, SUBSETS_AT_A_TIME, IndependenceTest, subsets
 

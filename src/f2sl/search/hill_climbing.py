@@ -194,6 +194,7 @@ class _State:
         self.signature = 0
         self.parents: list[set[int]] = [set() for _ in range(n)]
         self.children: list[set[int]] = [set() for _ in range(n)]
+        self.descendants: list[int] | None = None  # computed when asked for; additions keep it up to date
         self.into: list[list[int]] = [[] for _ in range(n)]
         for arc, v in enumerate(self.arcs[:, 1].tolist()):
             self.into[v].append(arc)
@@ -241,8 +242,8 @@ class _State:
     def best_move(self, forbidden: Container[int]) -> tuple[int, int] | None:
         """Return action and arc of the best legal step to a graph that is not `forbidden`, or None.
 
-        Whether a step closes a cycle is checked only when it is the best one left, which takes a search
-        through the graph; steps that fail are set to minus infinity, and the next best is tried.
+        Whether a step closes a cycle is checked only when it is the best one left; steps that fail are set to
+        minus infinity, and the next best is tried.
         """
         if not len(self.gain):
             return None
@@ -256,8 +257,8 @@ class _State:
         ]
         passed_over: list[int] = []
         move: tuple[int, int] | None = None
+        tops = [part.max(initial=-np.inf) for part in worth]
         while True:
-            tops = [part.max(initial=-np.inf) for part in worth]
             floor = max(tops) - self.tolerance
             if floor == -np.inf:
                 break
@@ -274,6 +275,7 @@ class _State:
             elif action == ADD:
                 self.closing[arc] = True
             worth[action][place] = -np.inf
+            tops[action] = worth[action].max()
         if passed_over:
             self._weigh(np.array(passed_over))
         return move
@@ -285,27 +287,27 @@ class _State:
 
     def _legal(self, action: int, arc: int) -> bool:
         """Return whether a step leaves the graph without directed cycles."""
-        # Reversing u -> v closes a cycle if another path leads from u to v.
         u, v = self.arcs[arc].tolist()
         if action == ADD:
-            return not self._leads(v, u, None)
-        return action == DELETE or not self._leads(u, v, v)
+            return not self._descendants()[v] >> u & 1
+        # Reversing u -> v closes a cycle if another path leads from u to v.
+        return action == DELETE or not any(self._descendants()[child] >> v & 1 for child in self.children[u])
 
-    def _leads(self, start: int, end: int, not_straight_to: int | None) -> bool:
-        """Return whether a directed path leads from `start` to `end`; its first step may be restricted."""
-        if not self.parents[end] or not self.children[start]:
-            return False
-        todo = [child for child in self.children[start] if child != not_straight_to]
-        seen = set(todo)
-        while todo:
-            node = todo.pop()
-            if node == end:
-                return True
-            for child in self.children[node]:
-                if child not in seen:
-                    seen.add(child)
-                    todo.append(child)
-        return False
+    def _descendants(self) -> list[int]:
+        """Return the descendants of each variable, as one integer with a bit for each variable."""
+        if self.descendants is None:
+            # A variable's turn comes when all of its children have had theirs.
+            self.descendants = [0] * len(self.children)
+            waiting = [len(children) for children in self.children]
+            ready = [v for v, number in enumerate(waiting) if not number]
+            for v in ready:
+                for child in self.children[v]:
+                    self.descendants[v] |= self.descendants[child] | 1 << child
+                for parent in self.parents[v]:
+                    waiting[parent] -= 1
+                    if not waiting[parent]:
+                        ready.append(parent)
+        return self.descendants
 
     def make(self, action: int, arc: int) -> None:
         """Apply a step and update everything that depends on the graph."""
@@ -324,6 +326,7 @@ class _State:
             self.present[arc] = False
             self.parents[v].discard(u)
             self.children[u].discard(v)
+            self.descendants = None
             if action == REVERSE:
                 self.score += float(self.gain[back])
                 self._link(v, u, back)
@@ -337,3 +340,11 @@ class _State:
         self.present[arc] = True
         self.parents[v].add(u)
         self.children[u].add(v)
+        if self.descendants is not None:
+            # Whoever has them all already has ancestors that have them, too.
+            new, todo = self.descendants[v] | 1 << v, [u]
+            while todo:
+                node = todo.pop()
+                if self.descendants[node] | new != self.descendants[node]:
+                    self.descendants[node] |= new
+                    todo.extend(self.parents[node])

@@ -71,8 +71,15 @@ class Block:
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs."""
-        return int(_pairs_ahead(*map(np.array, (*self.rows, *self.columns))))
+        """Number of pairs: of two ranges, one after the other, or of a range with itself."""
+        height, width = self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
+        return height * (height - 1) // 2 if self.rows == self.columns else height * width
+
+    @property
+    def is_tile(self) -> bool:
+        """True if all pairs are in one tile."""
+        height, width = self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
+        return self.n_pairs > 0 and height <= self.height and width <= self.width
 
     def stripes(self) -> Iterator[Integers]:
         """Yield the tiles stripe by stripe, side by side; those all below the diagonal are left out."""
@@ -109,8 +116,11 @@ class Triangle:
         # bisection finds how many more tiles fit; `done` is the part of it that was handed out before.
         held: list[Piece] = []
         for block in self.blocks:
-            for stripe in block.stripes():
-                reached = np.cumsum(_pairs_ahead(*stripe.T) * block.cost)
+            # With many numbers of states most blocks are one tile: then nothing is computed in arrays.
+            stripes = [np.array([[*block.rows, *block.columns]])] if block.is_tile else block.stripes()
+            for stripe in stripes:
+                pairs = block.n_pairs if block.is_tile else _pairs_ahead(*stripe.T)
+                reached = np.atleast_1d(np.cumsum(pairs * block.cost))
                 done, first = 0.0, 0
                 while first < len(stripe):
                     room = most - sum(piece.work for piece in held)

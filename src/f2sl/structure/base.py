@@ -29,6 +29,7 @@ from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
 from f2sl.knowledge import Knowledge
 from f2sl.local.base import Neighbourhoods, check_required_parents
+from f2sl.local.separating_sets import SeparatingSets
 from f2sl.reading.open import open_for, reading_defaults
 from f2sl.skeleton import Skeleton
 from f2sl.stats.answers import INDEPENDENT
@@ -521,8 +522,10 @@ class WithScore(WithClimbing):
 
 def named_sets(
     sets: Mapping[tuple[int, int], tuple[int, ...]], names: tuple[str, ...]
-) -> dict[tuple[str, str], tuple[str, ...]]:
+) -> Mapping[tuple[str, str], tuple[str, ...]]:
     """Turn separating sets by number into sets by name, each pair once, its earlier name first."""
+    if isinstance(sets, SeparatingSets):
+        return sets.either_way().named(names)
     named: dict[tuple[str, str], tuple[str, ...]] = {}
     for (a, b), given in sets.items():
         pair = (names[a], names[b]) if a < b else (names[b], names[a])

@@ -83,7 +83,7 @@ class GSBN(StructureLearner, WithTests):
             triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars, self._constraints)
             graph = along_paths(self._oriented_by(triples, skeleton, names))
         self._keep_skeleton(skeleton, names)
-        self.separating_sets_ = named_sets(separating | blankets.separating_sets, names)
+        self.separating_sets_ = named_sets({**separating, **blankets.separating_sets}, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
         self.n_unreliable_ = blankets.n_unreliable + test.n_unreliable
         return graph

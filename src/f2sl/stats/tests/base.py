@@ -24,7 +24,9 @@ counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,7 @@ from f2sl.stats.answers import (
 )
 from f2sl.stats.registries import Configured
 from f2sl.stats.special import special
-from f2sl.storage.protocol import CountingEngine, Queries, TableFormula, Tables
+from f2sl.storage.protocol import CountingEngine, PlaneTables, Queries, TableFormula, Tables
 
 STRENGTH_DIGITS = 9
 """Decimal places to which strengths are rounded, so that algebraically equal ones are equal."""
@@ -202,6 +204,8 @@ class TableTest(ByCells):
     """
 
     engine: CountingEngine
+    exchangeable = False
+    """True if the formula gives the same numbers, to the last bit, with X and Y exchanged."""
 
     def __init__(
         self,
@@ -224,7 +228,8 @@ class TableTest(ByCells):
 
         Dependence whose strength is `enough` or more may be reported as infinite.
         """
-        formula = self.formula if enough is None else self._formula_of_strengths(x, y, enough)
+        only_answers = enough is not None and not enough.any()
+        formula = self._formula_of_answers() if only_answers else self.formula
         answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, formula)
         numbers = np.full((3, len(x)), np.nan)
         numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
@@ -232,10 +237,6 @@ class TableTest(ByCells):
 
     def _formula_of_answers(self) -> TableFormula:
         """Return a formula that serves where nothing but the answers is asked for."""
-        return self.formula
-
-    def _formula_of_strengths(self, x: Integers, y: Integers, enough: Floats) -> TableFormula:
-        """Return a formula that serves where strengths of `enough` or more need not be known."""
         return self.formula
 
     def _answers(
@@ -264,7 +265,9 @@ class TableTest(ByCells):
         No table may have more cells than there are samples.
         """
         # The same question asked with X and Y exchanged is the same question.
-        queries = Queries.of_matrix(np.column_stack([given, np.minimum(x, y), np.maximum(x, y)]))
+        if not self.exchangeable:
+            x, y = np.minimum(x, y), np.maximum(x, y)
+        queries = Queries.of_matrix(np.column_stack([given, x, y]))
         statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
         return statistic, freedom, chi_squared_tail(statistic, freedom)
 
@@ -282,6 +285,12 @@ class EnoughRows:
         needed = self.samples_per_cell * np.diff(tables.cell_start)  # tables are full
         found[tables.totals < needed, 0] = np.nan
         return found
+
+    @property
+    def of_planes(self) -> Callable[[PlaneTables], Floats] | None:
+        """The formula's own way to count bit planes, if it has one."""
+        counting = getattr(self.formula, "of_planes", None)
+        return None if counting is None else partial(counting, samples_per_cell=self.samples_per_cell)
 
 
 class OnTables(BindingTest):

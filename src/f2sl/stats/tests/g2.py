@@ -3,9 +3,8 @@
 Where only the answer is asked for, tests end as soon as it is certain. No stratum has a negative G2. So when
 part of the sum is already larger than what independence allows with all degrees of freedom that the table
 could have, the variables are dependent, whatever the rest is. Most tests between two variables that nothing
-separates are of that kind, and a few of the largest strata decide them. A learner that looks for the weakest
-dependence of two variables given any of many sets needs the strength, too, but not that of a dependence that
-is stronger than another one found before.
+separates are of that kind, and a few of the largest strata decide them. A learner that needs the strengths,
+too, asks about many variables with the same target and set: they are counted together.
 
 For all pairs of a table, G2 = 2 N I(X; Y) follows the chi-squared distribution under independence, nearly,
 with (states of X - 1) (states of Y - 1) degrees of freedom; states that do not occur do not count. So pairs
@@ -41,9 +40,6 @@ ROUNDING_UNITS = 1000
 EXCESS = 1e-6
 """Share by which a statistic must exceed its critical value, so that rounding does not decide."""
 
-STRONGEST = 280.0
-"""Strength from which on tests do not end early: p-values this small have no inverse in floats."""
-
 
 @dataclass(frozen=True)
 class G2Statistic:
@@ -68,6 +64,28 @@ class G2Statistic:
         )
         return np.column_stack([self.without_rounding(statistic), freedom])
 
+    def of_planes(self, tables: PlaneTables, samples_per_cell: float = 0.0) -> Floats:
+        """Return both for each table, counted from bit planes together with others of the same condition.
+
+        Where samples may miss variables, `samples_per_cell` says how many a test needs.
+        """
+        queries = tables.queries
+        statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
+        _kernels.g2_of_runs(
+            tables.planes,
+            tables.plane_start,
+            tables.cardinalities,
+            queries.variables.reshape(len(queries), -1),
+            samples_per_cell * table_sizes(queries, tables.cardinalities),
+            samples_per_cell > 0.0,
+            self.table.entries,
+            LOGARITHMS,
+            self.table.unit,
+            statistic,
+            freedom,
+        )
+        return np.column_stack([self.without_rounding(statistic), freedom])
+
     def without_rounding(self, statistic: Floats) -> Floats:
         """Set to 0 what rounding of n log n leaves of exact independence; true differences are larger."""
         return np.where(statistic < ROUNDING_UNITS * self.table.unit, 0.0, statistic)
@@ -77,7 +95,7 @@ class UntilDecided:
     """Formula of a G2 test that computes the whole statistic only where the answer needs it.
 
     Returns statistic and degrees of freedom as the test's own formula does, or an infinite statistic where
-    part of it was enough: for dependence, and for the strength that `enough` states for a pair of variables.
+    part of it was enough for dependence.
 
     It counts for itself, for speed: counting a stratum and adding its term are one loop over bit planes, so
     that strata after the last one needed are never counted. Engines without bit planes hand it whole tables.
@@ -90,29 +108,6 @@ class UntilDecided:
         self._samples_per_cell: float = getattr(whole, "samples_per_cell", 0.0)
         self._engine = engine
         self._alpha = alpha
-        # Pairs of variables, as ascending numbers, and the strength that is enough for each. The strengths
-        # have one entry more, which pairs beyond the last one get: here, no pairs, and 0 for all.
-        self._pairs = np.empty(0, np.int64)
-        self._strengths = np.zeros(1)
-
-    def with_strengths(self, x: Integers, y: Integers, enough: Floats) -> UntilDecided:
-        """Return the formula for tests of x and y that need not tell strengths of `enough` or more apart.
-
-        x, y : (m,) int64; enough : (m,) float64. The same pair may come with several strengths: then the
-        largest counts, which is enough for all.
-        """
-        if not enough.any():
-            return self
-        pairs, of_question = np.unique(self._numbers(x, y), return_inverse=True)
-        strengths = np.zeros(len(pairs) + 1)
-        np.maximum.at(strengths, of_question, enough)
-        formula = UntilDecided(self._whole, self._engine, self._alpha)
-        formula._pairs, formula._strengths, formula._by_size = pairs, strengths, self._by_size
-        return formula
-
-    def _numbers(self, x: Integers, y: Integers) -> Integers:
-        """Return a number for each pair of variables, the same for (x, y) and (y, x)."""
-        return np.minimum(x, y) * len(self._engine.cardinalities) + np.maximum(x, y)
 
     def __reduce__(self) -> tuple[Callable[[TableFormula], TableFormula], tuple[TableFormula]]:
         """Pickle as the plain formula, because engines on other machines count whole tables."""
@@ -151,21 +146,12 @@ class UntilDecided:
         not occur have fewer, which are known only after counting; a smaller G2 would be enough then.
         """
         # All queries of a batch have the same number of variables.
-        width = queries.start[1]
-        variables = queries.variables.reshape(-1, width)
+        variables = queries.variables.reshape(len(queries), -1)
         cardinalities = self._engine.cardinalities[variables]
-        strata = cardinalities[:, :-2].prod(axis=1)
-        most = (cardinalities[:, -2:] - 1).prod(axis=1) * strata
-        # Many tests have the same degrees of freedom and strength, and the inverse is slow: it is computed
-        # once for each combination, which is numbered like the digits of a number.
-        pair = np.searchsorted(self._pairs, self._numbers(*variables[:, -2:].T))
-        kinds, of_query = np.unique(most * len(self._strengths) + pair, return_inverse=True)
-        freedom, pair = np.divmod(kinds, len(self._strengths))
-        strength = self._strengths[pair]
-        levels = np.minimum(self._alpha, 10.0 ** -np.minimum(strength, STRONGEST))
-        half = np.where(
-            strength < STRONGEST, special().gammainccinv(freedom / 2.0, levels) * (1.0 + EXCESS), np.inf
-        )
+        most = (cardinalities[:, -2:] - 1).prod(axis=1) * cardinalities[:, :-2].prod(axis=1)
+        # Many tests have the same degrees of freedom, and the inverse is slow.
+        freedom, of_query = np.unique(most, return_inverse=True)
+        half = special().gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
         return np.asarray(half[of_query] / self._statistic.table.unit)
 
     @cached_property
@@ -182,15 +168,14 @@ class UntilDecided:
 class G2Test(TableTest):
     """G2 tests on counted tables, or on bit planes until they are decided."""
 
+    exchangeable = True  # sums of integers
+
     @cached_property
     def _until_decided(self) -> UntilDecided:
         return UntilDecided(self.formula, self.engine, self.alpha)
 
     def _formula_of_answers(self) -> TableFormula:
         return self._until_decided
-
-    def _formula_of_strengths(self, x: Integers, y: Integers, enough: Floats) -> TableFormula:
-        return self._until_decided.with_strengths(x, y, enough)
 
 
 class G2(OnTables):

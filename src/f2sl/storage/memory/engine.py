@@ -53,6 +53,8 @@ SHARE_UNTIL_DECIDED = 0.5
 """Share of the cells that a test counts on average until it is decided, if it sees the planes."""
 
 CELLS_PER_PIECE = 1 << 20
+LEAST_CELLS, LEAST_WORDS = 4096.0, float(1 << 19)
+"""Smallest piece of a batch, in cells or, where these are counted from bit planes, in words of these."""
 LEAST_WORK = 2e6
 """Shortest piece of the triangle in nanoseconds: submitting a piece to a thread takes time."""
 MOST_WORK = 2e8
@@ -179,10 +181,8 @@ class MemoryEngine(CountsOnly):
 
         By planes only a `share` of the cells is counted, on average.
         """
-        cardinalities = self.presence.cardinalities[queries.variables]
-        first = queries.start[:-1]
-        cells = np.multiply.reduceat(cardinalities.astype(np.float64), first)
-        widest = np.maximum.reduceat(cardinalities, first)
+        cells = self._cells(queries)
+        widest = np.maximum.reduceat(self.presence.cardinalities[queries.variables], queries.start[:-1])
         by_planes = share * cells * (PLANE_WORD * self._n_words + PLANE_CELL)
         by_codes = (
             self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * np.diff(queries.start)) + CODE_CELL * cells
@@ -194,11 +194,17 @@ class MemoryEngine(CountsOnly):
         large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
         return np.where(cells > self._most_full_cells, large, method).astype(np.int64), cells
 
+    def _cells(self, queries: Queries) -> Floats:
+        """Return the number of cells of each query's full table."""
+        states = self.presence.cardinalities[queries.variables].astype(np.float64)
+        return np.asarray(np.multiply.reduceat(states, queries.start[:-1]))
+
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
         if not len(queries):
             return np.empty((0, width))
-        pieces = self._pieces(queries)
+        least = LEAST_WORDS / self._n_words if getattr(formula, "of_planes", None) else LEAST_CELLS
+        pieces = self._pieces(queries, max(least, LEAST_CELLS))
         results = self.threads.map(lambda piece: self._apply(queries.part(*piece), formula, width), pieces)
         return np.concatenate(list(results))
 
@@ -208,21 +214,23 @@ class MemoryEngine(CountsOnly):
         if of_planes is None:
             return formula(self.count(queries)).reshape(-1, width)
         by_planes = self._choose(queries, SHARE_UNTIL_DECIDED)[0] == _kernels.BY_PLANES
+        arrays = (self._planes, self._plane_start, self.presence.cardinalities)
+        if by_planes.all():
+            return np.asarray(of_planes(PlaneTables(*arrays, queries)))
         result = np.empty((len(queries), width))
         if by_planes.any():
-            arrays = (self._planes, self._plane_start, self.presence.cardinalities)
             result[by_planes] = of_planes(PlaneTables(*arrays, queries.where(by_planes)))
-        if not by_planes.all():
-            result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
+        result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
         return result
 
-    def _pieces(self, queries: Queries) -> Sequence[tuple[int, int]]:
-        """Cut a batch so that no piece holds too many cells, and all threads have some."""
-        _, cells = self._choose(queries)
-        load = np.minimum(cells, self.n_rows) + 1.0
-        share = float(CELLS_PER_PIECE)
+    def _pieces(self, queries: Queries, least: float) -> Sequence[tuple[int, int]]:
+        """Cut a batch into pieces for all threads, of at least `least` cells and not too many."""
+        load = np.minimum(self._cells(queries), self.n_rows) + 1.0
+        share, total = float(CELLS_PER_PIECE), load.sum()
         if self.threads.n_threads > 1:
-            share = min(share, max(4096.0, load.sum() / (4 * self.threads.n_threads)))
+            share = min(share, max(least, total / (4 * self.threads.n_threads)))
+        if total < share:
+            return [(0, len(queries))]
         piece_of = np.floor(np.cumsum(load) / share)
         borders = np.flatnonzero(np.diff(piece_of)) + 1
         edges = [0, *borders.tolist(), len(queries)]

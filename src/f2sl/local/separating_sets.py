@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ SHOWN = 5
 
 
 class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[Label]):
-    """Mapping from pairs (A, D) with A < D to their separating sets.
+    """Mapping from pairs (A, D) to their separating sets.
 
     Parameters
     ----------
@@ -52,6 +52,25 @@ class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[La
     def named(self, names: Sequence[str]) -> SeparatingSets[str]:
         """Return the same sets by names, which are sorted."""
         return SeparatingSets(names, self._keys, self._start, self._members)
+
+    def either_way(self) -> SeparatingSets[Label]:
+        """Return the sets of all pairs (A, D) with A < D; that of (D, A) if there is none of (A, D).
+
+        Examples
+        --------
+        >>> sets = SeparatingSets(range(3), np.array([1, 3, 6]), np.array([0, 0, 1, 1]), np.array([2]))
+        >>> dict(sets), dict(sets.either_way())
+        ({(0, 1): (), (1, 0): (2,), (2, 0): ()}, {(0, 1): (), (0, 2): ()})
+        """
+        a, d = np.divmod(self._keys, len(self._labels))
+        # Those with A < D come first, so that of two equal keys theirs counts.
+        order = np.concatenate([np.flatnonzero(a < d), np.flatnonzero(a > d)])
+        keys, first = np.unique(
+            (np.minimum(a, d) * len(self._labels) + np.maximum(a, d))[order], return_index=True
+        )
+        sizes = np.diff(self._start)
+        start, members = _gather(self._members, self._start[order[first]], sizes[order[first]])
+        return SeparatingSets(self._labels, keys, start, members)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -107,11 +126,9 @@ class Collected:
         sizes = np.concatenate([np.full(len(given), given.shape[1]) for _, given in self._new])
         members = np.concatenate([given.ravel() for _, given in self._new])
         begin = (np.cumsum(sizes) - sizes)[first]
-        sizes = sizes[first]
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         self._keys.append(keys)
-        self._sizes.append(sizes)
-        self._members.append(members[np.repeat(begin, sizes) + within].astype(np.int32))
+        self._sizes.append(sizes[first])
+        self._members.append(_gather(members, begin, sizes[first])[1].astype(np.int32))
         self._new.clear()
 
     def finish(self) -> SeparatingSets[int]:
@@ -120,3 +137,10 @@ class Collected:
         start = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
         keys, members = np.concatenate(self._keys), np.concatenate(self._members)
         return SeparatingSets(range(self._n), keys, start, members)
+
+
+def _gather(members: NDArray[Any], begin: Integers, sizes: Integers) -> tuple[Integers, NDArray[Any]]:
+    """Return parts of an array one after another: where each begins there, and the parts."""
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    within = np.arange(start[-1]) - np.repeat(start[:-1], sizes)
+    return start, members[np.repeat(begin, sizes) + within]

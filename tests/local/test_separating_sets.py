@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from f2sl.orient.separating_sets import Collected
+from f2sl.local.separating_sets import Collected
 
 N = 6
 NAMES = ("a", "b", "c", "d", "e", "f")
