@@ -86,7 +86,7 @@ def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
     verdict = Verdict(cases)
     assert verdict.counted() == (
         "0 of 2 on sampled; 1 of 1 on the paper's data; "
-        "2 cannot be judged (1 for want of runs, 1 without a result in the paper or here)"
+        "2 cannot be judged (1 because runs are missing, 1 without a result in the paper or here)"
     )
     assert verdict.shares() == "1 of 3; 2 cannot be judged"
     assert verdict.failing() == "Pigs 500 (2)"

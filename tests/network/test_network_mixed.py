@@ -95,7 +95,7 @@ class TestParts:
             f2sl.tile(weather(), 2)
         with pytest.raises(f2sl.OptionError, match="a network of states is observed as numbers"):
             observed_as_numbers(weather())
-        with pytest.raises(f2sl.FileError, match=r"BIF has no variables that are numbers; use \.json"):
+        with pytest.raises(f2sl.FileError, match=r"BIF does not support numbers; use \.json"):
             weather().save(tmp_path / "weather.bif")
 
 

@@ -431,7 +431,7 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
     for jobs in (1, n_jobs):
         with make_engine(codes, cardinalities, n_jobs=jobs) as engine:
             formula = FamilyFormula(BIC(), LogTable(engine.n_rows))
-            assert (len(engine._pieces(queries)) > 1) == (jobs > 1)
+            assert (len(engine._pieces(queries, memory.LEAST_CELLS)) > 1) == (jobs > 1)
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]
 

@@ -431,5 +431,7 @@ def test_each_replicate_of_a_bootstrap_is_one_task(client, monkeypatch):
     assert submitted == [("_task", number) for number in range(6)]
     here = f2sl.bootstrap(table, "f2sl-c", 6, method="subsample", n_jobs=1)
     assert found.counts.tolist() == here.counts.tolist()
-    with pytest.raises(DataError, match="must be in memory, and this table is on a cluster"):
+    with pytest.raises(
+        DataError, match="resampling needs the rows in memory, but this table is on a cluster"
+    ):
         f2sl.bootstrap(clustered(table, client), "f2sl-c", 6)

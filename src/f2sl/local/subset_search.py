@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.local import _kernels
 from f2sl.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest, subsets
 
@@ -200,6 +199,8 @@ def separations_of_all(
     `fixed` has a row for each target, which is in all of its sets; `known` an entry for each of the others,
     and `asked_up_to` the place among the members up to which all sets are known not to separate it.
     """
+    from f2sl.local import _kernels
+
     # One layout for all arrays: the kernel is compiled once.
     targets, owner, others, members, n_members = map(np.ascontiguousarray, asked)
     n_targets, n_fixed = fixed.shape
@@ -208,9 +209,8 @@ def separations_of_all(
     weights = test.configurations(members.reshape(-1, 1)).reshape(members.shape)
     asked_up_to = np.full(len(others), -1) if asked_up_to is None else np.ascontiguousarray(asked_up_to)
     alive = np.flatnonzero(room >= 1)
-    by_set = bool(
-        known.any()
-    )  # where strengths count, tests with the same target and set are counted together
+    # Where strengths count, tests with the same target and set are counted together.
+    by_set = bool(known.any())
     most = int(n_members.max(initial=0)) + n_fixed
     for size in range(max(smallest, n_fixed), (most if largest is None else min(largest, most)) + 1):
         free = size - n_fixed
