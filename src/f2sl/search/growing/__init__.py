@@ -48,18 +48,19 @@ class Disturbances(NamedTuple):
     ----------
     moves : int
         Random moves in one disturbance.
-    each : int
-        Disturbances for each variable.
+    each, least : int
+        Disturbances for each variable, and at least in all.
     most : int
         Most disturbances, times the number of variables: the time that one takes grows with it.
     """
 
     moves: int
     each: int
+    least: int
     most: int
 
 
-OF_NUMBERS, OF_FAMILIES = Disturbances(5, 2, 500_000), Disturbances(10, 1, 250_000)
+OF_NUMBERS, OF_FAMILIES = Disturbances(5, 2, 60, 500_000), Disturbances(10, 1, 0, 250_000)
 """Many small disturbances find better orders in the same time than few large ones. This was chosen for
 numbers, on other networks than those of docs/evidence/gaussian.md. Families of states are slower to score."""
 
@@ -92,7 +93,7 @@ def stages(effort: str, n: int, how: Disturbances) -> list[int]:
     >>> [stages(effort, 100, OF_NUMBERS) for effort in ("fast", "normal", "thorough")]
     [[40], [40, 160], [40, 160, 1800]]
     """
-    base = min(how.each * n, how.most // n) if n else 0
+    base = min(max(how.each * n, how.least), how.most // n) if n else 0
     totals = [round(base * share) for share in EFFORTS.values()][: list(EFFORTS).index(effort) + 1]
     return [total - before for total, before in zip(totals, [0, *totals], strict=False)]
 
