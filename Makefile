@@ -16,7 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # More processes of tests than cores, because many wait for others: commands, workers, a browser.
-WORKERS := $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN) / 2)
+WORKERS := $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
 # Two steps at once, each shown as a whole when it ends (where make can: not the one of macOS).
 TOGETHER := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
