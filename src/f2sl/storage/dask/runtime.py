@@ -130,6 +130,8 @@ class Cluster:
                         memory_limit=max(1, memory // n_workers),
                         dashboard_address="127.0.0.1:0",
                         security=security,
+                        # Keys are written to a temporary folder for a moment; a worker killed then leaves it.
+                        env={"TMPDIR": folder},
                         silence_logs=logging.CRITICAL,  # what matters comes here as an error
                     )
 
