@@ -19,15 +19,12 @@ by how much the score of the graph, as F2SL-h computes it, exceeds that of the t
 from __future__ import annotations
 
 import argparse
-import io
 import math
-import random
 import sys
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
@@ -39,6 +36,8 @@ import numpy as np
 import pandas as pd
 
 import f2sl
+from comparing.causal_learn import MODULES as MODULE_OF
+from comparing.causal_learn import run_search
 from f2sl.experiments.harness.job import Limits, Measured, Task, Work
 from f2sl.experiments.harness.lines import Lines, claimed_results
 from f2sl.experiments.harness.machine import describe, total_memory
@@ -90,15 +89,9 @@ def flop(frame: Any) -> f2sl.PDAG:
     return f2sl.PDAG.from_arrays(tuple(frame), np.argwhere(marks == 1), lines)
 
 
-def causal_learn(module: str, search: str, frame: Any) -> f2sl.PDAG:
-    """Run a search of causal-learn; its random moves are seeded."""
-    random.seed(1)
-    with redirect_stdout(io.StringIO()):
-        found = getattr(import_module(module), search)(frame.to_numpy())
-    marks = (found["G"] if isinstance(found, dict) else found).graph
-    # -1 at a tail and 1 at a head, in the row of the end that has the mark.
-    arrows, lines = (marks == -1) & (marks.T == 1), np.triu((marks == -1) & (marks.T == -1))
-    return f2sl.PDAG.from_arrays(tuple(frame), np.argwhere(arrows), np.argwhere(lines))
+def causal_learn(search: str, frame: Any) -> f2sl.PDAG:
+    """Run a search of causal-learn."""
+    return run_search(search, frame.to_numpy(), tuple(frame))
 
 
 def own(algorithm: str, frame: Any, **options: Any) -> f2sl.PDAG:
@@ -115,18 +108,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "F2SL-h BGe": {"score": "bge"},
 }
 """F2SL-h with other options than its defaults."""
-MODULES = {
-    FLOP: "flopsearch",
-    "causal-learn BOSS": "causallearn.search.PermutationBased.BOSS",
-    "causal-learn GRaSP": "causallearn.search.PermutationBased.GRaSP",
-    "causal-learn GES": "causallearn.search.ScoreBased.GES",
-}
-"""Module of each learner of another library; in causal-learn, the function is called as the module."""
-SLOW = [name for name in MODULES if name != FLOP]
+SEARCHES = {"causal-learn BOSS": "boss", "causal-learn GRaSP": "grasp", "causal-learn GES": "ges"}
+MODULES = {FLOP: "flopsearch", **{name: MODULE_OF[search] for name, search in SEARCHES.items()}}
+"""Module of each learner of another library."""
+SLOW = list(SEARCHES)
 LEARNERS: dict[str, Callable[[Any], f2sl.PDAG]] = {
     **{name: partial(own, algorithm) for name, algorithm in OWN.items()},
     FLOP: flop,
-    **{name: partial(causal_learn, MODULES[name], MODULES[name].rpartition(".")[2].lower()) for name in SLOW},
+    **{name: partial(causal_learn, search) for name, search in SEARCHES.items()},
     **{name: partial(own, "f2sl-h", **options) for name, options in VARIANTS.items()},
 }
 

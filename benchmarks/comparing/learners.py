@@ -6,15 +6,15 @@ import ast
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
 
+from comparing.causal_learn import run_search
 from f2sl.errors import OptionError
 from f2sl.experiments.settings import LEARNERS, PAPER, options_of
-from f2sl.graph import DAG, PDAG
+from f2sl.graph import DAG
 from f2sl.local.base import LOCAL
 from f2sl.local.fcbf import FCBF, relevance_graph
 from f2sl.reading import open_table
@@ -53,7 +53,7 @@ class HillClimbing:
 
 
 class CausalLearn:
-    """A search of causal-learn by BDeu, in Python: BOSS and GRaSP over orders, or GES over classes."""
+    """A search of causal-learn by BDeu."""
 
     def __init__(self, *, search: str) -> None:
         self.search = search
@@ -63,28 +63,11 @@ class CausalLearn:
     def fit(self, frame: Any) -> Self:
         """Learn `graph_`, a CPDAG."""
         codes = frame.apply(lambda column: column.cat.codes).to_numpy()
-        if self.search == "ges":
-            from causallearn.search.ScoreBased.GES import ges
-
-            found = ges(codes, score_func="local_score_BDeu")["G"]
-        else:
-            searches = import_module(f"causallearn.search.PermutationBased.{SEARCHES[self.search]}")
-            run = getattr(searches, self.search)
-            found = run(codes, score_func="local_score_BDeu", verbose=False)
-        self.graph_ = graph_of_marks(frame, found.graph)
+        self.graph_ = run_search(self.search, codes, tuple(frame), score_func="local_score_BDeu")
         return self
 
 
-def graph_of_marks(frame: Any, marks: Any) -> PDAG:
-    """Read causal-learn's matrix: -1 at a tail and 1 at a head, in the row of the end that has the mark."""
-    arrows = np.argwhere((marks == -1) & (marks.T == 1))
-    lines = np.argwhere(np.triu((marks == -1) & (marks.T == -1)))
-    return PDAG.from_arrays(tuple(frame), arrows, lines)
-
-
 CAUSAL_LEARN = "causal-learn"
-SEARCHES = {"boss": "BOSS", "grasp": "GRaSP"}
-"""Modules of causal-learn's searches over orders, by their functions."""
 
 PARTS = ("significance", "confirmed", "clean-up", "or", "orders", "going on", "edge cost", "prior")
 DELTA = 0.05

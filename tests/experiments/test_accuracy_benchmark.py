@@ -6,7 +6,6 @@ import math
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import f2sl
@@ -91,13 +90,12 @@ def test_the_score_of_f2sl_h_is_compared_with_that_of_the_truth():
 
 
 def test_graphs_of_causal_learn_are_read_by_their_marks():
-    from comparing.learners import graph_of_marks
+    from comparing.causal_learn import graph_of_marks
 
     marks = np.zeros((3, 3), int)
     marks[0, 1], marks[1, 0] = -1, 1  # a -> b
     marks[1, 2] = marks[2, 1] = -1  # b - c
-    frame = pd.DataFrame(columns=["a", "b", "c"])
-    assert graph_of_marks(frame, marks) == f2sl.PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
+    assert graph_of_marks("abc", marks) == f2sl.PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
 
 
 def test_runs_are_made_once_and_those_stopped_again_with_a_longer_limit(tmp_path):

@@ -130,7 +130,7 @@ reverse = njit(lambda *arguments: _kernels._reverse(*arguments))
 
 
 def at_order(sets, start, candidates, order):
-    """What kernels take, for an order: its state, the sets, and scratch memory."""
+    """Return the arguments of kernels for an order: its state, the sets, and scratch memory."""
     n = len(order)
     owners = np.repeat(np.arange(n), np.diff(start))
     held, holding = sets.holding(start, candidates)

@@ -42,7 +42,7 @@ EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}
 
 
 class Disturbances(NamedTuple):
-    """How the order is disturbed: random moves each time, and how often with normal effort.
+    """Numbers of random moves in a disturbance of the order, and of disturbances with normal effort.
 
     Parameters
     ----------
