@@ -334,6 +334,9 @@ def test_tests_of_one_target_and_set_are_counted_together(seed, size, n_rows, ga
     queries = Queries.of_matrix(np.column_stack([given, x, others]))
     together = engine.evaluate(queries, test.formula, width=2)
     np.testing.assert_array_equal(together, test.formula(engine.count(queries)))
+    # Also where only the answers are asked for: no test of a long run ends early.
+    answered = engine.evaluate(queries, UntilDecided(test.formula, engine, test.alpha), width=2)
+    np.testing.assert_array_equal(answered, together)
 
 
 def test_variables_without_planes_are_answered_beside_those_with():

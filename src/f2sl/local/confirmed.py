@@ -119,9 +119,11 @@ class ConfirmedFCBF(WithMeasure):
             while found := _kernels.next_doubts(
                 relevant.start, members, relevant.strengths, first, last, margin, fate, since, doubted, by
             ):
+                # Tests with the same target and X in sequence are counted together.
+                in_runs = np.argsort(by[:found], kind="stable")
                 for part in range(0, found, DOUBTS_AT_ONCE):
-                    y, x = (places[:found][part : part + DOUBTS_AT_ONCE] for places in (doubted, by))
-                    answers = test.answer(owners[y], members[y], members[x][:, None])
+                    y, x = (places[in_runs[part : part + DOUBTS_AT_ONCE]] for places in (doubted, by))
+                    answers = test.answer(owners[x], members[y], members[x][:, None])
                     fate[y[answers == INDEPENDENT]] = _kernels.DROPPED
                     since[y] = x + 1
         return relevant.where(fate == _kernels.KEPT)
