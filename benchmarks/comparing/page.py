@@ -130,7 +130,7 @@ def of_configurations(summary: Summary) -> str:
 def _where(heads: Sequence[Mapping[str, Any]]) -> str:
     """Name the machines and the versions, each kind once."""
     told = dict.fromkeys(
-        f"{about['machine']['processor']}, {about['machine']['cores']} cores; "
+        f"{about['machine']['processor']}, {about['machine']['cores']} core(s); "
         + ", ".join(f"{name} {about['versions'][name]}" for name in ("f2sl", "python", "numpy", "numba"))
         for about in heads
     )

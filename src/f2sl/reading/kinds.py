@@ -142,10 +142,13 @@ def alike_but_for_case(labels: Iterable[object]) -> list[str]:
     >>> alike_but_for_case(["F", "M", "f", "other"])
     ["'F' and 'f'"]
     """
+    texts = [label for label in labels if isinstance(label, str)]
+    plain = [" ".join(text.split()).casefold() for text in texts]
+    if len(set(plain)) == len(plain):
+        return []
     groups: dict[str, list[str]] = {}
-    for label in labels:
-        if isinstance(label, str):
-            groups.setdefault(" ".join(label.split()).casefold(), []).append(repr(label))
+    for text, same in zip(texts, plain, strict=True):
+        groups.setdefault(same, []).append(repr(text))
     return [" and ".join(group) for group in groups.values() if len(group) > 1]
 
 
