@@ -26,6 +26,7 @@ SMALL = {
 }
 """Options that make a learner quick; the answer need not be a good one."""
 
+DISK, CLUSTER = "stream", "dask"
 KINDS = ("states", "number", "mixed")
 WITH_GAPS = "mixed, with gaps"
 SETS = [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry]
@@ -59,10 +60,10 @@ class Workers:
             yield DaskTable.of_table(table, cluster, MEMORY, n_blocks=2)
 
 
-@pytest.fixture(scope="module", params=["stream", "dask"])
+@pytest.fixture(scope="module")
 def engine(request):
     """Give what holds a table in another way than in memory."""
-    if request.param == "stream":
+    if request.param == DISK:
         yield Disk()
         return
     usual = counting.ROWS_PER_VARIABLE
@@ -95,15 +96,31 @@ def check(engine, kind, learn):
     same()
 
 
-def of_kinds(entries, kinds_of):
-    """List the entries with each kind of data that they learn from."""
-    return [(*entry, kind) for entry in entries for kind in KINDS if kind in kinds_of(*entry)]
+def cases(entries, kinds_of):
+    """List engines, entries and the kinds of data that they learn from.
+
+    On disk an entry has each kind of data. On a cluster, where a learner takes far longer, it has one kind,
+    each kind in turn.
+    """
+    for number, entry in enumerate(entries):
+        kinds = [kind for kind in KINDS if kind in kinds_of(*entry)]
+        yield from ((DISK, *entry, kind) for kind in kinds)
+        yield CLUSTER, *entry, kinds[number % len(kinds)]
+
+
+def case_name(value):
+    return value if isinstance(value, str) else ""
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    of_kinds([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes)
-    + [(name, WITH_GAPS) for name in ("f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable")],
+    ("engine", "name", "kind"),
+    [
+        *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
+        *((DISK, name, WITH_GAPS) for name in ("f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable")),
+        (CLUSTER, "mmhc", WITH_GAPS),  # which asks for pairs, tests and scores
+    ],
+    indirect=["engine"],
+    ids=case_name,
 )
 def test_structures_are_the_same(engine, name, kind):
     learner = STRUCTURE.load(name)
@@ -117,9 +134,10 @@ def test_structures_are_the_same(engine, name, kind):
 
 
 @pytest.mark.parametrize(
-    ("registry", "name", "kind"),
-    of_kinds(SETS, lambda registry, name: registry.load(name).takes),
-    ids=lambda value: value if isinstance(value, str) else "",
+    ("engine", "registry", "name", "kind"),
+    list(cases(SETS, lambda registry, name: registry.load(name).takes)),
+    indirect=["engine"],
+    ids=case_name,
 )
 def test_sets_are_the_same(engine, registry, name, kind):
     def learn(table):

@@ -293,7 +293,7 @@ ORACLES = {
 
 def test_perfect_answers_and_true_knowledge_give_the_mpdag():
     draw = random.Random(1)
-    for _ in range(200):
+    for _ in range(60):
         graph = random_dag(draw)
         known = true_knowledge(draw, graph)
         best = mpdag(graph, known)
