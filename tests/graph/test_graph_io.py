@@ -91,7 +91,6 @@ def graphs(draw):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@examples(50)
 @given(graph=graphs())
 def test_round_trip(suffix, graph):
     assert_same(round_trip(graph, suffix), graph)

@@ -58,9 +58,10 @@ def test_these_are_all_bundled_networks_up_to_80_variables():
     assert sorted(small) == sorted(NETWORKS)
 
 
-@pytest.mark.parametrize("learner", [*PC, *BLANKET])
-def test_all_dags_of_four_nodes(learner):
-    for arrows in naive.all_dags(4):
+@pytest.mark.parametrize(("place", "learner"), enumerate([*PC, *BLANKET]))
+def test_dags_of_four_nodes(place, learner):
+    """A third of them all, with another first one for each learner: of each shape there are several."""
+    for arrows in list(naive.all_dags(4))[place % 3 :: 3]:
         assert learned(learner, Oracle(4, arrows)) == truth(learner, 4, arrows)
 
 
