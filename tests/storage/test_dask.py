@@ -133,6 +133,15 @@ def test_states_with_missing_values_are_learned_as_in_memory(client):
     assert models[0].n_tests_ == models[1].n_tests_
 
 
+def test_knowledge_is_obeyed_as_in_memory_and_in_blocks(client):
+    asia = f2sl.example_path("asia")
+    known = f2sl.Knowledge(tiers=[["asia", "smoke"], ["*"]], required=[("tub", "xray")], leaves=["dysp"])
+    ways = ({"engine": "memory"}, {"engine": "stream"}, {"engine": "dask", "scheduler": client})
+    for name in ("f2sl-h", "f2sl-c", "mmhc"):
+        graphs = [f2sl.learn(asia, name, knowledge=known, **way).graph_ for way in ways]
+        assert graphs[0] == graphs[1] == graphs[2] and known.check(graphs[0]) == []
+
+
 def test_states_are_counted_once_for_all_orders_of_the_columns(client, monkeypatch):
     codes = random_codes(5, 90, [2, 3, 4])
     table, asked = clustered(make_table(codes), client), []

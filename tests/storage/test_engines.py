@@ -76,9 +76,12 @@ def engine(request):
 def drawn(kind, seed):
     if kind == "number":
         return related_numbers(seed)
-    if kind.startswith("mixed"):
-        columns = mixed_columns(seed, 200)
-        return mixed_table(columns, missing=drawn_gaps(seed, columns) if kind == WITH_GAPS else None)
+    if kind == WITH_GAPS:
+        kinds = ("states", "number") * 2
+        columns = mixed_columns(seed, 200, kinds)
+        return mixed_table(columns, kinds, missing=drawn_gaps(seed, columns))
+    if kind == "mixed":
+        return mixed_table(mixed_columns(seed, 200))
     return make_table(related_codes(seed, 200, 5, most_states=3))
 
 
