@@ -171,7 +171,7 @@ def test_weights_of_forbidden_arcs_are_zero(search, monkeypatch):
     allowed[0, 1] = allowed[2, 3] = False
     options = {"lambda1": 0.1, "watch": lambda weights, done: None}
     if search == "notears":
-        weights = notears(covariance, max_iter=100, h_tol=1e-8, rho_max=1e16, allowed=allowed, **options)
+        weights = notears(covariance, max_iter=3, h_tol=1e-8, rho_max=1e16, allowed=allowed, **options)
     else:
         weights = dagma(covariance, allowed=allowed, **options)
     assert (weights[~allowed] == 0).all()
