@@ -15,13 +15,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The many processes of tests share compiled modules, also where the environment says that none are written.
+export PYTHONDONTWRITEBYTECODE :=
 # More processes of tests than cores, because many wait for others: commands, workers, a browser.
-WORKERS := $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS := $(shell expr 2 \* $(CORES))
 
 # Two steps at once, each shown as a whole when it ends (where make can: not the one of macOS).
 TOGETHER := $(MAKE) -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo check test warm plain release-check docs browser bench bench-peers paper lint clean
+.PHONY: demo check fast test warm plain release-check docs browser bench bench-peers paper lint clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -62,8 +65,12 @@ browser: $(VENV)/.installed
 FAST := src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
 	tests/structure/test_options.py
 
-check: lint
-	F2SL_EXAMPLES=5 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(FAST) --ignore-glob='*_large.py'
+check: $(VENV)/.test-installed
+	$(TOGETHER) lint fast
+
+fast: $(VENV)/.test-installed
+	F2SL_EXAMPLES=5 $(BIN)/python -m pytest -q -n $(CORES) --dist worksteal $(FAST) \
+		--ignore-glob='*_large.py' --ignore-glob='*_sound.py'
 
 release-check:
 	$(PYTHON) tools/check_release.py $(PYTHONS)
@@ -80,8 +87,10 @@ test: $(VENV)/.test-installed browser
 warm: $(VENV)/.test-installed
 	$(BIN)/python tests/helpers/warm_kernels.py
 
+# Only files that have such tests: collecting all takes each process longer than these tests take.
 plain: $(VENV)/.test-installed
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m kernels tests
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m kernels \
+		$$(grep -rl mark.kernels --include='test_*.py' tests)
 
 docs: $(VENV)/.docs-installed
 	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build/html

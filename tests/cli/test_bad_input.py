@@ -312,10 +312,10 @@ def test_other_commands_refuse_bad_files(tmp_path, arguments, told):
 
 @pytest.fixture(scope="module")
 def large_table(tmp_path_factory):
-    """A table that takes many seconds to learn from: half a million pairs of 60 by 60 states."""
+    """A table that takes many seconds to learn from: 80,000 pairs of 60 by 60 states."""
     rng = np.random.default_rng(0)
     path = tmp_path_factory.mktemp("large") / "large.parquet"
-    columns = {f"v{i:03d}": rng.integers(0, 60, 20_000).astype(np.int8) for i in range(1000)}
+    columns = {f"v{i:03d}": rng.integers(0, 60, 20_000).astype(np.int8) for i in range(400)}
     pq.write_table(pa.table(columns), path, compression="NONE")
     return path
 

@@ -16,7 +16,7 @@ from f2sl.cli.bootstrap import _below
 from marks import posix_only
 from reproduce_tools import descendants_of, is_gone
 
-REPLICATES = 150
+REPLICATES = 90
 
 
 @pytest.fixture
@@ -93,12 +93,12 @@ def peaks():
 
 codes = np.random.default_rng(0).integers(0, 2, (40_000, 10))
 table = f2sl.open_table({f"v{i}": column for i, column in enumerate(codes.T)})
-for replicates in (40, 200):
+for replicates in (20, 120):
     f2sl.bootstrap(table, "f2sl-c", replicates, n_jobs=2)
     print(*peaks())
 """
 """Prints the peaks in MB of this process and of the largest one it started, after both runs. The rows of a
-replicate take 0.4 MB, those of 160 more 64 MB."""
+replicate take 0.4 MB, those of 100 more 40 MB."""
 
 
 @posix_only

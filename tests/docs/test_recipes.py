@@ -6,7 +6,6 @@ that package's own, and its commands are run with it installed (that is, with it
 
 import gzip
 import math
-import os
 import re
 import shlex
 import sys
@@ -95,12 +94,11 @@ def extended(installed, monkeypatch):
 
 def shell(installed, folder, title):
     """Run the commands of a recipe, each in a process of its own; return what they print."""
-    path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
     commands = re.findall(r"^    f2sl (.*)$", section(title), re.MULTILINE)
     assert commands
     printed = []
     for command in commands:
-        done = run(*shlex.split(command), folder=folder, PYTHONPATH=path)
+        done = run(*shlex.split(command), folder=folder, extensions=(installed,))
         assert (done.stderr, done.returncode) == ("", 0), command
         printed.append(done.stdout)
     return printed
@@ -460,9 +458,10 @@ class TestObjectsThatLackAMethod:
         about.mkdir()
         (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
         (about / "entry_points.txt").write_text("[f2sl.extensions]\nbroken = no_such_module\n")
-        path = os.pathsep.join([str(tmp_path), str(installed), os.environ.get("PYTHONPATH", "")])
         write_csv(tmp_path / "data.csv", small_table())
-        done = run("learn", "data.csv", "--out", "graph.net", folder=tmp_path, PYTHONPATH=path)
+        done = run(
+            "learn", "data.csv", "--out", "graph.net", folder=tmp_path, extensions=(tmp_path, installed)
+        )
         assert done.returncode == 0
         assert "the extension 'broken' (no_such_module) cannot be loaded" in done.stderr
         assert (tmp_path / "graph.net").exists()

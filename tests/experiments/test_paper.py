@@ -78,7 +78,7 @@ def test_systems_by_score(tmp_path):
     """GGSL is farther from the paper (docs/evidence/reproduction.md)."""
     algorithms = ["sll-pc", "s2tmb-pc", "sll+c", "sll+g"]
     reproduce(
-        tmp_path, data=FOLDER, networks=["mildew", "hailfinder"], algorithms=algorithms, sizes=[500], sets=3
+        tmp_path, data=FOLDER, networks=["mildew", "hailfinder"], algorithms=algorithms, sizes=[500], sets=2
     )
     made = {table.number: table for table in tables(cells_of(read_results(tmp_path)))}
     of_sets = [entry for row in made[6].rows for entry in row.entries if entry.figure and entry.paper]

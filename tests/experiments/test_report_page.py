@@ -5,12 +5,13 @@ import sqlite3
 from contextlib import closing
 from html import unescape
 from html.parser import HTMLParser
+from itertools import islice
 
 import pytest
 
-from cli_process import MODULE, f2sl
+from cli_process import f2sl
 from f2sl.errors import F2SLError, FileError
-from f2sl.experiments import report
+from f2sl.experiments import figures, report
 from f2sl.experiments.claims import ON_SECONDS, all_claims
 from f2sl.experiments.differences import SKELETON_OF_MMHC_C, number_of
 from f2sl.experiments.store import FILE
@@ -73,6 +74,13 @@ def folder(tmp_path_factory):
 def without_figures(monkeypatch):
     """Draw nothing, which takes seconds, for tests of something else."""
     monkeypatch.setattr("f2sl.experiments.figures.pictures", lambda cells: [])
+
+
+@pytest.fixture
+def one_figure(monkeypatch):
+    """Draw the figure of seconds with 500 rows, and no other."""
+    plan = figures._plan
+    monkeypatch.setattr(figures, "_plan", lambda cells: islice(plan(cells), 1))
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +220,7 @@ def lines_drawn(folder, learner_colour):
     )
 
 
+@pytest.mark.usefixtures("one_figure")
 def test_no_line_is_drawn_through_two_points(tmp_path):
     networks = ("mildew", "munin", "pigs")
     outcomes = [done(network, 500, 1, "gsbn", errors(4, 37, 0), 1.0) for network in networks]
@@ -254,6 +263,7 @@ def test_the_same_results_give_the_same_bytes(folder, tmp_path):
             assert path.read_bytes() == (other / path.relative_to(folder)).read_bytes()
 
 
+@pytest.mark.usefixtures("one_figure")
 @pytest.mark.parametrize("outcomes", [[], [done("mildew", 500, 1, "fcbf", rates(0.5))]])
 def test_next_to_nothing_is_enough(tmp_path, outcomes):
     place = write_store(tmp_path / "results", outcomes)
@@ -324,20 +334,20 @@ def test_without_matplotlib(tmp_path, monkeypatch):
 
 def test_the_command(tmp_path):
     place = write_store(tmp_path / "results", [done("mildew", 500, 1, "fcbf", rates(0.5))])
-    finished = f2sl("report", place, command=MODULE)
+    finished = f2sl("report", place)
     assert (finished.returncode, finished.stderr) == (0, "")
     assert finished.stdout == f"wrote {place / 'index.html'} and 47 files of tables and figures\n"
 
 
 @pytest.mark.parametrize("command", ["report", "reproduce"])
 def test_help_speaks_of_no_option_that_is_not_there(command):
-    told = f2sl(command, "--help", command=MODULE).stdout
+    told = f2sl(command, "--help").stdout
     assert "--quiet" in told
     assert "--json" not in told
 
 
 def test_the_command_refuses(tmp_path):
-    finished = f2sl("report", tmp_path / "nowhere", command=MODULE)
+    finished = f2sl("report", tmp_path / "nowhere")
     assert (finished.returncode, finished.stdout) == (2, "")
     assert finished.stderr.startswith("f2sl: error: ")
     assert finished.stderr.count("\n") == 1

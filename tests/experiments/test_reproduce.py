@@ -18,7 +18,7 @@ from f2sl.experiments.store import Outcome, Store, Unit
 from f2sl.local.base import LOCAL
 from f2sl.structure.base import STRUCTURE
 from marks import compiled_only
-from reproduce_tools import write_supplement
+from reproduce_tools import Bench, write_supplement
 
 GRAPH = [[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]
 
@@ -354,15 +354,16 @@ def test_data_that_cannot_be_used_are_refused_before_anything_runs(tmp_path, how
 
 def test_data_of_two_sources_are_not_mixed(tmp_path):
     write_supplement(tmp_path, GRAPH, {(20, 1): four_columns(20)})
-    options = ("--networks", "hailfinder", "--algorithms", "fcbf", "--sizes", 20, "--sets", 1)
-    command = ("reproduce", "--out", tmp_path / "results", *options)
-    first = f2sl(*command, F2SL_MMHC_DATA=str(tmp_path))
+    bench = Bench(tmp_path)
+    command = bench.arguments("gsbn", sets=1, sizes=20)
+    environment = bench.environment("")
+    first = f2sl(*command, **environment | {"F2SL_MMHC_DATA": str(tmp_path)})
     assert (first.returncode, first.stderr) == (0, "")
     assert "the paper's data: hailfinder" in first.stdout
     told = "the report shows only 500 and 1,000 rows; results with 20 are only in results.sqlite"
     assert first.stdout.splitlines()[-1] == told
     before = (tmp_path / "results" / store.FILE).read_bytes()
-    second = f2sl(*command, F2SL_MMHC_DATA="")
+    second = f2sl(*command, **environment)
     assert second.returncode == 2
     assert "has results of hailfinder from the paper's data, and these would be from sampled" in second.stderr
     assert (tmp_path / "results" / store.FILE).read_bytes() == before

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli_process import ENVIRONMENT
+from f2sl.experiments import worker
 from f2sl.experiments.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED
 from f2sl.experiments.settings import settings_of
 from f2sl.experiments.store import FILE
@@ -101,7 +102,7 @@ def test_a_server_has_one_thread_and_is_told_to_be_killed_and_the_folder_has_one
 
 
 def test_a_learner_over_its_time_is_stopped_and_tried_again_with_more(bench):
-    done = bench.run("hang", sets=3, time_limit=0.5)
+    done = bench.run("hang", sets=3, time_limit=0.5)  # what else may run again is for tests of the schedule
     assert (done.returncode, done.stderr) == (0, "")
     assert "1 over the time limit, 2 skipped after those" in done.stdout
     assert bench.states("gsbn") == {1: OVER_TIME, 2: SKIPPED, 3: SKIPPED}
@@ -109,13 +110,9 @@ def test_a_learner_over_its_time_is_stopped_and_tried_again_with_more(bench):
     over = next(outcome for outcome in bench.outcomes().values() if outcome.state == OVER_TIME)
     assert (over.time_limit, over.seconds, over.measures) == (0.5, None, {})
 
-    more = bench.run(sets=4, time_limit=0.5)
-    # Two of F2SL-c, and one of GSBN that is skipped; none of the first three sets.
-    assert "in this call: 3 units" in more.stdout
-    assert bench.states("gsbn") == {1: OVER_TIME, 2: SKIPPED, 3: SKIPPED, 4: SKIPPED}
-    longer = bench.run(sets=4, time_limit=30)
-    assert "in this call: 4 units" in longer.stdout
-    assert bench.states("gsbn") == dict.fromkeys((1, 2, 3, 4), DONE)
+    longer = bench.run(sets=3, time_limit=30)
+    assert "in this call: 3 units" in longer.stdout
+    assert bench.states("gsbn") == dict.fromkeys((1, 2, 3), DONE)
 
 
 def test_a_learner_that_eats_memory_takes_nothing_else_down(bench):
@@ -125,23 +122,18 @@ def test_a_learner_that_eats_memory_takes_nothing_else_down(bench):
     assert bench.states("f2sl-c") == {1: DONE, 2: DONE}
     peaks = [outcome.peak_bytes for outcome in bench.outcomes().values() if outcome.state == DONE]
     assert all(2**25 < peak < 600 * 2**20 for peak in peaks)
-    assert bench.run("", memory_limit="700M").returncode == 0
-    assert bench.states("gsbn") == {1: DONE, 2: DONE}
 
 
 def test_failures_are_told_and_tried_again(bench):
-    for how, said in (
-        ("crash", "the process was ended by SIGABRT, without a result"),
-        ("fail", "ZeroDivisionError: one by nought"),
-    ):
-        done = bench.run(how)
-        assert done.returncode == 1
-        assert done.stderr == (
-            "f2sl: error: 2 of 6 units failed, such as gsbn (paper) on hailfinder, 250 rows, data set 1: "
-            f"{said}; the same command tries them again\n"
-        )
-        assert bench.states("gsbn") == {1: FAILED, 2: FAILED}
-        assert bench.states("f2sl-c") == {1: DONE, 2: DONE}
+    """Other ways to fail are for the tests of the harness."""
+    done = bench.run("crash")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "f2sl: error: 2 of 6 units failed, such as gsbn (paper) on hailfinder, 250 rows, data set 1: "
+        "the process was ended by SIGABRT, without a result; the same command tries them again\n"
+    )
+    assert bench.states("gsbn") == {1: FAILED, 2: FAILED}
+    assert bench.states("f2sl-c") == {1: DONE, 2: DONE}
     again = bench.run()
     assert again.returncode == 0
     assert "in this call: 2 units" in again.stdout
@@ -163,7 +155,7 @@ def test_a_file_that_may_not_grow_is_told_and_stays_intact(bench):
     limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (49152, 49152));"
     command = (sys.executable, "-c", f"{limited} from f2sl.cli.app import main; sys.exit(main())")
     # What is compiled on the first run is kept in files, too.
-    assert bench.run(algorithms="fcbf", sets=1, out=bench.folder / "other").returncode == 0
+    worker.warm_up(("fcbf", setting) for setting in settings_of("fcbf"))
     kept = check_full_disk(bench, bench.run(algorithms="fcbf", sets=SETS, command=command))
     assert bench.run(algorithms="fcbf", sets=SETS).returncode == 0
     after = bench.outcomes()

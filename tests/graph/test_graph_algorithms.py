@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_graph as naive
@@ -14,6 +14,7 @@ from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, feedba
 from f2sl.graph._arrays import find_cycle, first_topological_order
 from f2sl.graph.cycle_guard import CycleGuard
 from graphs import pdags, shuffled
+from marks import examples
 
 
 @st.composite
@@ -65,7 +66,7 @@ def test_each_rule_orients_a_to_b_and_nothing_else(directed, undirected):
     assert set(closed.directed_edges) == {*directed, ("a", "b")}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(80)
 @given(dags())
 def test_cpdag_is_that_of_the_enumerated_class(dag):
     arrows, lines = naive.cpdag(dag.nodes, dag.directed_edges)
@@ -78,7 +79,7 @@ def test_cpdag_is_that_of_the_enumerated_class(dag):
     assert expected.to_cpdag() == expected
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(pdags(5), st.data())
 def test_extension_is_consistent_exactly_when_one_exists(pdag, data):
     possible = naive.consistent_extensions(pdag.nodes, pdag.directed_edges, pdag.undirected_edges)
@@ -118,7 +119,7 @@ def test_a_new_arrow_wakes_the_edges_of_rule_4_that_it_is_no_last_arrow_of(direc
     assert parts(closed) == naive.meek_closure(list("abcdef"), arrows, lines)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(pdags(6), st.data())
 def test_meek_is_sound_ends_and_does_not_see_the_node_order(pdag, data):
     closed = apply_meek_rules(pdag)
@@ -130,7 +131,7 @@ def test_meek_is_sound_ends_and_does_not_see_the_node_order(pdag, data):
     assert parts(closed) == naive.meek_closure(pdag.nodes, pdag.directed_edges, pdag.undirected_edges)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(pdags(5, "<>-- "))
 def test_meek_orients_exactly_what_all_extensions_share(pdag):
     possible = naive.consistent_extensions(pdag.nodes, pdag.directed_edges, pdag.undirected_edges)
@@ -151,7 +152,7 @@ def test_meek_leaves_an_edge_that_would_close_a_cycle():
     assert apply_meek_rules(ring).undirected_edges == [("a", "b")]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(80)
 @given(pdags(7, "<>"), st.randoms(use_true_random=False), st.integers(0, 5), st.integers(1, 3))
 def testcycle_guard_refuses_exactly_what_closes_a_cycle(graph, random, start, steps):
     arrows = graph.directed_array.tolist()
@@ -167,7 +168,7 @@ def testcycle_guard_refuses_exactly_what_closes_a_cycle(graph, random, start, st
             reach.add_edge(a, b)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(pdags(7, "<> "))
 def test_feedback_orders(graph):
     n, arrows = graph.n_nodes, graph.directed_array
@@ -204,7 +205,7 @@ def test_large_components_are_settled_greedily():
     assert graph.to_dag() == graph.reorder(sorted(graph.nodes, reverse=True)).to_dag()
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(dags(7), st.data())
 def test_d_separation_agrees_with_networkx(dag, data):
     sides = data.draw(
@@ -232,7 +233,7 @@ def test_named_d_separations():
         CHAIN.d_separated("a", "z")
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(dags(7), st.data())
 def test_dag_relations_agree_with_networkx(dag, data):
     other = dag.to_networkx()
@@ -246,7 +247,7 @@ def test_dag_relations_agree_with_networkx(dag, data):
         assert dag.d_separated(name, rest, blanket)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(pdags(6), st.data())
 def test_v_structures_and_equality_do_not_see_the_node_order(pdag, data):
     other = shuffled(pdag, data)
@@ -259,7 +260,7 @@ def test_v_structures_and_equality_do_not_see_the_node_order(pdag, data):
 
 @pytest.mark.parametrize("shape", ["star", "path", "ring", "random", "clash"])
 def test_large_graphs_take_seconds(shape):
-    n = 20_000
+    n = 10_000
     nodes = [f"v{i}" for i in range(n)]
     line = np.stack((np.arange(n - 1), np.arange(1, n)), axis=1)
     arrows = np.empty((0, 2), dtype=np.int64)

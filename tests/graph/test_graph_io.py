@@ -10,13 +10,14 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.io import FORMATS
 from graphs import ASIA
+from marks import examples
 
 SUFFIXES = sorted(FORMATS.keys() - {".modelstring"})  # which knows neither weights nor all names
 NASTY = [
@@ -90,7 +91,6 @@ def graphs(draw):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=100, deadline=None)
 @given(graph=graphs())
 def test_round_trip(suffix, graph):
     assert_same(round_trip(graph, suffix), graph)
@@ -263,7 +263,7 @@ def test_broken_files_are_refused_in_one_line(tmp_path, name, text, message):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=60, deadline=None)
+@examples(40)
 @given(data=st.data())
 def test_damaged_files_never_end_in_another_error(suffix, data):
     with tempfile.TemporaryDirectory() as folder:

@@ -10,9 +10,9 @@ import pytest
 
 from f2sl.graph import DAG, PDAG, apply_meek_rules, compare, load_graph
 
-N = 20_000
-MOST_BYTES = 100e6
-"""A matrix of 20,000 x 20,000 single bytes would take four times as much."""
+N = 10_000
+MOST_BYTES = 50e6
+"""A matrix of 10,000 x 10,000 single bytes would take twice as much."""
 
 
 @contextmanager

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_graph as naive
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph import DAG, PDAG, compare, compare_pc
 from graphs import pdags, shuffled
+from marks import examples
 
 
 def test_every_kind_of_difference_is_counted_once():
@@ -47,7 +48,7 @@ def test_different_nodes_are_refused():
         compare(PDAG(["a"]), PDAG(list("abcdefghi")))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(80)
 @given(st.data())
 def test_counts_agree_with_the_twin(data):
     truth = data.draw(pdags(6))

@@ -49,14 +49,19 @@ def _warm():
     return str(path)
 
 
-def f2sl(*arguments, folder=None, **how):
+def f2sl(*arguments, folder=None, extensions=(), **how):
     """Run a command to its end, in a process of its own.
 
     It is forked from one that has imported f2sl already, unless `how` (see :func:`installed`) asks for more.
+    `extensions` are folders with packages beside those that are installed.
     """
     if how:
         return installed(*arguments, folder=folder, **how)
-    asked = {"arguments": [str(argument) for argument in arguments], "folder": str(folder or Path.cwd())}
+    asked = {
+        "arguments": [str(argument) for argument in arguments],
+        "folder": str(folder or Path.cwd()),
+        "extensions": [str(place) for place in extensions],
+    }
     with (
         socket.socket(socket.AF_UNIX) as connection,
         tempfile.TemporaryFile("w+") as out,

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import settings
 from numba import config
 
-few_examples = settings(max_examples=4 if config.DISABLE_JIT else 15)
+
+def examples(number):
+    """Try so many examples, or more or fewer as F2SL_EXAMPLES says: by default it is 25."""
+    return settings(max_examples=max(1, number * settings.default.max_examples // 25))
+
+
+few_examples = examples(10)
 """For tests that learn many times in each example."""
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too slow without compiled kernels")

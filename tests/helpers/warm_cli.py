@@ -59,6 +59,7 @@ def started(connection):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(asked["folder"])
+    sys.path[:0] = asked["extensions"]
     return asked["arguments"]
 
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
-from cluster_tools import running
 from f2sl import DAG, PDAG, Knowledge
 from f2sl.errors import F2SLError, FileError, GraphError, OptionError
 from f2sl.knowledge.files import from_tetrad, to_tetrad
@@ -427,16 +426,6 @@ def test_links_that_would_close_a_cycle_are_left_out_and_told():
     alone = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known, skeleton_only=True).fit(table)
     assert alone.graph_ == model.graph_.skeleton() and known.check(alone.graph_.to_dag()) == []
     assert any(note.startswith("left out because the knowledge directs these links") for note in alone.notes_)
-
-
-def test_memory_blocks_and_clusters_alike():
-    asia = f2sl.example_path("asia")
-    known = Knowledge(tiers=[["asia", "smoke"], ["*"]], required=[("tub", "xray")], leaves=["dysp"])
-    with running(1) as client:
-        ways = ({"engine": "memory"}, {"engine": "stream"}, {"engine": "dask", "scheduler": client})
-        for name in ("f2sl-h", "f2sl-c", "mmhc"):
-            graphs = [f2sl.learn(asia, name, knowledge=known, **way).graph_ for way in ways]
-            assert graphs[0] == graphs[1] == graphs[2] and known.check(graphs[0]) == []
 
 
 def test_columns_that_were_merged():

@@ -277,7 +277,7 @@ def test_what_is_wrong_is_told_with_its_line(case, tmp_path):
 def test_messages_do_not_grow_with_the_names_in_a_file(case, tmp_path):
     text, line, _ = BAD[case]
     for word in ("rain", "rein", "sprinkler", "snow", "maybe", "yes", "on", "no", "off"):
-        text = re.sub(rf"\b{word}\b", word * 50_000, text)
+        text = re.sub(rf"\b{word}\b", word * 5_000, text)
     (tmp_path / "long.bif").write_text(text)
     with pytest.raises(FileError, match=rf"long\.bif, line {line}: ") as error:
         f2sl.load_network(tmp_path / "long.bif")
@@ -308,30 +308,30 @@ def test_garbage_ends_in_an_error_of_ours_or_a_network(tmp_path_factory, garbage
         assert "line" in str(error)
 
 
-TEN_MEGABYTES, ONE_MEGABYTE = 10_000_000, 1_000_000
+MUCH = 500_000
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "{" * TEN_MEGABYTES,
-        "network x {" + "{" * TEN_MEGABYTES,
-        "network x " + "{}" * (TEN_MEGABYTES // 2),
-        "variable x { type discrete [ 1 ] {" + "{" * ONE_MEGABYTE,
-        "(" * ONE_MEGABYTE,
-        '"' + '\\"' * (ONE_MEGABYTE // 2),
-        "/*" * (ONE_MEGABYTE // 2),
-        "/a" * (ONE_MEGABYTE // 2),
-        "a" * ONE_MEGABYTE,
-        "\n" * ONE_MEGABYTE,
-        "network x { property " + "a " * (ONE_MEGABYTE // 2),
-        "network x {" + "property a;" * (ONE_MEGABYTE // 11),
-        "variable x { type discrete { a }; } probability ( x ) { table " + "1 " * (ONE_MEGABYTE // 2),
+        "{" * MUCH,
+        "network x {" + "{" * MUCH,
+        "network x " + "{}" * (MUCH // 2),
+        "variable x { type discrete [ 1 ] {" + "{" * MUCH,
+        "(" * MUCH,
+        '"' + '\\"' * (MUCH // 2),
+        "/*" * (MUCH // 2),
+        "/a" * (MUCH // 2),
+        "a" * MUCH,
+        "\n" * MUCH,
+        "network x { property " + "a " * (MUCH // 2),
+        "network x {" + "property a;" * (MUCH // 11),
+        "variable x { type discrete { a }; } probability ( x ) { table " + "1 " * (MUCH // 2),
     ],
     ids=lambda text: text[:24].strip(),
 )
-def test_megabytes_of_nonsense_are_refused(text, tmp_path):
-    # Anything quadratic would take days.
+def test_much_nonsense_is_refused(text, tmp_path):
+    # Anything quadratic would take hours.
     path = tmp_path / "long.bif"
     path.write_text(text)
     with pytest.raises(FileError, match=r"long\.bif, line \d+: ") as error:

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -19,6 +19,7 @@ import f2sl
 from f2sl.errors import DataError
 from f2sl.network import BayesianNetwork, observed_as_numbers
 from f2sl.network.sampling import sample_table
+from marks import examples
 
 GRAPH = f2sl.DAG(["heat", "out", "sun", "wind"], [("out", "heat"), ("sun", "heat"), ("wind", "heat")])
 STATES = {"out": ["yes", "no"], "wind": ["none", "some", "much"]}
@@ -384,7 +385,7 @@ def networks(draw):
 
 class TestFiles:
     @given(networks())
-    @settings(max_examples=60)
+    @examples(40)
     def test_there_and_back(self, tmp_path_factory, network):
         path = tmp_path_factory.mktemp("files") / "net.json"
         network.save(path)

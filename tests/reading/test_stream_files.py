@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import f2sl
@@ -22,6 +22,7 @@ from f2sl.reading.formats import TextOptions
 from f2sl.reading.formats import text as _text
 from f2sl.reading.into_stream import read_streamed
 from f2sl.reading.open import Reading
+from marks import examples
 
 FRAME = pd.DataFrame(
     {
@@ -122,7 +123,7 @@ VALUES = {
 }
 
 
-@settings(max_examples=150)
+@examples(60)
 @given(
     columns=st.lists(st.sampled_from(sorted(VALUES)), min_size=2, max_size=4),
     rows=st.integers(1, 5),

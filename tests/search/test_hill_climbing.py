@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import naive
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.choose import make_score
+from marks import examples
 from tables import make_engine, related_codes
 
 
@@ -48,7 +49,7 @@ def as_arrows(climbed):
     tabu_length=st.sampled_from([0, 1, 3, 100]),
     max_stall=st.sampled_from([0, 1, 4, 15]),
 )
-@settings(max_examples=60)
+@examples(40)
 def test_step_for_step_like_the_naive_search(score, seed, n, prior, tabu_length, max_stall):
     codes = related_codes(seed, 60, n, most_states=3)
     rng = np.random.default_rng(seed)

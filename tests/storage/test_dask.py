@@ -39,9 +39,9 @@ MEMORY = 1 << 28
 ALL_SCORES = ("bdeu", "k2", "bic", "aic", LogLikelihood())
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 worker", "3 workers"])
+@pytest.fixture(scope="module")
 def client(request):
-    with running(request.param) as client:
+    with running(getattr(request, "param", 3)) as client:
         yield client
         assert forgets_all(client)
 
@@ -67,7 +67,9 @@ def answers(engine, n):
 
 
 @pytest.mark.parametrize("split", [RowSplitEngine, TileSplitEngine])
-@pytest.mark.parametrize("n_blocks", [1, 2, 20])
+@pytest.mark.parametrize(
+    ("client", "n_blocks"), [(1, 2), (3, 1), (3, 2), (3, 20)], indirect=["client"], scope="module"
+)
 def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(client, split, n_blocks):
     table = make_table(related_codes(n_blocks, 210, 7))
     assert answers(split(clustered(table, client, n_blocks)), 7) == answers(MemoryEngine(table, 1), 7)
@@ -120,18 +122,24 @@ def test_moments_are_the_same_to_the_last_bit(client):
     assert one.variances.tolist() == other.variances.tolist()
 
 
-@pytest.mark.parametrize(
-    ("kinds", "gaps"),
-    [(("states", "number") * 2, False), (("states", "number") * 2, True), (("states",) * 4, True)],
-    ids=["mixed", "mixed with gaps", "states with gaps"],
-)
-def test_mixed_tables_and_missing_values_are_learned_as_in_memory(client, kinds, gaps):
+def test_states_with_missing_values_are_learned_as_in_memory(client):
+    """Numbers, with and without missing values, are for the test of all engines."""
+    kinds = ("states",) * 4
     columns = mixed_columns(4, 200, kinds)
-    table = mixed_table(columns, kinds, missing=drawn_gaps(4, columns) if gaps else None)
+    table = mixed_table(columns, kinds, missing=drawn_gaps(4, columns))
     models = [f2sl.F2SLh().fit(own) for own in (table, clustered(table, client, 3))]
     assert models[0].graph_.directed_edges
     assert models[0].graph_ == models[1].graph_ and models[0].score_ == models[1].score_
     assert models[0].n_tests_ == models[1].n_tests_
+
+
+def test_knowledge_is_obeyed_as_in_memory_and_in_blocks(client):
+    asia = f2sl.example_path("asia")
+    known = f2sl.Knowledge(tiers=[["asia", "smoke"], ["*"]], required=[("tub", "xray")], leaves=["dysp"])
+    ways = ({"engine": "memory"}, {"engine": "stream"}, {"engine": "dask", "scheduler": client})
+    for name in ("f2sl-h", "f2sl-c", "mmhc"):
+        graphs = [f2sl.learn(asia, name, knowledge=known, **way).graph_ for way in ways]
+        assert graphs[0] == graphs[1] == graphs[2] and known.check(graphs[0]) == []
 
 
 def test_states_are_counted_once_for_all_orders_of_the_columns(client, monkeypatch):
@@ -212,25 +220,29 @@ def test_nobody_answers_the_command_line(tmp_path):
 UNGUARDED = """
 import f2sl
 print("once")
-here, there = (f2sl.learn("t.csv", engine=engine).graph_ for engine in ("memory", "dask"))
+here, there = (f2sl.learn("t.csv", engine=engine, n_jobs=2).graph_ for engine in ("memory", "dask"))
 assert there == here
 assert __spec__ is None and __file__.endswith("script.py")
 """
 
 
-def test_a_script_need_not_keep_workers_from_running_it_again(tmp_path):
+def test_a_script_starts_workers_which_do_not_run_it_again_and_end(tmp_path):
+    """A program of its own, without an address, and without a guard around what it does."""
     write_csv(tmp_path / "t.csv", small_table())
     (tmp_path / "script.py").write_text(UNGUARDED)
+    place = tmp_path / "tmp"
+    place.mkdir()
     done = subprocess.run(
         [sys.executable, "script.py"],
         cwd=tmp_path,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, "TMPDIR": str(place)},
         capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "once\n", "")
+    assert list(place.iterdir()) == []
 
 
 def test_a_scheduler_without_workers(monkeypatch):
@@ -306,32 +318,6 @@ def test_options_that_make_no_sense(options, told):
 
 
 # Processes
-
-
-def test_without_an_address_processes_are_started_and_end(tmp_path):
-    """As a program of its own, so that what it leaves behind can be seen."""
-    f2sl.load_example("asia").to_csv(tmp_path / "asia.csv", index=False)
-    command = [
-        sys.executable,
-        "-m",
-        "f2sl",
-        "learn",
-        tmp_path / "asia.csv",
-        "--engine",
-        "dask",
-        "--jobs",
-        "2",
-        "--quiet",
-    ]
-    place = tmp_path / "tmp"
-    place.mkdir()
-    environment = {**os.environ, "TMPDIR": str(place)}
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "graph.json"], env=environment, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f2sl.load_graph(tmp_path / "graph.json") == f2sl.learn(tmp_path / "asia.csv").graph_
-    assert list(place.iterdir()) == []
 
 
 def test_others_cannot_reach_the_workers_of_this_machine():

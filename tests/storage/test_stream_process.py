@@ -92,10 +92,10 @@ print(f2sl.learn(large, **options).graph_.n_nodes)
 
 @posix_only
 def test_a_table_larger_than_a_real_limit(tmp_path):
-    """A million rows of 60 columns are 480 MB of integers: too many for memory, not for blocks."""
+    """400,000 rows of 60 columns are 192 MB of integers: too many for memory, not for blocks."""
     rng = np.random.default_rng(0)
-    columns = {f"v{i:02d}": rng.integers(0, 3, 1_000_000) for i in range(60)}
-    pq.write_table(pa.table(columns), tmp_path / "large.parquet", row_group_size=100_000)
+    columns = {f"v{i:02d}": rng.integers(0, 3, 400_000) for i in range(60)}
+    pq.write_table(pa.table(columns), tmp_path / "large.parquet", row_group_size=50_000)
     pq.write_table(pa.table(columns).slice(0, 5000), tmp_path / "small.parquet")
 
     def learn(engine):
@@ -121,7 +121,7 @@ def test_a_table_larger_than_a_real_limit(tmp_path):
 def test_nothing_is_left_behind(tmp_path, end):
     rng = np.random.default_rng(0)
     path, room = tmp_path / "t.parquet", tmp_path / "room"
-    pq.write_table(pa.table({f"v{i}": rng.integers(0, 3, 1_000_000) for i in range(30)}), path)
+    pq.write_table(pa.table({f"v{i}": rng.integers(0, 3, 300_000) for i in range(30)}), path)
     room.mkdir()
     process = subprocess.Popen(
         [SCRIPT, "learn", path, "--engine", "stream", "--algorithm", "mmhc", "--quiet"],

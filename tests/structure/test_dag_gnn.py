@@ -1,5 +1,6 @@
 """DAG-GNN: its gradient, what it learns, that nothing but data and seed matter, and how it ends early."""
 
+import doctest
 import json
 import math
 import subprocess
@@ -20,7 +21,7 @@ from naive_dag_gnn import cycles, network, objective
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason='needs PyTorch: pip install "f2sl[deep]"')
 
 TRUTH = f2sl.DAG([*"abcde"], [("a", "c"), ("b", "c"), ("c", "d"), ("a", "e")])
-SHORT = {"epochs": 60}
+SHORT = {"epochs": 30}
 """Enough for the few variables here."""
 SHORTER = {"epochs": 4, "max_iter": 3}
 """Enough to see whether two trainings are the same."""
@@ -43,6 +44,15 @@ def model():
 @pytest.fixture(scope="module")
 def begun():
     return f2sl.DAGGNN(**SHORTER).fit(linear())
+
+
+@needs_torch
+def test_examples():
+    """Pytest does not look for them there (see the `conftest.py` above all tests)."""
+    from f2sl.search.deep import curves
+
+    failed, attempted = doctest.testmod(curves)
+    assert not failed and attempted
 
 
 @needs_torch
@@ -136,7 +146,7 @@ class TestWhatIsLearned:
         assert 0 <= model.h_ <= model.h_tol
         assert model.complete_
         assert model.loss_ > 0
-        assert model.n_steps_ % (5 * 60) == 0
+        assert model.n_steps_ % (5 * 30) == 0
         (note,) = model.notes_
         assert note == "all 5 columns: read as numbers"
 

@@ -247,7 +247,7 @@ class TestBadInput:
             f2sl.learn(holes, missing="state")
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("learner", [*BOTH_KINDS, f2sl.TC], ids=lambda learner: learner.__name__)
 def test_the_order_of_rows_and_columns_and_threads_do_not_matter(learner, seed):

@@ -33,7 +33,7 @@ def test_structures(learner, name):
     assert LEARNERS[learner](graph, largest, oracle(graph)) == graph.to_cpdag()
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", ["asia", "sachs", "child", "alarm"])  # on others with another oracle
 @pytest.mark.parametrize("learner", [*PC, *BLANKET])
 def test_sets(learner, name):
     graph = true_graph(name)

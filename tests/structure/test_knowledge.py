@@ -110,7 +110,7 @@ class TestObedience:
         [(MIXED, False), (MIXED, True), (("states",) * N, True)],
         ids=["mixed", "mixed with gaps", "states with gaps"],
     )
-    @few_examples
+    @settings(max_examples=6)
     @given(known=knowledge(), seed=st.integers(0, 1000))
     def test_nor_does_one_of_mixed_tables_or_with_missing_values(self, name, kinds, gaps, known, seed):
         columns = mixed_columns(seed, 100, kinds)
@@ -293,7 +293,7 @@ ORACLES = {
 
 def test_perfect_answers_and_true_knowledge_give_the_mpdag():
     draw = random.Random(1)
-    for _ in range(200):
+    for _ in range(60):
         graph = random_dag(draw)
         known = true_knowledge(draw, graph)
         best = mpdag(graph, known)

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import f2sl
@@ -19,7 +19,7 @@ from f2sl.structure import gsbn, pc_stable
 from f2sl.structure.base import named_sets
 from f2sl.structure.pc_stable import StableSkeleton, unseparated_colliders
 from graphs import named_dags
-from marks import few_examples
+from marks import examples, few_examples
 from naive_local import asker
 from oracle import RandomAnswers
 from perfect_answers import LARGEST_SET, LEARNERS, NETWORKS, by_gsbn, most_ancestors_in_blankets, true_graph
@@ -49,7 +49,7 @@ def test_gsbn_can_need_more_than_there_are_parents():
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@settings(max_examples=60, deadline=None)
+@examples(40)
 @given(graph=named_dags())
 def test_perfect_answers_on_random_graphs(learner, graph):
     assert LEARNERS[learner](graph, graph.n_nodes) == graph.to_cpdag()
@@ -87,7 +87,7 @@ contradictory = {
 # It matters here that neighbours stay until their level ends, and which end's separating set is kept.
 @example(seed=0, n=6, k=None, independent=0.1)
 @example(seed=3, n=5, k=2, independent=0.3)
-@settings(max_examples=60)
+@examples(40)
 @given(**contradictory)
 def test_pc_stable_is_the_naive_one(seed, n, k, independent):
     answers = RandomAnswers(n, seed, independent)
@@ -107,7 +107,7 @@ def test_pc_stable_is_the_naive_one(seed, n, k, independent):
 @example(seed=29, n=6, k=1, independent=0.05, symmetry="or")
 # Here two blankets are of a size, and it matters which of them is taken.
 @example(seed=9, n=6, k=1, independent=0.3, symmetry="or")
-@settings(max_examples=60)
+@examples(40)
 @given(**contradictory, symmetry=st.sampled_from(["and", "or"]))
 def test_gsbn_is_the_naive_one(seed, n, k, independent, symmetry):
     answers = RandomAnswers(n, seed, independent)

@@ -277,10 +277,11 @@ def csv(alarm, tmp_path_factory):
 
 @compiled_only
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_command_line_learns_the_same(algorithm, csv, alarm, tmp_path):
-    out = tmp_path / "graph.json"
+def test_the_command_line_learns_the_same(algorithm, alarm, tmp_path):
+    out, some = tmp_path / "graph.json", alarm.iloc[:, :16]
+    csv = write_csv(tmp_path / "some.csv", {v: some[v] for v in some})
     told = json.loads(learned("learn", csv, "--algorithm", algorithm, "--out", out, "--json"))
-    model = ALGORITHMS[algorithm]().fit(alarm)
+    model = ALGORITHMS[algorithm]().fit(some)
     assert load_graph(out) == model.graph_
     assert told["complete"] is True
     printed = learned("learn", csv, "--algorithm", algorithm, "--max-exact", 3, "--max-parents", 2)

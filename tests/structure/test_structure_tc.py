@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import naive_gaussian
 from f2sl.errors import OptionError
@@ -13,6 +13,7 @@ from f2sl.stats.conditioning import decided, given_all_others
 from f2sl.structure.tc import TC, _left_out, separated_spouses, without_spouses
 from gaussian_tools import moments, related_values
 from graphs import named_dags
+from marks import examples
 from oracle import of_graph
 
 
@@ -32,7 +33,7 @@ def resolved(graph, max_left_out):
     return orient_by_independence(skeleton, graph.nodes, triples)
 
 
-@settings(max_examples=150)
+@examples(60)
 @given(graph=named_dags())
 def test_perfect_answers_on_random_graphs(graph):
     assert resolved(graph, graph.n_nodes) == graph.to_cpdag()
