@@ -20,7 +20,7 @@ ORDER = [
     ["_extensions"],
     ["constraints"],
     ["knowledge"],
-    ["_progress", "_threads", "_deadline", "_memory"],
+    ["_progress", "_threads", "_deadline", "_memory", "_compiler"],
     ["_jit"],
     ["_options"],
     ["_owners"],

@@ -17,7 +17,6 @@ sum with one and passes the sum on, makes Numba compile again; ``int64(0)`` does
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import time
@@ -26,7 +25,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 from f2sl._memory import short_of_addresses
@@ -65,11 +63,11 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from f2sl._compiler import InnerCompiler, KernelCompiler
+
 # Without the types that Numba's stubs give to some of their methods.
 event: Any = import_module("numba.core.event")
 caching: Any = import_module("numba.core.caching")
-codegen: Any = import_module("numba.core.codegen")
-compiler: Any = import_module("numba.core.compiler")
 runtime: Any = import_module("numba.core.runtime._nrt_python")
 
 Array = NDArray[Any]
@@ -180,7 +178,7 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
 
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call; cache the machine code on disk if possible."""
-    compiled: Any = numba.njit(**_OPTIONS)(function)
+    compiled: Any = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)(function)
     if compiled is not function:  # as with NUMBA_DISABLE_JIT=1
         try:
             compiled._cache = _Cache(function)
@@ -190,36 +188,7 @@ def kernel(function: Function) -> Function:
     return cast(Function, compiled)
 
 
-class _InnerCode(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """Code of a function that only kernels call.
-
-    Kernels link it, optimise it together with their own code and make machine code of both. Making machine
-    code for the function alone would take about a fifth of all compile time, and nothing would use it.
-    """
-
-    codegen = SimpleNamespace(set_env=lambda name, environment: None)
-
-    def _optimize_final_module(self) -> None: ...
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int | None:
-        self._ensure_finalized()
-        return ctypes.cast(_REFUSE, ctypes.c_void_p).value
-
-
-_REFUSE = ctypes.PYFUNCTYPE(ctypes.c_void_p)(lambda: None)
-"""Stand-in for an inner function that Python calls: it has no result, so that Python raises a SystemError."""
-
-
-class _InnerCompiler(compiler.Compiler):  # type: ignore[misc]
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.state.library = _InnerCode(self.state.targetctx.codegen(), "inner")
-
-
-_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "pipeline_class": _InnerCompiler}
+_INNER: dict[str, Any] = {**_OPTIONS, "no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 def inner(function: Function) -> Function:

@@ -1,18 +1,24 @@
 """How the command behaves as a process: what it loads, how it ends, what it shows while it works."""
 
+import gc
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from numba import njit
+from numba import njit, types
+from numba.core.errors import TypingError
+from numba.core.types.functions import BaseFunction
 
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
-from f2sl._jit import COMPILING, inner
+from f2sl._compiler import KernelCompiler
+from f2sl._jit import COMPILING, inner, kernel
 from f2sl.cli import program
 from f2sl.cli.app import main
 from f2sl.graph import DAG
+from f2sl.local._kernels import drop_redundant
 from marks import compiled_only
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal, signals or /dev")
@@ -104,6 +110,28 @@ def test_python_cannot_call_what_only_kernels_call():
     assert njit(lambda n: next_to(n))(1) == 2
     with pytest.raises(SystemError):
         next_to(1)
+
+
+@compiled_only
+def test_kernels_have_the_machine_code_that_numba_makes_of_them():
+    lists, numbers = types.int64[::1], types.float64[::1]
+    signature = (lists, lists, numbers, types.int64, types.int64, types.float64, types.boolean[::1])
+    codes = []
+    for options in ({}, {"pipeline_class": KernelCompiler}):
+        compiled = njit(nogil=True, error_model="numpy", **options)(drop_redundant.py_func)
+        compiled.compile(signature)
+        names = r"[\w.]*_ZN\w+"  # they have numbers in the order of compiling
+        codes.append(re.sub(names, "", compiled.inspect_asm(signature)))
+    assert codes[0] == codes[1]
+
+
+@compiled_only
+def test_numba_is_left_as_it_was_when_a_kernel_cannot_be_compiled():
+    before = BaseFunction.get_call_type
+    with pytest.raises(TypingError):
+        kernel(lambda n: n + "one")(1)
+    assert BaseFunction.get_call_type is before
+    assert gc.isenabled()
 
 
 @posix_only

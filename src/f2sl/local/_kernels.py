@@ -80,7 +80,9 @@ def drop_redundant(
     """
     # place[v] is the place of v in the current target's list, -1 if it is not there. It is reset entry by
     # entry after each target: the time depends on the list, not on the number of variables.
-    place = np.full(len(start) - 1, -1, np.int64)
+    place = np.empty(len(start) - 1, np.int64)
+    for v in range(len(place)):
+        place[v] = -1
     for target in range(first, last):
         begin, end = start[target], start[target + 1]
         for p in range(begin, end):
@@ -244,7 +246,9 @@ def next_doubts(
         Output: places of Y and X in the lists.
     """
     # `place` as in `drop_redundant`.
-    place = np.full(len(start) - 1, -1, np.int64)
+    place = np.empty(len(start) - 1, np.int64)
+    for v in range(len(place)):
+        place[v] = -1
     found = 0
     for target in range(first, last):
         begin, end = start[target], start[target + 1]

@@ -40,7 +40,7 @@ def n_log_n_of(n: int, terms: Array, logarithms: Array, unit: float) -> int:
     everywhere.
     """
     if n < len(terms):
-        return int(terms[n])
+        return int64(terms[n])
     # n = 2^shift * high * (1 + x) with 2^15 <= high < 2^16, so x < 2^-15. The series of log(1 + x) ends after
     # x^4: what is left out is below 2^-77, less than a float near log n can hold.
     high, shift = n, 0
@@ -49,7 +49,7 @@ def n_log_n_of(n: int, terms: Array, logarithms: Array, unit: float) -> int:
         shift += 1
     x = (n - (high << shift)) / (high << shift)
     series = x * (1.0 - x * (1.0 / 2.0 - x * (1.0 / 3.0 - x / 4.0)))
-    return int(np.rint(n * (logarithms[high] + (shift * LOG_2 + series)) / unit))
+    return int64(np.rint(n * (logarithms[high] + (shift * LOG_2 + series)) / unit))
 
 
 @kernel

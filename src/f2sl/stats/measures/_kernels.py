@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, inner, int64, kernel
-from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, count_pairs, occurring_cells
+from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, occurring_cells, tile_of_pairs
 
 Pairs = tuple[Array, Array, Array]
 Room = tuple[Array, Array, Array]
@@ -27,7 +27,7 @@ def pair_sums(
     Parameters
     ----------
     counts : (height, k_row - 1, k_column - 1, width) int64
-        Cells of all states but each variable's last, from `storage/memory/_kernels.py`, `count_pairs`.
+        Cells of all states but each variable's last, from `storage/memory/_kernels.py`, `tile_of_pairs`.
     row_margins, column_margins : (height, k_row) and (k_column, width) int64
         Counts of each variable's states. The missing cells follow from these and the other cells.
     skip : (height,) int64
@@ -39,7 +39,7 @@ def pair_sums(
 
     Notes
     -----
-    As in `count_pairs`, the innermost loops run along the columns j, through contiguous memory.
+    As in `tile_of_pairs`, the innermost loops run along the columns j, through contiguous memory.
     """
     n_rows, inner_rows, inner_columns, n_columns = counts.shape
     # row_rest[j] is what is left of the margin of state a of row i, hence its cell with the column's last
@@ -320,7 +320,7 @@ def search_tiles(
         packed_shape = (inner_columns, WORDS_PER_BLOCK, width)
         packed = packed_room[: inner_columns * WORDS_PER_BLOCK * width].reshape(packed_shape)
         sums = sum_room[: height * width].reshape((height, width))
-        count_pairs(planes, plane_start, rows, columns, skip, packed, counts)
+        tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
         pair_sums(counts, row_margins, column_margins, skip, terms[0], sums)
         found = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
     return len(tiles), found
@@ -352,7 +352,7 @@ def search_whole_tiles(
         packed_shape = (k_column, WORDS_PER_BLOCK, width)
         packed = packed_room[: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
         sums = sum_room[: 4 * height * width].reshape((4, height, width))
-        count_pairs(planes, plane_start, rows, columns, skip, packed, counts)
+        tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
         whole_tables(counts, skip, terms[0], sums)
         found = keep_whole(sums, skip, rows, columns, terms, tally, found, kept)
     return len(tiles), found

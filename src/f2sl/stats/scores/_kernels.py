@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, inner, kernel
+from f2sl._jit import Array, inner, int64, kernel
 from f2sl.stats.scores.base import UNKNOWN
 
 LARGEST_EXACT = 2**53
@@ -53,7 +53,7 @@ def dirichlet_scores(
         parents, of_groups = priors[group_prior[t]], memory[group_prior[t]]
         total = 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
-            group = 0
+            group = int64(0)
             for c in range(group_start[g], group_start[g + 1]):
                 n = counts[c]
                 if n > 0:

@@ -265,7 +265,7 @@ def g2_of_runs(
     -----
     The samples of a stratum in one state of X are found once for the whole run and counted together in all
     states of all its Y. These are packed as columns, so that the innermost loop runs along them, as in
-    `count_pairs` of `storage/memory/_kernels.py`.
+    `tile_of_pairs` of `storage/memory/_kernels.py`.
     """
     n_tests, width = queries.shape
     n_words, depth = planes.shape[1], width - 2

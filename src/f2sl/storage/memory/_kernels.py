@@ -114,8 +114,8 @@ def _compare(column: Array, state: int, plane: Array) -> None:
         plane[w] = word
 
 
-@kernel
-def count_pairs(
+@inner
+def tile_of_pairs(
     planes: Array,
     plane_start: Array,
     rows: Array,
@@ -167,6 +167,20 @@ def count_pairs(
                 plane = planes[plane_start[rows[i]] + a][w0 : w0 + width]
                 for b in range(inner_columns):
                     _add_intersections(plane, packed[b], skip[i], counts[i, a, b])
+
+
+@kernel
+def count_pairs(
+    planes: Array,
+    plane_start: Array,
+    rows: Array,
+    columns: Array,
+    skip: Array,
+    packed: Array,
+    counts: Array,
+) -> None:
+    """Count a tile of pairs, as `tile_of_pairs` does."""
+    tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
 
 
 @inner
@@ -303,8 +317,12 @@ def count_tables(
     # was refined last, -1 if it misses one; n_of_level[level] says how many groups there are. Level 0 is one
     # group of all samples.
     # Levels below len(leading) are valid, and all that two consecutive queries share are used again.
-    groups = np.zeros((refined, n_rows), np.int32)
-    n_of_level = np.ones(refined, np.int64)
+    groups = np.empty((refined, n_rows), np.int32)
+    n_of_level = np.empty(refined, np.int64)
+    if refined > 0:
+        n_of_level[0] = 1
+        for s in range(n_rows):
+            groups[0, s] = 0
     numbers = np.zeros(most_keys, np.int32)
     leading = variables[:0]
     for t in range(n_queries):
@@ -388,7 +406,9 @@ def _count_by_planes(
     # `state` counts through the configurations like an odometer, the last leading variable fastest.
     # masks[level] holds the samples in the current states of variables 0 to level; when the odometer moves
     # on, only masks from the first digit that `changed` on are computed again.
-    state = np.zeros(depth, np.int64)
+    state = np.empty(depth, np.int64)
+    for level in range(depth):
+        state[level] = 0
     changed = 0
     cell = 0
     while changed >= 0:
@@ -484,7 +504,9 @@ def _count_by_sorting(
     for position in range(len(query) - 1, -1, -1):
         v = query[position]
         # place[state] is where the next sample in that state goes.
-        place = np.zeros(cardinalities[v] + 1, np.int64)
+        place = np.empty(cardinalities[v] + 1, np.int64)
+        for state in range(len(place)):
+            place[state] = 0
         column = codes[v]
         if n_rows == len(column):
             for s in range(n_rows):  # in the order of memory, which is faster
