@@ -17,16 +17,12 @@ states : (k,) int64
 
 The term of a group depends on its weight and on the number of configurations of the set, its *size*. Terms
 are kept in a direct-mapped cache: a size has one place there, and takes it from another size if need be.
-
-sizes : (a power of two,) float64
-    Size whose terms are kept in each place; 0 for none.
-terms : (len(sizes), counts kept) int64
-    Terms of small weights, `UNKNOWN` until needed.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,9 +43,27 @@ ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
 """Kinds of steps, in the order in which equals are taken."""
 
 
+class Tally(NamedTuple):
+    """What counting a set needs.
+
+    ess, unit : equivalent sample size, and the unit of values; sizes : (a power of two,) float64, size whose
+    terms are kept in each place, 0 for none; terms : (len(sizes), counts kept) int64, terms of small weights,
+    `UNKNOWN` until needed; cells : int64, scratch with room for groups times states, zero between calls;
+    labels : int32, as large, output of `split`: the new group by old group times states + state.
+    """
+
+    ess: float
+    unit: float
+    sizes: Array
+    terms: Array
+    cells: Array
+    labels: Array
+
+
 @inner
-def place_of_size(size: float, sizes: Array, terms: Array) -> int:
+def place_of_size(size: float, tally: Tally) -> int:
     """Return the place of a size in the cache of terms; clear the place if another size has it."""
+    sizes, terms = tally.sizes, tally.terms
     mantissa, exponent = math.frexp(size)
     place = (int(mantissa * 1048576.0) * 77 + exponent) & (len(sizes) - 1)
     if sizes[place] != size:
@@ -68,19 +82,15 @@ def split(
     k: int,
     weights: Array,
     size: float,
-    ess: float,
-    unit: float,
-    sizes: Array,
-    terms: Array,
-    cells: Array,
-    labels: Array,
+    tally: Tally,
 ) -> tuple[int, int]:
     """Split groups of patterns by one more variable; return the new set's value and number of groups.
 
-    groups : (patterns,) int32, group of each pattern before; cells : int64, scratch, zero on entry and on
-    return, room for groups times states; labels : int32, output, new group by old group * k + state.
+    groups : (patterns,) int32, group of each pattern before; column : (patterns,) int32, states of the
+    variable, which has k; size : that of the new set.
     """
-    own, kept = terms[place_of_size(size, sizes, terms)], terms.shape[1]
+    cells, labels = tally.cells, tally.labels
+    own, kept = tally.terms[place_of_size(size, tally)], tally.terms.shape[1]
     for p in range(len(weights)):
         cells[int64(groups[p]) * k + column[p]] += weights[p]
     value, found = int64(0), int64(0)
@@ -94,7 +104,7 @@ def split(
             if n < kept and own[n] != UNKNOWN:
                 value += own[n]
             else:
-                value += dirichlet_term(n, ess / size, own, unit)
+                value += dirichlet_term(n, tally.ess / size, own, tally.unit)
         return value, found
     # Mostly empty cells: visit those that occur, each with its first pattern, which empties it.
     for p in range(len(weights)):
@@ -107,7 +117,7 @@ def split(
             if n < kept and own[n] != UNKNOWN:
                 value += own[n]
             else:
-                value += dirichlet_term(n, ess / size, own, unit)
+                value += dirichlet_term(n, tally.ess / size, own, tally.unit)
     return value, found
 
 
@@ -173,12 +183,7 @@ def fill_lattice(
     weights: Array,
     n_groups: int,
     size: float,
-    ess: float,
-    unit: float,
-    sizes: Array,
-    terms: Array,
-    cells: Array,
-    labels: Array,
+    tally: Tally,
     groups: Array,
     values: Array,
 ) -> None:
@@ -201,26 +206,13 @@ def fill_lattice(
             continue
         next_one[depth] += 1
         mask, own = at_mask[depth] | 1 << v, at_size[depth] * states[v]
-        value, found = split(
-            groups[depth],
-            at_groups[depth],
-            columns[v],
-            states[v],
-            weights,
-            own,
-            ess,
-            unit,
-            sizes,
-            terms,
-            cells,
-            labels,
-        )
+        value, found = split(groups[depth], at_groups[depth], columns[v], states[v], weights, own, tally)
         values[mask] = value
         # No set comes from one that has the last variable: its groups are not needed.
         if v < k - 1:
             before, after, column, n = groups[depth], groups[depth + 1], columns[v], states[v]
             for p in range(len(weights)):
-                after[p] = labels[int64(before[p]) * n + column[p]]
+                after[p] = tally.labels[int64(before[p]) * n + column[p]]
             depth += 1
             at_mask[depth], at_groups[depth], at_size[depth], next_one[depth] = mask, found, own, v + 1
 
@@ -295,7 +287,9 @@ def try_in_turn(
     for v in cardinalities:
         most = max(most, v)
     numbers = np.zeros(n_rows * most, np.int32)
-    cells, labels = np.zeros(n_rows * most, np.int64), np.empty(n_rows * most, np.int32)
+    tally = Tally(
+        ess, unit, sizes, terms, np.zeros(n_rows * most, np.int64), np.empty(n_rows * most, np.int32)
+    )
     keys, weights = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     rows = np.empty((2, n_rows), np.int32)
     known, columns = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int32)
@@ -311,24 +305,8 @@ def try_in_turn(
         weights[p] = 0
     for s in range(n_rows):
         weights[rows[0, s]] += 1
-    without[0] = split(
-        groups[0], int64(1), groups[0], int64(1), weights[:n], 1.0, ess, unit, sizes, terms, cells, labels
-    )[0]
-    fill_lattice(
-        known[: k - 1],
-        others,
-        weights[:n],
-        int64(1),
-        1.0,
-        ess,
-        unit,
-        sizes,
-        terms,
-        cells,
-        labels,
-        groups,
-        without,
-    )
+    without[0] = split(groups[0], int64(1), groups[0], int64(1), weights[:n], 1.0, tally)[0]
+    fill_lattice(known[: k - 1], others, weights[:n], int64(1), 1.0, tally, groups, without)
     tried = int64(0)
     for c in range(len(candidates)):
         candidate, place = candidates[c], places[c]
@@ -338,36 +316,11 @@ def try_in_turn(
         for p in range(n):
             groups[0, p] = 0
         joined[0], n_groups = split(
-            groups[0],
-            int64(1),
-            columns[k - 1],
-            states,
-            weights[:n],
-            float(states),
-            ess,
-            unit,
-            sizes,
-            terms,
-            cells,
-            labels,
+            groups[0], int64(1), columns[k - 1], states, weights[:n], float(states), tally
         )
         for p in range(n):
-            groups[0, p] = labels[columns[k - 1, p]]
-        fill_lattice(
-            columns[: k - 1],
-            others,
-            weights[:n],
-            n_groups,
-            float(states),
-            ess,
-            unit,
-            sizes,
-            terms,
-            cells,
-            labels,
-            groups,
-            joined,
-        )
+            groups[0, p] = tally.labels[columns[k - 1, p]]
+        fill_lattice(columns[: k - 1], others, weights[:n], n_groups, float(states), tally, groups, joined)
         # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
         for mask in range(half):
             whole, there = insert(mask, place), mask >> target & 1
@@ -412,12 +365,7 @@ def gains_into(
     states: Array,
     weights: Array,
     max_parents: int,
-    ess: float,
-    unit: float,
-    sizes: Array,
-    terms: Array,
-    cells: Array,
-    labels: Array,
+    tally: Tally,
     groups: Array,
     gains: Array,
 ) -> bool:
@@ -429,39 +377,20 @@ def gains_into(
     n_parents = int64(0)
     for u in range(len(parents)):
         n_parents += parents[u]
-    below, by_parents, size = by_some(
-        parents, int64(-1), columns, states, weights, ess, unit, sizes, terms, cells, labels, groups[0]
-    )
+    below, by_parents, size = by_some(parents, int64(-1), columns, states, weights, tally, groups[0])
     larger = size * states[v]
     if larger > LARGEST_EXACT:
         return False
-    above, by_family = split(
-        groups[0], by_parents, columns[v], states[v], weights, larger, ess, unit, sizes, terms, cells, labels
-    )
+    above, by_family = split(groups[0], by_parents, columns[v], states[v], weights, larger, tally)
     for p in range(len(weights)):
-        groups[1, p] = labels[int64(groups[0, p]) * states[v] + columns[v, p]]
-    score = float(above - below) * unit
+        groups[1, p] = tally.labels[int64(groups[0, p]) * states[v] + columns[v, p]]
+    score = float(above - below) * tally.unit
     for u in range(first, last):
         if u == v:
             continue
         if parents[u]:
-            a, n, own = by_some(
-                parents, u, columns, states, weights, ess, unit, sizes, terms, cells, labels, groups[2]
-            )
-            b = split(
-                groups[2],
-                n,
-                columns[v],
-                states[v],
-                weights,
-                own * states[v],
-                ess,
-                unit,
-                sizes,
-                terms,
-                cells,
-                labels,
-            )[0]
+            a, n, own = by_some(parents, u, columns, states, weights, tally, groups[2])
+            b = split(groups[2], n, columns[v], states[v], weights, own * states[v], tally)[0]
         elif n_parents >= max_parents:
             gains[u] = -np.inf
             continue
@@ -469,35 +398,9 @@ def gains_into(
             k = states[u]
             if larger * k > LARGEST_EXACT:
                 return False
-            a = split(
-                groups[0],
-                by_parents,
-                columns[u],
-                k,
-                weights,
-                size * k,
-                ess,
-                unit,
-                sizes,
-                terms,
-                cells,
-                labels,
-            )[0]
-            b = split(
-                groups[1],
-                by_family,
-                columns[u],
-                k,
-                weights,
-                larger * k,
-                ess,
-                unit,
-                sizes,
-                terms,
-                cells,
-                labels,
-            )[0]
-        gains[u] = float(b - a) * unit - score
+            a = split(groups[0], by_parents, columns[u], k, weights, size * k, tally)[0]
+            b = split(groups[1], by_family, columns[u], k, weights, larger * k, tally)[0]
+        gains[u] = float(b - a) * tally.unit - score
     return True
 
 
@@ -508,12 +411,7 @@ def by_some(
     columns: Array,
     states: Array,
     weights: Array,
-    ess: float,
-    unit: float,
-    sizes: Array,
-    terms: Array,
-    cells: Array,
-    labels: Array,
+    tally: Tally,
     groups: Array,
 ) -> tuple[int, int, float]:
     """Group the patterns by some variables; return the value of their set, the number of groups and the size.
@@ -524,14 +422,14 @@ def by_some(
         groups[p] = 0
     n, size = int64(1), 1.0
     # Splitting by a column of zeros, which `groups` now is, gives the value of the empty set.
-    value, n = split(groups, n, groups, int64(1), weights, size, ess, unit, sizes, terms, cells, labels)
+    value, n = split(groups, n, groups, int64(1), weights, size, tally)
     for u in range(len(some)):
         if some[u] and u != but:
             k, column = states[u], columns[u]
             size *= k
-            value, found = split(groups, n, column, k, weights, size, ess, unit, sizes, terms, cells, labels)
+            value, found = split(groups, n, column, k, weights, size, tally)
             for p in range(len(weights)):
-                groups[p] = labels[int64(groups[p]) * k + column[p]]
+                groups[p] = tally.labels[int64(groups[p]) * k + column[p]]
             n = found
     return value, n, size
 
@@ -720,7 +618,9 @@ def climb_in_turn(
     for v in cardinalities:
         most = max(most, v)
     numbers = np.zeros(n_rows * most, np.int32)
-    cells, labels = np.zeros(n_rows * most, np.int64), np.empty(n_rows * most, np.int32)
+    tally = Tally(
+        ess, unit, sizes, terms, np.zeros(n_rows * most, np.int64), np.empty(n_rows * most, np.int32)
+    )
     keys, weights = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     rows, groups = np.empty((2, n_rows), np.int32), np.empty((3, n_rows), np.int32)
     known, columns = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int32)
@@ -784,12 +684,7 @@ def climb_in_turn(
                     states,
                     weights[:n],
                     max_parents,
-                    ess,
-                    unit,
-                    sizes,
-                    terms,
-                    cells,
-                    labels,
+                    tally,
                     groups,
                     gains,
                 ):
