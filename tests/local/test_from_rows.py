@@ -11,6 +11,7 @@ from f2sl.local.by_score import Run
 from f2sl.local.from_rows import FromRows
 from f2sl.reading import open_table
 from f2sl.storage.memory.engine import MemoryEngine
+from marks import compiled_only
 from score_tools import tables
 from tables import make_engine, related_codes
 
@@ -55,6 +56,7 @@ def test_answers_are_the_same(name, codes, rare, options):
     assert_same(*runs_of(name, np.array([*codes, *few]), options))
 
 
+@compiled_only
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("max_exact", [2, 4, 9])
 def test_answers_are_the_same_among_more_variables(max_exact, n_jobs):

@@ -3,8 +3,9 @@
 The local learners by score try candidates in turn. For each they find the best network over the target, the
 set so far and the candidate. From it they read which variables are *near* the target (parents and children)
 and which are *spouses* (other parents of a child, themselves not near). Mostly nothing changes. So a search
-requests (:class:`Turns`) to try its candidates until something changes. The networks of one size, of many
-searches, are then found together, and all sets that they need are counted at once.
+requests (:class:`Turns`) to try its candidates until something changes. From samples in memory one kernel
+answers a request (`local/from_rows`). Otherwise the networks of one size, of many searches, are found
+together, and all sets that they need are counted at once.
 
 Up to `max_exact` variables the network is optimal (`search/exact.py`). With more variables, hill climbing
 finds it, and the number of such networks is reported.
