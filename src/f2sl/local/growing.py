@@ -3,8 +3,9 @@
 The local learners by score try candidates in turn. For each they find the best network over the target, the
 set so far and the candidate. From it they read which variables are *near* the target (parents and children)
 and which are *spouses* (other parents of a child, themselves not near). Mostly nothing changes. So a search
-requests (:class:`Turns`) to try its candidates until something changes. The networks of one size, of many
-searches, are then found together, and all sets that they need are counted at once.
+requests (:class:`Turns`) to try its candidates until something changes. From samples in memory one kernel
+answers a request (`local/from_rows`). Otherwise the networks of one size, of many searches, are found
+together, and all sets that they need are counted at once.
 
 Up to `max_exact` variables the network is optimal (`search/exact.py`). With more variables, hill climbing
 finds it, and the number of such networks is reported.
@@ -23,6 +24,8 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
+from f2sl.local.from_rows import Found, FromRows
+from f2sl.search.exact import rules_of_all
 from f2sl.stats.scores.base import LEAST, words_of
 
 if TYPE_CHECKING:
@@ -38,6 +41,12 @@ SETS_REMEMBERED = 1 << 22
 
 CLIMBS_AT_ONCE = 8
 """Candidates that a search tries at a time by hill climbing, which takes some tenths of a second."""
+
+WORK_FROM_ROWS = 1 << 30
+"""Set values times samples of one round for all searches from samples in memory: a second or two."""
+
+SETS_PER_CLIMB = 1 << 11
+"""Set values that take as long as a climb."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,16 @@ class Turns(NamedTuple):
     candidates: Integers
     with_spouses: bool = False
     near_is_settled: bool = False
+
+    @property
+    def members(self) -> Integers:
+        """The target and those around it, ascending."""
+        return np.sort([self.target, *self.around.near, *self.around.spouses])
+
+    @property
+    def n_members(self) -> int:
+        """Number of variables of a network with a candidate."""
+        return len(self.around.near) + len(self.around.spouses) + 2
 
 
 class Tried(NamedTuple):
@@ -134,6 +153,7 @@ class Grower:
         self.rules = rules
         self.n_exact = 0
         self.n_climbed = 0
+        self.rows = FromRows.of(scores)
 
     def gain(self, target: int, others: Integers) -> Integers:
         """Return the gain in score of a link to the target alone, in units, for each other, (m,) int64."""
@@ -147,10 +167,12 @@ class Grower:
         """Answer the requests of one round in their order; requests of one size are computed together."""
         if self.scores.n_remembered > SETS_REMEMBERED:
             self.scores = self.scores.anew()
-        answers: dict[int, Tried] = {}
+        answers = {} if self.rows is None else self._from_rows(asked, self.rows)
         by_size: dict[int, list[int]] = {}
         for number, turns in enumerate(asked):
-            k = len(turns.around.near) + len(turns.around.spouses) + 2
+            k = turns.n_members
+            if number in answers:
+                continue
             if k <= self.max_exact:
                 by_size.setdefault(k, []).append(number)
             else:
@@ -159,14 +181,65 @@ class Grower:
         # variables has 2^k sets.
         share = SETS_AT_ONCE // max(1, len(asked))
         for k, numbers in by_size.items():
-            problems = [_Problems.of(asked[number], max(1, share >> k)) for number in numbers]
+            most = max(1, share >> k)
+            problems = [Problems.of(asked[number], asked[number].candidates[:most]) for number in numbers]
             answers.update(zip(numbers, self._solve(problems, k), strict=True))
         return [answers[number] for number in range(len(asked))]
 
-    def _solve(self, problems: Sequence[_Problems], k: int) -> Iterator[Tried]:
+    def _from_rows(self, asked: Sequence[Turns], rows: FromRows) -> dict[int, Tried]:
+        """Answer the requests that can be answered from the samples in memory, over threads."""
+        # With fewer requests than threads, each is cut into parts; those behind a change are of no use.
+        parts: list[tuple[int, Problems]] = []
+        n_parts = -(-rows.threads.n_threads // len(asked))
+        for number, turns in enumerate(asked):
+            k = turns.n_members
+            exact = k <= self.max_exact
+            if not (rows.takes(turns.members) if exact else self.rules is None):
+                continue
+            sets = (1 << k) if exact else SETS_PER_CLIMB
+            most = max(1, WORK_FROM_ROWS // (self.scores.engine.n_rows * sets * len(asked)))
+            some = turns.candidates[:most]
+            parts += [
+                (number, Problems.of(turns, part)) for part in np.array_split(some, n_parts) if len(part)
+            ]
+
+        def find(part: tuple[int, Problems]) -> Found | None:
+            problems = part[1]
+            if problems.turns.n_members > self.max_exact:
+                return rows.climb(problems, self.max_parents)
+            rules = rules_of_all(problems.members, self.max_parents, self.rules)
+            return rows.solve(problems, rules, self._worth_of_ties)
+
+        answers: dict[int, Tried] = {}
+        ended: set[int] = set()
+        for (number, problems), found in zip(parts, rows.threads.map(find, parts), strict=True):
+            if number in ended:
+                continue
+            if found is None or found.parents is not None:
+                ended.add(number)
+            if found is None:
+                continue
+            if problems.turns.n_members > self.max_exact:
+                self.n_climbed += found.n
+            else:
+                self.n_exact += found.n
+            change = None
+            if found.parents is not None:
+                members = problems.members[found.n - 1]
+                values = SetFamilies(self.scores, members, self.max_parents).values
+                change = self._change(problems.turns, members, found.parents, values)
+            before = answers[number].n if number in answers else 0
+            answers[number] = Tried(before + found.n, change)
+        return answers
+
+    @property
+    def _worth_of_ties(self) -> int:
+        """Worth of a link to the target among networks of equal score."""
+        return -1 if self.ties == "drop" else 1
+
+    def _solve(self, problems: Sequence[Problems], k: int) -> Iterator[Tried]:
         """Answer requests about networks of k variables exactly."""
         from f2sl.local import _kernels
-        from f2sl.search.exact import rules_of_all
 
         members = np.concatenate([problem.members for problem in problems])
         start = np.concatenate([[0], np.cumsum([len(problem.members) for problem in problems])])
@@ -182,7 +255,7 @@ class Grower:
             np.array([problem.mask(problem.turns.around.spouses) for problem in problems]),
             np.array([problem.turns.with_spouses for problem in problems]),
             np.array([problem.turns.near_is_settled for problem in problems]),
-            -1 if self.ties == "drop" else 1,
+            self._worth_of_ties,
             rules_of_all(members, self.max_parents, self.rules),
             parents,
             tried,
@@ -200,7 +273,7 @@ class Grower:
 
     def _climb(self, turns: Turns) -> Tried:
         """Answer a request about networks too large to be found exactly, for some candidates at a time."""
-        problems = _Problems.of(turns, CLIMBS_AT_ONCE)
+        problems = Problems.of(turns, turns.candidates[:CLIMBS_AT_ONCE])
         before = turns.around
         for n, members in enumerate(problems.members, 1):
             families = SetFamilies(self.scores, members, self.max_parents)
@@ -257,24 +330,25 @@ class Grower:
 
 
 @dataclass(frozen=True)
-class _Problems:
+class Problems:
     """Networks that a search requests, one for each candidate.
 
-    around : (k - 1,) int64, the target and those around it, ascending; members : (candidates, k) int64, the
-    same with the candidate, ascending in each row; target_place, candidate_place : (candidates,) int64, where
-    the target and the candidate are in each row.
+    around : (k - 1,) int64, the target and those around it, ascending; candidates : (candidates,) int64;
+    members : (candidates, k) int64, those around and the candidate, ascending in each row; target_place,
+    candidate_place : (candidates,) int64, where the target and the candidate are in each row.
     """
 
     turns: Turns
     around: Integers
+    candidates: Integers
     members: Integers
     target_place: Integers
     candidate_place: Integers
 
     @classmethod
-    def of(cls, turns: Turns, most: int) -> _Problems:
-        around = np.sort([turns.target, *turns.around.near, *turns.around.spouses])
-        candidates = turns.candidates[:most]
+    def of(cls, turns: Turns, candidates: Integers) -> Problems:
+        """Make the problems of some candidates."""
+        around = turns.members
         # Each row is `around` with a gap at the candidate's place: columns from there on move by one.
         place = np.searchsorted(around, candidates)
         members = np.empty((len(candidates), len(around) + 1), np.int64)
@@ -282,7 +356,7 @@ class _Problems:
         members[rows, column + (column >= place[:, None])] = around
         members[rows[:, 0], place] = candidates
         target = int(np.searchsorted(around, turns.target))
-        return cls(turns, around, members, target + (place <= target), place)
+        return cls(turns, around, candidates, members, target + (place <= target), place)
 
     def mask(self, variables: Iterable[int]) -> int:
         """Return some of those around the target as a mask, without a bit for the candidate."""

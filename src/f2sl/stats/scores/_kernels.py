@@ -43,7 +43,7 @@ def dirichlet_scores(
     cell_prior, group_prior : (n_tables,) int64
         Index of the entry for each table's cells, and for its groups.
     memory : (n_priors, counts kept) int64
-        Terms of small counts for each prior, all `UNKNOWN` at first: see `_term`.
+        Terms of small counts for each prior, all `UNKNOWN` at first: see `dirichlet_term`.
     scores : (n_tables,) float64
         Output, in nats.
     """
@@ -61,17 +61,17 @@ def dirichlet_scores(
                     if n < kept and of_cells[n] != UNKNOWN:
                         total += of_cells[n]
                     else:
-                        total += _term(n, cell, of_cells, unit)
+                        total += dirichlet_term(n, cell, of_cells, unit)
             if group > 0:
                 if group < kept and of_groups[group] != UNKNOWN:
                     total -= of_groups[group]
                 else:
-                    total -= _term(group, parents, of_groups, unit)
+                    total -= dirichlet_term(group, parents, of_groups, unit)
         scores[t] = total * unit
 
 
 @inner
-def _term(n: int, prior: float, terms: Array, unit: float) -> int:
+def dirichlet_term(n: int, prior: float, terms: Array, unit: float) -> int:
     """Return log Gamma(n + prior) - log Gamma(prior) in fixed point, and remember it in `terms`.
 
     There are many cells but few different counts, and lgamma is slow. So callers look into `terms` first, in
@@ -102,7 +102,7 @@ def set_sums(
     priors : (n_priors,) float64
         Distinct prior counts of a cell.
     memory : (n_priors, counts kept) int64
-        Terms of small counts for each distinct prior, all `UNKNOWN` at first: see `_term`.
+        Terms of small counts for each distinct prior, all `UNKNOWN` at first: see `dirichlet_term`.
     memory_of : (n_tables,) int64
         Index of each table's prior.
     sums : (n_tables, 2) float64
@@ -123,7 +123,7 @@ def set_sums(
             if n < kept and terms[n] != UNKNOWN:
                 total += terms[n]
             else:
-                total += _term(n, prior, terms, unit)
+                total += dirichlet_term(n, prior, terms, unit)
         sums[t, 0], sums[t, 1] = total, occupied
 
 

@@ -103,6 +103,8 @@ class SetScores:
 
     Attributes
     ----------
+    formula : SetFormula
+        Formula for the values.
     unit : float
         Value of one unit in nats.
     n_sets : int
@@ -117,9 +119,9 @@ class SetScores:
         self._tree = _SetTree()
         self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
         self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
-        self._formula = score.set_formula(engine)
-        self.unit = self._formula.unit
-        self._values[0] = int(self._formula(_everything(engine))[0, 0])
+        self.formula = score.set_formula(engine)
+        self.unit = self.formula.unit
+        self._values[0] = int(self.formula(_everything(engine))[0, 0])
 
     @property
     def n_remembered(self) -> int:
@@ -163,7 +165,7 @@ class SetScores:
 
     def ceilings(self, members: Integers) -> Ceilings:
         """Return upper bounds of the scores of all families over some variables."""
-        return self._formula.ceilings(
+        return self.formula.ceilings(
             self.engine.cardinalities[members].astype(np.float64), self.engine.n_rows
         )
 
@@ -180,12 +182,12 @@ class SetScores:
             batch = new[first : first + SETS_PER_BATCH]
             queries = self._tree.queries(batch)
             # Sets that are too large for any best network are ruled out before they are counted.
-            possible = table_sizes(queries, self.engine.cardinalities) <= self._formula.largest_table
+            possible = table_sizes(queries, self.engine.cardinalities) <= self.formula.largest_table
             if not possible.all():
                 self._values[batch[~possible]] = IMPOSSIBLE
                 batch = batch[possible]
                 queries = self._tree.queries(batch)
-            sums = self.engine.evaluate(queries, self._formula, 2)
+            sums = self.engine.evaluate(queries, self.formula, 2)
             self._values[batch] = sums[:, 0].astype(np.int64)
             self._occupied[batch] = sums[:, 1].astype(np.int32)
             self.n_sets += len(batch)

@@ -335,7 +335,7 @@ def count_tables(
                 known += 1
             for level in range(known + 1, len(query)):
                 v = query[level - 1]
-                n_of_level[level] = _refine(
+                n_of_level[level] = refine(
                     codes[v],
                     cardinalities[v],
                     incomplete,
@@ -550,7 +550,7 @@ def _count_by_sorting(
 
 
 @inner
-def _refine(
+def refine(
     column: Array, k: int, incomplete: bool, coarse: Array, numbers: Array, keys: Array, fine: Array
 ) -> int:
     """Split groups of samples by one more variable; return the new number of groups.
@@ -615,7 +615,7 @@ def _count_groups(
 ) -> None:
     """Count the states of the last variable within groups of samples; cells are ordered by group.
 
-    column, k, incomplete, numbers : as in `_refine`; groups : (n_rows,) int32, group of each sample;
+    column, k, incomplete, numbers : as in `refine`; groups : (n_rows,) int32, group of each sample;
     scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`;
     slots : the table's part of `group_start`.
     """

@@ -131,6 +131,11 @@ class MemoryEngine(CountsOnly):
         """Return the codes of one variable."""
         return np.asarray(self._codes[variable])
 
+    @property
+    def codes(self) -> NDArray[Any]:
+        """Codes of all variables, (variables, samples), followed by their presence if there are gaps."""
+        return self._codes
+
     def close(self) -> None:
         """End the engine's threads."""
         self.threads.close()
