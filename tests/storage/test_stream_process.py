@@ -92,10 +92,10 @@ print(f2sl.learn(large, **options).graph_.n_nodes)
 
 @posix_only
 def test_a_table_larger_than_a_real_limit(tmp_path):
-    """400,000 rows of 60 columns are 192 MB of integers: too many for memory, not for blocks."""
+    """A million rows of 60 columns are 480 MB of integers: too many for memory, not for blocks."""
     rng = np.random.default_rng(0)
-    columns = {f"v{i:02d}": rng.integers(0, 3, 400_000) for i in range(60)}
-    pq.write_table(pa.table(columns), tmp_path / "large.parquet", row_group_size=50_000)
+    columns = {f"v{i:02d}": rng.integers(0, 3, 1_000_000) for i in range(60)}
+    pq.write_table(pa.table(columns), tmp_path / "large.parquet", row_group_size=100_000)
     pq.write_table(pa.table(columns).slice(0, 5000), tmp_path / "small.parquet")
 
     def learn(engine):

@@ -24,11 +24,10 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
-from f2sl.local.from_rows import Found, FromRows
-from f2sl.search.exact import rules_of_all
 from f2sl.stats.scores.base import LEAST, words_of
 
 if TYPE_CHECKING:
+    from f2sl.local.from_rows import Found, FromRows
     from f2sl.stats.scores.sets import SetScores
 
 Result = TypeVar("Result")
@@ -146,6 +145,8 @@ class Grower:
         ties: str,
         rules: Constraints | None = None,
     ) -> None:
+        from f2sl.local.from_rows import FromRows
+
         self.scores = scores
         self.max_exact = max_exact
         self.max_parents = max_parents
@@ -188,6 +189,8 @@ class Grower:
 
     def _from_rows(self, asked: Sequence[Turns], rows: FromRows) -> dict[int, Tried]:
         """Answer the requests that can be answered from the samples in memory, over threads."""
+        from f2sl.search.exact import rules_of_all
+
         # With fewer requests than threads, each is cut into parts; those behind a change are of no use.
         parts: list[tuple[int, Problems]] = []
         n_parts = -(-rows.threads.n_threads // len(asked))
@@ -240,6 +243,7 @@ class Grower:
     def _solve(self, problems: Sequence[Problems], k: int) -> Iterator[Tried]:
         """Answer requests about networks of k variables exactly."""
         from f2sl.local import _kernels
+        from f2sl.search.exact import rules_of_all
 
         members = np.concatenate([problem.members for problem in problems])
         start = np.concatenate([[0], np.cumsum([len(problem.members) for problem in problems])])
