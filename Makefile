@@ -89,7 +89,7 @@ warm: $(VENV)/.test-installed
 
 # Only files that have such tests: collecting all takes each process longer than these tests take.
 plain: $(VENV)/.test-installed
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m kernels \
+	NUMBA_DISABLE_JIT=1 F2SL_EXAMPLES=10 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m kernels \
 		$$(grep -rl mark.kernels --include='test_*.py' tests)
 
 docs: $(VENV)/.docs-installed

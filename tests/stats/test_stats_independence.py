@@ -14,6 +14,7 @@ from f2sl.errors import OptionError
 from f2sl.stats import answers as subset_module
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets, subsets
 from f2sl.stats.choose import make_test
+from f2sl.stats.tests import g2
 from f2sl.stats.tests.base import strengths
 from f2sl.stats.tests.g2 import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
@@ -335,7 +336,9 @@ def test_tests_of_one_target_and_set_are_counted_together(seed, size, n_rows, ga
     together = engine.evaluate(queries, test.formula, width=2)
     np.testing.assert_array_equal(together, test.formula(engine.count(queries)))
     # Also where only the answers are asked for: no test of a long run ends early.
-    answered = engine.evaluate(queries, UntilDecided(test.formula, engine, test.alpha), width=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(g2, "LEAST_TOGETHER", 1)
+        answered = engine.evaluate(queries, UntilDecided(test.formula, engine, test.alpha), width=2)
     np.testing.assert_array_equal(answered, together)
 
 

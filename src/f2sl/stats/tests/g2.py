@@ -43,6 +43,9 @@ EXCESS = 1e-6
 LONG_RUN = 4
 """Mean number of tests in sequence that differ in Y alone, from which on they are counted together."""
 
+LEAST_TOGETHER = 500
+"""Number of tests from which on this pays: with fewer, compiling the loop in a first run takes longer."""
+
 
 @dataclass(frozen=True)
 class G2Statistic:
@@ -124,7 +127,7 @@ class UntilDecided:
     def of_planes(self, tables: PlaneTables) -> Floats:
         """Count one stratum after another until part of the statistic is enough; long runs together."""
         queries, logarithms = tables.queries, self._statistic.table
-        if len(queries) >= LONG_RUN * _n_runs(queries):
+        if len(queries) >= max(LEAST_TOGETHER, LONG_RUN * _n_runs(queries)):
             return np.asarray(self._whole.of_planes(tables))
         statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
         _kernels.tests_until_decided(

@@ -51,7 +51,7 @@ These comparisons are vectorised but repeated for each state; setting one bit pe
 """
 
 BY_PLANES, BY_CODES, BY_SORTING, BY_REFINING = 0, 1, 2, 3
-"""Ways in which `count_tables` may count a table."""
+"""Ways in which `count_tables` and `sort_tables` may count a table."""
 
 
 @kernel
@@ -270,7 +270,7 @@ def count_tables(
     counts: Array,
     group_start: Array,
 ) -> Array:
-    """Count a batch of tables of any order; the last variable of a query varies fastest.
+    """Count a batch of tables of any order, but for those by sorting; the last variable varies fastest.
 
     A table is a list of groups (the configurations of all variables but the last), each a
     list of cells. Counted by planes or by codes, every group and cell is there, empty ones
@@ -297,7 +297,7 @@ def count_tables(
     Returns
     -------
     (n_queries,) int64
-        Number of groups of each table.
+        Number of groups of each table; of those by sorting, which `sort_tables` counts afterwards, unknown.
     """
     n_queries = len(method)
     n_groups = np.empty(n_queries, np.int64)
@@ -360,7 +360,6 @@ def count_tables(
             n_groups[t], leading = n_of_level[above], query
             continue
         if method[t] == BY_SORTING:
-            n_groups[t] = _count_by_sorting(codes, cardinalities, gaps, query, scratch, first, counts, slots)
             continue
         k_last = cardinalities[query[-1]]
         cells = counts[first : cell_start[t + 1]]
@@ -372,6 +371,35 @@ def count_tables(
         for g in range(n_groups[t] + 1):
             slots[g] = first + g * k_last
     return n_groups
+
+
+@kernel
+def sort_tables(
+    codes: Array,
+    cardinalities: Array,
+    gaps: Array,
+    variables: Array,
+    query_start: Array,
+    method: Array,
+    cell_start: Array,
+    first_group: Array,
+    counts: Array,
+    group_start: Array,
+    n_groups: Array,
+) -> None:
+    """Count the tables of a batch that are counted by sorting, after `count_tables`.
+
+    A kernel of its own, because it is rarely needed: most first runs need not compile it.
+
+    n_groups : (n_queries,) int64, updated; the other arguments are those of `count_tables`.
+    """
+    scratch = np.empty((2, codes.shape[1]), np.int64)
+    for t in range(len(method)):
+        if method[t] == BY_SORTING:
+            query, slots = variables[query_start[t] : query_start[t + 1]], group_start[first_group[t] :]
+            n_groups[t] = _count_by_sorting(
+                codes, cardinalities, gaps, query, scratch, cell_start[t], counts, slots
+            )
 
 
 @inner

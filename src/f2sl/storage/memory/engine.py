@@ -168,6 +168,20 @@ class MemoryEngine(CountsOnly):
             counts,
             group_start,
         )
+        if (method == _kernels.BY_SORTING).any():
+            _kernels.sort_tables(
+                self._codes,
+                cardinalities,
+                self.presence.gaps,
+                queries.variables,
+                queries.start,
+                method,
+                cell_start,
+                group_room[:-1],
+                counts,
+                group_start,
+                n_groups,
+            )
         return Tables(
             queries,
             cardinalities,
