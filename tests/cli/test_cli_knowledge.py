@@ -51,7 +51,7 @@ def test_json_and_one_target(csv, capsys):
         (("--forbid", "a"), '--forbid takes an edge, "A -> B" or "A - B"'),
         (("--tiers", "a,,b > c"), "--tiers takes names"),
         (("--tiers", "a,b"), "quote it, because the shell reads > as a file"),  # of --tiers a,b > c
-        (("--require", "aa -> b"), "knowledge about edges: unknown names 'aa' (did you mean 'a'?)"),
+        (("--require", "aa -> b"), "prior knowledge: unknown names 'aa' (did you mean 'a'?)"),
         (("--require", "a -> b", "--root", "b"), "'a' -> 'b' is both required and forbidden"),
         (("--require", "a -> b", "--require", "b -> a"), "cycle: 'a' -> 'b' -> 'a'"),
         (("--knowledge", "none.toml"), "none.toml: No such file"),

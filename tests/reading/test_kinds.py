@@ -158,7 +158,7 @@ class TestKinds:
         assert open_table(FRAME, kinds={"a": "states"}).states == ((), (5, 7))
         refused(lambda: open_table(data, kinds={"d": "number"}), "kinds={'d': 'number'}: unknown column 'd'")
         refused(lambda: open_table(data, kinds={"a": "real"}), "column 'real'", "states, number")
-        refused(lambda: open_table(data, kinds={"a": "number"}, bins={"a": 2}), "bins cuts column 'a'")
+        refused(lambda: open_table(data, kinds={"a": "number"}, bins={"a": 2}), "bins: column 'a' is cut")
         refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels cannot be read as numbers")
 
     def test_bins_for_all_but_some(self):

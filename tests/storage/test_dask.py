@@ -307,7 +307,7 @@ def test_a_worker_that_is_another(tmp_path, first, told):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler needs engine=\"dask\", but engine is 'auto'"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, 'scheduler needs engine="dask", not engine="auto"'),
         ({"engine": "dask", "scheduler": 7}, "scheduler takes an address such as"),
         ({"engine": "spark"}, "engine must be one of 'auto', 'memory', 'stream', 'dask', not 'spark'"),
     ],

@@ -395,9 +395,9 @@ def in_terms_of_flags() -> Iterator[None]:
         yield
     except OptionError as error:
         # Knowledge may come from any of several flags.
-        told = re.sub(r"(^|; )knowledge: ", r"\1knowledge about edges: ", str(error))
+        told = re.sub(r"(^|; )knowledge: ", r"\1prior knowledge: ", str(error))
         told = re.sub(
-            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=\{)", lambda first: FLAGS.get(first[0], first[0]), told
+            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=[{\"'])", lambda first: FLAGS.get(first[0], first[0]), told
         )
         told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
         raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
@@ -405,9 +405,8 @@ def in_terms_of_flags() -> Iterator[None]:
         raise type(error)(as_flags(str(error))) from None
 
 
-_ASSIGNED = re.compile(
-    rf"\b({'|'.join([*READING_OPTIONS, 'out'])})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)"
-)
+_NAMES = "|".join([*READING_OPTIONS, "out", "score", "ci_test", "measure"])
+_ASSIGNED = re.compile(rf"\b({_NAMES})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)")
 
 
 def as_flags(text: str) -> str:
@@ -420,6 +419,7 @@ def as_flags(text: str) -> str:
     >>> as_flags('kinds={"x": "number"}, bins=5, bins={"x": 4}, missing="drop", memory=')
     '--number x, --bins 5, --bins x=4, --missing drop, --memory'
     """
+    from f2sl.reading.kinds import AS_ONE
 
     def flag(assigned: re.Match[str]) -> str:
         option, written = assigned.groups()
@@ -433,8 +433,9 @@ def as_flags(text: str) -> str:
         if isinstance(value, dict):
             value = [f"{column}={number}" for column, number in value.items()]
         values = value if isinstance(value, list) else [value]
-        return " ".join(f"--{option} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
+        name = FLAGS.get(option, f"--{option}")
+        return " ".join(f"{name} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
     told = re.sub(r"(^|Also, )(drop|kinds|bins|weights): ", r"\1--\2: ", text)
     told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, told))
-    return told.replace("see to_dag()", "see --dag")
+    return told.replace("see to_dag()", "see --dag").replace(AS_ONE, "write them alike in the table")

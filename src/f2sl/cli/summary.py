@@ -260,7 +260,7 @@ def reliability(tests: int, unreliable: int) -> str:
     told = count(tests, "independence test")
     if not unreliable:
         return told
-    return f"{told}; {unreliable:,} of them ({unreliable / tests:.0%}) were inconclusive"
+    return f"{told}; {unreliable:,} ({unreliable / tests:.0%}) inconclusive"
 
 
 def _seconds(timings: dict[str, float]) -> str:

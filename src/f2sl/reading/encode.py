@@ -172,7 +172,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tup
     for name in sorted(reading.bins):
         if kinds.get(name) == NUMBER:
             wrong.append(
-                f"bins cuts column {name!r} into states, but kinds={ {name: NUMBER} } reads it as numbers"
+                f"bins: column {name!r} is cut into states, but kinds={ {name: NUMBER} } reads it as numbers"
             )
     return places, names, wrong
 

@@ -427,7 +427,7 @@ def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None
     if engine == "stream" and not is_path(data):
         raise OptionError('engine="stream" reads files, but these data are in memory; pass a path')
     if scheduler is not None and engine != "dask" and not on_dask:
-        raise OptionError(f'scheduler needs engine="dask", but engine is {engine!r}')
+        raise OptionError(f'scheduler needs engine="dask", not engine="{engine}"')
 
 
 def _checked_delimiter(delimiter: Any) -> str | None:

@@ -44,7 +44,7 @@ ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
 
 
 class Tally(NamedTuple):
-    """What counting a set needs.
+    """Tables and scratch memory for counting a set.
 
     ess, unit : equivalent sample size, and the unit of values; sizes : (a power of two,) float64, size whose
     terms are kept in each place, 0 for none; terms : (len(sizes), counts kept) int64, terms of small weights,
