@@ -1,4 +1,4 @@
-"""What pytest leaves alone: modules that import PyTorch, which takes seconds.
+"""Leave out modules that import PyTorch, which takes seconds, when pytest collects.
 
 `tests/structure/test_dag_gnn.py` runs their examples, so that no other process of tests imports it.
 """

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl.stats.scores._kernels import LARGEST_EXACT
 from f2sl.stats.scores.dirichlet import COUNTS_REMEMBERED, BDeuOfSets
 from f2sl.storage.memory.engine import LARGEST_REFINING, MemoryEngine
 
 if TYPE_CHECKING:
     from f2sl.local.growing import Problems
     from f2sl.stats.scores.sets import SetScores
-
-LARGEST_EXACT = 2.0**53
-"""Up to this number every whole number is exact as a float."""
 
 SIZES_KEPT, FAMILIES_KEPT = 512, 1024
 """Places in the caches of the kernels, powers of two: 4 MB for each thread, and some 100 kB for each call."""
@@ -82,12 +80,7 @@ class FromRows:
         parents = np.zeros(problems.members.shape[1], np.int64)
         cache = self._cache()
         tried = _kernels.try_in_turn(
-            self._codes,
-            self._states,
-            problems.around,
-            int(np.searchsorted(problems.around, turns.target)),
-            problems.candidates,
-            problems.candidate_place,
+            *self._asked(problems),
             problems.mask(turns.around.near),
             problems.mask(turns.around.spouses),
             turns.with_spouses,
@@ -111,12 +104,7 @@ class FromRows:
         arrows = np.empty((k, k), np.bool_)
         cache = self._cache()
         tried, changed = _kernels.climb_in_turn(
-            self._codes,
-            self._states,
-            problems.around,
-            int(np.searchsorted(problems.around, turns.target)),
-            problems.candidates,
-            problems.candidate_place,
+            *self._asked(problems),
             np.array([self._alone[row].sum() for row in problems.members]),
             _flags(problems.around, turns.around.near),
             _flags(problems.around, turns.around.spouses),
@@ -139,6 +127,12 @@ class FromRows:
         order = np.argsort([*problems.around, problems.candidates[tried - 1]])
         own = arrows[np.ix_(order, order)].T.tolist()
         return Found(tried, [sum(1 << u for u, there in enumerate(row) if there) for row in own])
+
+    def _asked(self, problems: Problems) -> tuple[Integers, Integers, Integers, int, Integers, Integers]:
+        """Return what both kernels take first."""
+        around = problems.around
+        target = int(np.searchsorted(around, problems.turns.target))
+        return self._codes, self._states, around, target, problems.candidates, problems.candidate_place
 
     def _cache(self) -> tuple[Floats, Integers]:
         """Return a cache of terms for one thread."""

@@ -29,18 +29,19 @@ import numpy as np
 from f2sl._jit import Array, inner, int64, kernel, popcount
 from f2sl.local._kernels import sees
 from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl.search.hill_climbing import ADD, DELETE, RELATIVE_TOLERANCE, REVERSE
 from f2sl.stats.scores._kernels import LARGEST_EXACT, dirichlet_term
 from f2sl.stats.scores.base import UNKNOWN
 from f2sl.storage.memory._kernels import refine
 
-TABU_LENGTH, MAX_STALL, RELATIVE_TOLERANCE = 100, 15, 1e-11
-"""Options of the climb, as in `search/hill_climbing.py`."""
+TABU_LENGTH, MAX_STALL = 100, 15
+"""Options of the climb, the defaults of `search/hill_climbing.py`."""
 
 TOO_LARGE = -1
 """Answer of `climb_in_turn` if a family has more configurations than whole floats can count."""
 
-ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
-"""Kinds of steps, in the order in which equals are taken."""
+NONE = 3
+"""Stands for no step, beside the kinds of steps of `search/hill_climbing.py`."""
 
 
 class Tally(NamedTuple):

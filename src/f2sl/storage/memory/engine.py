@@ -154,12 +154,8 @@ class MemoryEngine(CountsOnly):
         group_room = np.concatenate([[0], np.cumsum(groups)])
         counts = np.empty(int(cell_start[-1]) + 1, np.int64)
         group_start = np.empty(int(group_room[-1]), np.int64)
-        n_groups = _kernels.count_tables(
-            self._codes,
-            self._planes,
-            self._plane_start,
-            cardinalities,
-            self.presence.gaps,
+        # What both kernels take last.
+        batch = (
             queries.variables,
             queries.start,
             method,
@@ -168,20 +164,12 @@ class MemoryEngine(CountsOnly):
             counts,
             group_start,
         )
+        gaps = self.presence.gaps
+        n_groups = _kernels.count_tables(
+            self._codes, self._planes, self._plane_start, cardinalities, gaps, *batch
+        )
         if (method == _kernels.BY_SORTING).any():
-            _kernels.sort_tables(
-                self._codes,
-                cardinalities,
-                self.presence.gaps,
-                queries.variables,
-                queries.start,
-                method,
-                cell_start,
-                group_room[:-1],
-                counts,
-                group_start,
-                n_groups,
-            )
+            _kernels.sort_tables(self._codes, cardinalities, gaps, *batch, n_groups)
         return Tables(
             queries,
             cardinalities,
