@@ -282,5 +282,5 @@ class TestCommandLine:
     def test_refusals_name_the_flag(self, path):
         found = command("learn", path, "--ci-test", "g2")
         assert found.returncode == 2
-        assert 'error: --ci-test g2 is for states' in found.stderr
+        assert "error: --ci-test g2 is for states" in found.stderr
         assert "--kinds" in command("learn", path, "--algorithm", "exact", "--kinds", "number").stderr
