@@ -27,17 +27,24 @@ def left_over(targets, given):
     return values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
 
 
-def degenerate_statistic(columns, kinds, x, y, given):
-    """Return Bartlett's statistic of the columns of x and y given those of others, and degrees of freedom."""
+def degenerate_statistic(columns, kinds, x, y, given, least=1e-8):
+    """Return Bartlett's statistic of the columns of x and y given those of others, and degrees of freedom.
+
+    A column that others determine has the share `least` of its variance left over.
+    """
     of_x, of_y, of_z = (columns_of(columns, kinds, variables) for variables in ([x], [y], given))
     n = len(columns[0])
 
     def log_determinant(others):
-        rest = left_over(of_y, others)
-        return np.linalg.slogdet(rest.T @ rest)[1]
+        shares = [left_over([own], others + of_y[:i]).var() / own.var() for i, own in enumerate(of_y)]
+        return np.log(np.maximum(shares, least)).sum()
 
-    factor = n - 1 - len(of_z) - (len(of_x) + len(of_y) + 1) / 2
-    return factor * (log_determinant(of_z) - log_determinant(of_z + of_x)), len(of_x) * len(of_y)
+    def rank(members):
+        return np.linalg.matrix_rank(np.corrcoef(members), 1e-8) if len(members) > 1 else len(members)
+
+    rank_x, rank_y = rank(of_z + of_x) - rank(of_z), rank(of_z + of_y) - rank(of_z)
+    factor = n - 1 - rank(of_z) - (rank_x + rank_y + 1) / 2
+    return factor * (log_determinant(of_z) - log_determinant(of_z + of_x)), rank_x * rank_y
 
 
 def groups(columns, kinds, variables):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import naive_mixed
-from f2sl.stats.answers import UNRELIABLE
+from f2sl.stats.answers import DEPENDENT, UNRELIABLE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
+from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.mixed import log_widths
 from f2sl.stats.tests.mixed import ConditionalGaussian, DegenerateGaussian
 from f2sl.storage.protocol import open_engine
@@ -95,6 +96,16 @@ def test_questions_of_one_kind_go_to_the_tests_of_that_kind():
             assert asked(test, 0, 2, []) == asked(make_test(counts, 0.05), 0, 1, [])
             assert asked(test, 1, 4, [3]) == asked(make_test(moments, 0.05), 0, 2, [1])
             assert (test.n_tests, test.n_unreliable) == (2, 0)
+
+
+def test_a_copy_is_as_dependent_as_can_be_told():
+    columns = mixed_columns(5)
+    columns[2] = columns[0].copy()
+    with engine_of(columns) as engine:
+        answer, p_value, statistic = asked(make_test(engine, 0.01, "dg"), 0, 2, [1])
+    expected, _ = naive_mixed.degenerate_statistic(columns, KINDS, 0, 2, [1], COLLINEAR)
+    assert (answer, p_value) == (DEPENDENT, 0.0)
+    assert statistic == pytest.approx(expected, rel=1e-9)
 
 
 def test_without_enough_samples_nothing_is_said():
