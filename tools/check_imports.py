@@ -21,6 +21,7 @@ ORDER = [
     ["constraints"],
     ["knowledge"],
     ["_progress", "_threads", "_deadline", "_memory", "_compiler"],
+    ["_ahead"],
     ["_jit"],
     ["_options"],
     ["_owners"],

@@ -17,16 +17,16 @@ sum with one and passes the sum on, makes Numba compile again; ``int64(0)`` does
 
 from __future__ import annotations
 
-import os
+import json
 import sys
 import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from f2sl._ahead import HELPERS, nothing_compiled
 from f2sl._memory import short_of_addresses
 from f2sl._progress import note
 from f2sl.errors import F2SLError
@@ -35,25 +35,11 @@ COMPILING = "compiling the inner loops for this machine (first run only) ..."
 SECONDS_BETWEEN_NOTES = 5.0
 
 
-def _nothing_compiled() -> bool:
-    """Return whether Numba's cache folder holds no machine code of f2sl.
-
-    False if that is unknown: if the package's own folder is not writable, only Numba knows which folder it
-    uses.
-    """
-    place = Path(__file__).parent / "storage" / "memory"
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" or not (given or os.access(place, os.W_OK)):
-        return False
-    found = Path(given).glob("memory_*/*.nbi") if given else (place / "__pycache__").glob("*.nbi")
-    return next(iter(found), None) is None
-
-
 if short_of_addresses():  # LLVM would end the process when it cannot map its memory
     raise F2SLError(short_of_addresses())
 
 # A first run says so at once: from here on it waits for Numba to be imported and to compile.
-_told = _nothing_compiled() and note(COMPILING)
+_told = nothing_compiled() and note(COMPILING)
 
 import llvmlite.binding as llvm
 import numba
@@ -68,6 +54,7 @@ from f2sl._compiler import InnerCompiler, KernelCompiler
 # Without the types that Numba's stubs give to some of their methods.
 event: Any = import_module("numba.core.event")
 caching: Any = import_module("numba.core.caching")
+containers: Any = import_module("numba.core.types.containers")
 runtime: Any = import_module("numba.core.runtime._nrt_python")
 
 Array = NDArray[Any]
@@ -80,7 +67,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wra
 """Flags that shorten compilation: no kernel divides by zero or is called from C."""
 
 
-def _register_without_scipy() -> None:
+def register() -> None:
     """Register what Numba can compile, without loading SciPy's linear algebra, which takes 0.1 s.
 
     Only a run that compiles needs this, not one that loads all kernels from the cache. Numba imports SciPy
@@ -106,7 +93,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
         self.told, self.done, self.last = _told, 0, time.monotonic()
 
     def on_start(self, event: Any) -> None:
-        _register_without_scipy()
+        register()
         if not self.told:
             self.told = note(COMPILING)
 
@@ -154,7 +141,10 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         # That takes longer than loading a whole learner, and 30 MB, and machine code does not need it.
         try:
             with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)
+                found = self._load_overload(sig, target_context)
+                if found is None and HELPERS.compiled(describe(self._py_func, sig)):
+                    found = self._load_overload(sig, target_context)
+                return found
         except Exception:  # unpickling a truncated file can raise anything
             with suppress(OSError):
                 self.flush()
@@ -174,6 +164,55 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
                 "cannot store the compiled loops, so every run compiles them again: no cache folder is "
                 "writable; set NUMBA_CACHE_DIR to a folder that is"
             )
+
+
+def describe(function: Any, signature: Any) -> list[Any]:
+    """Name a kernel's module and function, and the types of its arguments.
+
+    A list stands for a tuple, and a dictionary of one list by a class for a named tuple.
+    """
+
+    def named(one: Any) -> Any:
+        if isinstance(one, containers.BaseTuple):
+            parts, kind = [named(part) for part in one], getattr(one, "instance_class", None)
+            return parts if kind is None else {f"{kind.__module__}:{kind.__name__}": parts}
+        if isinstance(one, types.Array):
+            return f"{one.dtype} {one.ndim}{one.layout}" + ("" if one.mutable else " read-only")
+        return str(one)
+
+    return [function.__module__, function.__name__, [named(one) for one in signature]]
+
+
+def types_of(described: list[Any]) -> tuple[Any, ...]:
+    """Return the types that `describe` has named."""
+
+    def named(one: Any) -> Any:
+        if isinstance(one, list):
+            return containers.BaseTuple.from_types([named(part) for part in one])
+        if isinstance(one, dict):
+            [(place, parts)] = one.items()
+            module, _, kind = place.partition(":")
+            return containers.BaseTuple.from_types(
+                [named(part) for part in parts], getattr(import_module(module), kind)
+            )
+        name, *form = one.split()
+        dtype = types.boolean if name == "bool" else getattr(types, name)
+        if not form:
+            return dtype
+        return types.Array(dtype, int(form[0][:-1]), form[0][-1], readonly=len(form) > 1)
+
+    return tuple(named(one) for one in described)
+
+
+def work() -> None:
+    """Compile the kernels that standard input names, one on each line; answer each with a line."""
+    register()
+    print(flush=True)
+    for line in sys.stdin:
+        module, name, described = json.loads(line)
+        with suppress(Exception):  # whoever needs the kernel compiles it and fails with the error, if any
+            getattr(import_module(module), name).compile(types_of(described))
+        print(flush=True)
 
 
 def kernel(function: Function) -> Function:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
+from f2sl._ahead import HELPERS
 from f2sl._options import READING_OPTIONS, flag
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
@@ -69,6 +70,8 @@ def make_learner(
     registry: Registry, algorithm: str, options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """Create the learner of that name; return it, and the given options that belong to `open_table`."""
+    if registry is STRUCTURE:
+        HELPERS.look()  # before the learner's module, which imports Numba
     handed = hand_out(registry, algorithm, options)
     refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
     return registry.create(algorithm, handed.learner), handed.reading

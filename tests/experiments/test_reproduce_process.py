@@ -102,13 +102,13 @@ def test_a_server_has_one_thread_and_is_told_to_be_killed_and_the_folder_has_one
 
 
 def test_a_learner_over_its_time_is_stopped_and_tried_again_with_more(bench):
-    done = bench.run("hang", sets=3, time_limit=0.5)  # what else may run again is for tests of the schedule
+    done = bench.run("hang", sets=3, time_limit=2)  # what else may run again is for tests of the schedule
     assert (done.returncode, done.stderr) == (0, "")
     assert "1 over the time limit, 2 skipped after those" in done.stdout
     assert bench.states("gsbn") == {1: OVER_TIME, 2: SKIPPED, 3: SKIPPED}
     assert bench.states("f2sl-c") == {1: DONE, 2: DONE, 3: DONE}
     over = next(outcome for outcome in bench.outcomes().values() if outcome.state == OVER_TIME)
-    assert (over.time_limit, over.seconds, over.measures) == (0.5, None, {})
+    assert (over.time_limit, over.seconds, over.measures) == (2, None, {})
 
     longer = bench.run(sets=3, time_limit=30)
     assert "in this call: 3 units" in longer.stdout

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
 
+from f2sl._ahead import HELPERS
 from f2sl._arrays import Integers
 from f2sl._estimator import Estimator
 from f2sl._options import option
@@ -302,6 +303,7 @@ class StructureLearner(Estimator):
                 self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
+            HELPERS.expect(type(self).__name__, table.kind)
             self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
             self._constraints = Constraints.none(table.n_variables)
             if self.knowledge:

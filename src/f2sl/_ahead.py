@@ -1,0 +1,170 @@
+"""Compile in other processes what a first fit needs later, while this one compiles what it needs first.
+
+Compiling a learner's kernels for the first time takes seconds, one after another. Which kernels a learner
+calls, in which order and with which types, is known: ``tools/list_kernels.py`` writes it to
+``_ahead.json``. On a machine with several cores, helper processes take kernels from the end of that list and
+leave machine code in Numba's cache. This process compiles from the beginning as it goes along. When it comes
+to a kernel that a helper is compiling, it waits for it; when it comes to one that is finished, it loads it.
+
+Helpers only save time. Where they cannot be started, fail or are killed, this process compiles all kernels
+itself. They end when the list is done, and at the latest one kernel after this process has ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from f2sl._threads import available_cores
+
+LIST = Path(__file__).with_name("_ahead.json")
+
+MOST_HELPERS = 3
+"""Processes that are started: one kernel takes a fourth of all the time, so that more would not help."""
+
+FEWEST_KERNELS = 4
+"""Kernels that must be left for a helper to be worth its start, which takes as long as two of them."""
+
+
+def nothing_compiled() -> bool:
+    """Return whether Numba's cache folder holds no machine code of f2sl.
+
+    False if that is unknown: if the package's own folder is not writable, only Numba knows which folder it
+    uses.
+    """
+    place = Path(__file__).parent / "storage" / "memory"
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" or not (given or os.access(place, os.W_OK)):
+        return False
+    found = Path(given).glob("memory_*/*.nbi") if given else (place / "__pycache__").glob("*.nbi")
+    return next(iter(found), None) is None
+
+
+class Helpers:
+    """Processes that compile, and which of the kernels that a fit needs are theirs."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._looked = False
+        self._fit: tuple[str, str] | None = None  # the learner and the kind of table
+        self._left: list[str] = []  # kernels that nobody has taken yet, in the order in which they are needed
+        self._taken: dict[str, threading.Event] = {}  # kernels of helpers; set when they are compiled
+        self._processes: list[Any] = []
+
+    def look(self) -> None:
+        """Start helpers if nothing is compiled; they load Numba and wait for a fit to be announced."""
+        if not self._looked:
+            self._looked = True
+            if nothing_compiled():
+                self._start()
+
+    def expect(self, learner: str, kind: str) -> None:
+        """Announce a fit, by the name of the learner's class and the kind of the table."""
+        self.look()
+        with self._changed:
+            self._fit = learner, kind
+            if self._processes:
+                self._left = self._needed()
+            self._changed.notify_all()
+
+    def compiled(self, description: list[Any]) -> bool:
+        """Tell of a kernel that is not in the cache; wait if a helper has taken it, and return whether."""
+        if self._fit is None:
+            return False
+        kernel = json.dumps(description)
+        with self._changed:
+            finished = self._taken.get(kernel)
+            if not self._processes and not self._left:
+                # Some kernels are compiled, of another learner maybe; those behind this one are probably not.
+                needed = self._needed()
+                behind = needed[needed.index(kernel) + 1 :] if kernel in needed else []
+                if len(behind) >= FEWEST_KERNELS:
+                    self._left = behind
+                    self._start()
+            if kernel in self._left:
+                self._left.remove(kernel)
+        if finished is None:
+            return False
+        finished.wait()
+        return True
+
+    def _needed(self) -> list[str]:
+        """List the kernels that the fit needs and no helper has compiled."""
+        known = json.loads(LIST.read_text(encoding="utf-8"))
+        learner, kind = self._fit or ("", "")
+        numbers = known["needed"].get(learner, {}).get(kind, [])
+        kernels = [json.dumps(known["kernels"][i]) for i in numbers]
+        return [kernel for kernel in kernels if kernel not in self._taken]
+
+    def _start(self) -> None:
+        import multiprocessing
+        import subprocess
+
+        n_helpers = min(available_cores() - 1, MOST_HELPERS)
+        python = Path(sys.executable or "").stem.lower().startswith("python")
+        if not python or multiprocessing.parent_process() is not None:
+            return  # a program with Python inside, which is not to be started again; or one of many processes
+        path = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+        for _ in range(n_helpers):
+            with suppress(OSError):
+                process = subprocess.Popen(
+                    [sys.executable, "-P", "-c", "from f2sl._jit import work; work()"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+                    text=True,
+                    encoding="utf-8",
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # on Windows
+                )
+                self._processes.append(process)
+                threading.Thread(target=self._give_orders, args=(process,), daemon=True).start()
+
+    def _give_orders(self, process: Any) -> None:
+        """Hand one kernel after another to a helper, the one that is needed last first."""
+        kernel = ""
+        try:
+            for _ in process.stdout:  # one line when it is ready, and one for each kernel
+                with self._changed:
+                    if kernel:
+                        self._taken[kernel].set()
+                    self._changed.wait_for(lambda: self._fit is not None)
+                    if not self._left:
+                        break
+                    kernel = self._left.pop()
+                    self._taken[kernel] = threading.Event()
+                process.stdin.write(kernel + "\n")
+                process.stdin.flush()
+        except OSError:
+            pass  # the helper has ended
+        finally:
+            self._end(process)
+            process.stdout.close()
+            with suppress(OSError):  # what was not read
+                process.stdin.close()
+            with self._changed:
+                self._processes.remove(process)
+                if kernel:
+                    self._taken[kernel].set()
+
+    def end(self) -> None:
+        """End all helpers."""
+        for process in list(self._processes):
+            self._end(process)
+
+    @staticmethod
+    def _end(process: Any) -> None:
+        process.kill()
+        process.wait()
+
+
+HELPERS = Helpers()
+atexit.register(HELPERS.end)
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=lambda: Helpers.__init__(HELPERS))

@@ -1,0 +1,194 @@
+"""Helper processes compile what a first fit needs later: who compiles what, and what happens if they fail."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import f2sl
+from cli_process import ENVIRONMENT, small_table, write_csv
+from f2sl import _ahead, _jit
+from f2sl._ahead import Helpers
+from f2sl.structure.base import STRUCTURE
+from marks import posix_only
+
+KNOWN = json.loads(_ahead.LIST.read_text(encoding="utf-8"))
+TOOL = Path(__file__).parents[2] / "tools" / "list_kernels.py"
+
+
+def needed(learner, kind="states"):
+    return [KNOWN["kernels"][i] for i in KNOWN["needed"][learner][kind]]
+
+
+def test_what_is_listed_exists():
+    for module, name, described in KNOWN["kernels"]:
+        function = getattr(import_module(module), name)
+        assert _jit.describe(function, _jit.types_of(described)) == [module, name, described]
+    assert set(KNOWN["needed"]) <= {entry.load().__name__ for entry in STRUCTURE}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "learner"), [("f2sl-c", "F2SLc"), ("f2sl-h", "F2SLh"), ("mmhc", "MMHC")]
+)
+def test_the_list_is_what_learners_call(tmp_path, algorithm, learner):
+    path = tmp_path / "alarm.csv"
+    f2sl.load_network("alarm").sample(1000, seed=1).to_csv(path, index=False)
+    command = [sys.executable, TOOL, algorithm, path]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
+    learner = STRUCTURE.load(algorithm).__name__
+    assert json.loads(done.stdout) == needed(learner), f"the list is out of date: run tools/{TOOL.name}"
+
+
+@pytest.fixture
+def helpers(monkeypatch):
+    """Make helpers that run a given program in place of Python, as if nothing were compiled."""
+    made = []
+
+    def make(program):
+        monkeypatch.setattr(_ahead, "available_cores", lambda: 2)
+        monkeypatch.setattr(_ahead, "nothing_compiled", lambda: True)
+        monkeypatch.setattr(sys, "executable", str(program))
+        made.append(Helpers())
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def program(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def wait_until(what):
+    while not what():
+        time.sleep(0.01)
+
+
+@posix_only
+def test_helpers_begin_at_the_end_and_are_waited_for(tmp_path, helpers):
+    # Says that it is ready, takes a kernel, answers when it is told to, and then goes on with others.
+    text = """
+echo
+read line
+echo "$line" > taken
+until [ -e go ]; do sleep 0.05; done
+echo
+while read line; do echo "$line" >> taken; echo; done
+"""
+    slow = program(tmp_path / "python", f"cd {tmp_path}\n{text}")
+    found = helpers(slow)
+    found.look()
+    found.expect("F2SLc", "states")
+    first, *others, last = needed("F2SLc")
+    wait_until((tmp_path / "taken").exists)
+    wait_until(lambda: (tmp_path / "taken").read_text() == json.dumps(last) + "\n")
+    assert not found.compiled(first)  # nobody has taken it, and nobody will
+    (tmp_path / "go").touch()
+    assert found.compiled(last)
+    wait_until(lambda: not found._processes)
+    taken = [json.loads(line) for line in (tmp_path / "taken").read_text().splitlines()]
+    assert taken == [last, *reversed(others)]
+    assert all(found.compiled(one) for one in others)
+
+
+@posix_only
+@pytest.mark.parametrize("text", ["", "echo", "echo; read line", "echo; read line; echo"])
+def test_nobody_waits_for_a_helper_that_has_ended(tmp_path, helpers, text):
+    found = helpers(program(tmp_path / "python", text))
+    found.expect("F2SLc", "states")
+    wait_until(lambda: not found._processes)
+    for one in needed("F2SLc"):
+        found.compiled(one)
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["uwsgi", "python"])
+def test_no_helper_where_none_can_be_started(tmp_path, helpers, name):
+    found = helpers(tmp_path / name)  # neither exists
+    found.expect("F2SLc", "states")
+    assert not any(found.compiled(one) for one in needed("F2SLc"))
+
+
+@posix_only
+def test_a_learner_that_is_not_compiled_beside_others_that_are(tmp_path, helpers, monkeypatch):
+    found = helpers(program(tmp_path / "python", "echo; while read line; do echo; done"))
+    monkeypatch.setattr(_ahead, "nothing_compiled", lambda: False)
+    found.expect("F2SLh", "states")
+    kernels = needed("F2SLh")
+    assert not found.compiled(["f2sl", "of_other_types", []])
+    assert not found._processes
+    assert not found.compiled(kernels[5])
+    wait_until(lambda: not found._processes)
+    assert all(found.compiled(one) for one in kernels[6:])
+    assert not any(found.compiled(one) for one in kernels[:6])
+
+
+def test_a_helper_leaves_machine_code_in_the_cache(tmp_path, helpers, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    found = helpers(sys.executable)
+    found.expect("PCStable", "number")
+    [kernel] = needed("PCStable", "number")
+    wait_until(lambda: not found._processes)
+    assert found.compiled(kernel)
+    assert any(f".{kernel[1]}-" in index.name for index in tmp_path.glob("*/*.nbi"))
+
+
+@posix_only
+def test_a_first_run_with_helpers_learns_the_same_and_leaves_no_process(tmp_path):
+    path = write_csv(tmp_path / "t.csv", small_table())
+    code = """
+import json, sys
+import f2sl
+from f2sl import _ahead
+_ahead.available_cores = lambda: 2
+learner = f2sl.F2SLc()
+_ahead.HELPERS.look()
+helpers = [process.pid for process in _ahead.HELPERS._processes]
+edges = learner.fit(sys.argv[1]).graph_.edges
+print(json.dumps([helpers, list(map(list, edges))]))
+"""
+    environment = {**ENVIRONMENT, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run():
+        asked = [sys.executable, "-c", code, str(path)]
+        done = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        return json.loads(done.stdout)
+
+    [helper], edges = run()
+    with pytest.raises(ProcessLookupError):
+        os.kill(helper, 0)
+    assert run() == [[], edges]
+
+
+@posix_only
+def test_a_helper_ends_after_its_parent(tmp_path):
+    code = """
+import os, signal
+import f2sl
+from f2sl import _ahead
+_ahead.available_cores = lambda: 2
+_ahead.HELPERS.look()
+print(*[process.pid for process in _ahead.HELPERS._processes], flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    environment = {**ENVIRONMENT, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    [helper] = map(int, done.stdout.split())
+
+    def ended():
+        try:
+            os.kill(helper, 0)
+        except ProcessLookupError:
+            return True
+        return "\nState:\tZ" in Path(f"/proc/{helper}/status").read_text()
+
+    wait_until(ended)
