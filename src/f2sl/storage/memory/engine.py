@@ -136,6 +136,11 @@ class MemoryEngine(CountsOnly):
         """Codes of all variables, (variables, samples), followed by their presence if there are gaps."""
         return self._codes
 
+    @property
+    def planes(self) -> tuple[NDArray[np.uint64], Integers, Integers]:
+        """Bit planes of all variables, the first plane of each (-1 for none), and numbers of states."""
+        return self._planes, self._plane_start, self.presence.cardinalities
+
     def close(self) -> None:
         """End the engine's threads."""
         self.threads.close()
@@ -221,12 +226,11 @@ class MemoryEngine(CountsOnly):
         if of_planes is None:
             return formula(self.count(queries)).reshape(-1, width)
         by_planes = self._choose(queries, SHARE_UNTIL_DECIDED)[0] == _kernels.BY_PLANES
-        arrays = (self._planes, self._plane_start, self.presence.cardinalities)
         if by_planes.all():
-            return np.asarray(of_planes(PlaneTables(*arrays, queries)))
+            return np.asarray(of_planes(PlaneTables(*self.planes, queries)))
         result = np.empty((len(queries), width))
         if by_planes.any():
-            result[by_planes] = of_planes(PlaneTables(*arrays, queries.where(by_planes)))
+            result[by_planes] = of_planes(PlaneTables(*self.planes, queries.where(by_planes)))
         result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
         return result
 
