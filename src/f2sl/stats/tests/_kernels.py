@@ -258,7 +258,7 @@ def g2_of_runs(
         Number of samples that a test needs; with fewer its statistic is NaN.
     incomplete : bool
         True if samples may miss variables, so that only counting tells how many a test has.
-    statistics, freedom : (n_tests,) float64 and int64
+    statistics, freedom : (n_tests,) float64
         Output.
 
     Notes
