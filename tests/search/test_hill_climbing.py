@@ -13,6 +13,8 @@ from f2sl.stats.choose import make_score
 from marks import examples
 from tables import make_engine, related_codes
 
+pytestmark = pytest.mark.kernels
+
 
 def all_edges(n):
     return np.array(list(combinations(range(n), 2)), np.int64).reshape(-1, 2)
@@ -188,10 +190,42 @@ def test_each_family_is_counted_once():
         return evaluate(queries, formula, width)
 
     engine.evaluate = listening
-    scorer = make_score(engine)
+    scorer = make_score(engine, "k2")
     climbed = hill_climb(scorer, 6, all_edges(6))
     assert climbed.steps > 15
     assert len(counted) == len(set(counted)) == scorer.n_families
+
+
+@pytest.mark.parametrize("tabu_length", [0, 2, 100])
+def test_graphs_with_the_same_mark_are_told_apart(monkeypatch, tabu_length):
+    codes = related_codes(17, 60, 5, most_states=3)
+    expected = climb(codes, all_edges(5), tabu_length=tabu_length)
+    assert expected.steps > 15
+
+    class AllAlike:
+        def __init__(self, seed):
+            pass
+
+        def integers(self, high, size):
+            return np.zeros(size, np.int64)
+
+    monkeypatch.setattr(np.random, "default_rng", AllAlike)
+    found = climb(codes, all_edges(5), tabu_length=tabu_length)
+    assert as_arrows(found) == as_arrows(expected)
+    assert (found.score, found.steps) == (expected.score, expected.steps)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=10)
+def test_gains_from_bit_planes_lead_the_same_way_as_scores(seed):
+    class ByScores:
+        def __init__(self, families):
+            self.score = families.score
+
+    scores = make_score(make_engine(related_codes(seed, 150, 7)))
+    one, other = (hill_climb(families, 7, all_edges(7)) for families in (scores, ByScores(scores)))
+    assert as_arrows(one) == as_arrows(other)
+    assert (one.score, one.steps) == (other.score, other.steps)
 
 
 def test_the_order_of_rows_and_states_changes_no_bit():

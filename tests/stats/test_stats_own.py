@@ -554,7 +554,8 @@ class Less(f2sl.Measure):
             {"score": Wide()},
             r"Wide\(\): families must return an array of shape \(8,\), not \(8, 0\)",
         ),
-        ("f2sl-s", {"score": Flat()}, r"Flat\(\): of_tables must return an array of shape \(8,\), not \(\)"),
+        # 8 families without parents, and both directions of 6 edges.
+        ("f2sl-s", {"score": Flat()}, r"Flat\(\): of_tables must return an array of shape \(20,\), not \(\)"),
         ("f2sl-s", {"measure": Less()}, r"Less\(\): values must return an array of shape \(7,\), not \(8,\)"),
         ("f2sl-h", {"measure": Less()}, r"Less\(\): values must return an array of shape .* not"),
     ],

@@ -10,8 +10,12 @@ from hypothesis import strategies as st
 
 import naive
 from f2sl.errors import OptionError
+from f2sl.reading import open_table
 from f2sl.stats.choose import make_score
+from f2sl.stats.scores import dirichlet
 from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.storage.memory.engine import MemoryEngine
+from marks import examples
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels
@@ -103,6 +107,66 @@ def test_sparse_tables_score_as_full_ones_do(score):
 
     engine.__class__ = FullTables
     assert scorer_on(engine, score).score(families).tolist() == found.tolist()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.sampled_from([1, 20, 64, 150]),
+    ess=st.sampled_from([0.1, 10.0, 1e-20]),
+    sizes_kept=st.sampled_from([67, 1021]),
+)
+@examples(25)
+def test_gains_are_differences_of_scores(seed, n_rows, ess, sizes_kept):
+    rng = np.random.default_rng(seed)
+    cardinalities = rng.integers(1, 6, 6)
+    codes = random_codes(seed, n_rows, cardinalities)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dirichlet, "SIZES_KEPT", sizes_kept)  # few: they are forgotten on the way
+        scorer = scorer_on(make_engine(codes, cardinalities), equivalent_sample_size=ess)
+    # Each variable may have some of the others as parents, and has some of these.
+    allowed = [[u for u in range(6) if u != v and rng.random() < 0.7] for v in range(6)]
+    start = np.cumsum([0, *map(len, allowed)])
+    others = np.array([u for own in allowed for u in own], np.int64)
+    present = rng.random(len(others)) < 0.5
+    gain, own = np.full(len(others), np.nan), np.full(6, np.nan)
+    children = rng.permutation(6)[:4]
+    assert scorer.gains(children, start, others, present, gain, own)
+    assert scorer.n_families == sum(1 + len(allowed[v]) for v in children)
+    for v in range(6):
+        part = slice(start[v], start[v + 1])
+        if v not in children:
+            assert np.isnan([own[v], *gain[part]]).all()
+            continue
+        parents = set(others[part][present[part]].tolist())
+        toggled = [(v, tuple(sorted(parents ^ {u}))) for u in allowed[v]]
+        family, *changed = scorer.score([(v, tuple(sorted(parents))), *toggled]).tolist()
+        assert own[v] == family
+        assert gain[part].tolist() == [score - family for score in changed]
+
+
+def test_gains_are_refused_for_large_tables_and_variables_without_planes(monkeypatch):
+    codes = random_codes(1, 100, [3, 4, 2, 65])
+    scorer = scorer_on(make_engine(codes, [3, 4, 2, 65]))
+    start, others = np.array([0, 2, 2, 3, 4]), np.array([1, 2, 0, 1])
+    gain, own = np.zeros(4), np.zeros(4)
+
+    def answered(v):
+        return scorer.gains(np.array([v]), start, others, np.ones(4, np.bool_), gain, own)
+
+    assert answered(0)
+    assert not answered(3)
+    monkeypatch.setattr(dirichlet, "MOST_CELLS", 23)  # variable 0 has a table of 3 * 4 * 2 cells
+    assert not answered(0)
+    assert answered(2)
+
+
+def test_only_bdeu_of_complete_small_tables_in_memory_has_gains(monkeypatch):
+    codes = random_codes(1, 100, [3, 4])
+    assert not hasattr(scorer_on(make_engine(codes), "k2"), "gains")
+    with MemoryEngine(open_table({"a": ["x", "y", None] * 9, "b": ["x", "x", "y"] * 9})) as engine:
+        assert not hasattr(scorer_on(engine), "gains")
+    monkeypatch.setattr(dirichlet, "MOST_ROWS", 99)
+    assert not hasattr(scorer_on(make_engine(codes)), "gains")
 
 
 def test_each_family_is_scored_once():

@@ -431,9 +431,21 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
     for jobs in (1, n_jobs):
         with make_engine(codes, cardinalities, n_jobs=jobs) as engine:
             formula = FamilyFormula(BIC(), LogTable(engine.n_rows))
-            assert (len(engine._pieces(queries, memory.LEAST_CELLS)) > 1) == (jobs > 1)
+            pieces = engine._pieces(engine._cells(queries), memory.LEAST_CELLS)
+            assert (len(pieces) > 1) == (jobs > 1)
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("n_rows", [1, 70, 1000, 20_000])
+def test_small_tables_are_counted_by_planes_without_choosing_for_each(n_rows):
+    cardinalities = [2, 3, 5, 8, 13, 64]
+    engine = make_engine(random_codes(2, n_rows, cardinalities), cardinalities)
+    queries = Queries.of([subset for size in (2, 3, 4) for subset in combinations(range(6), size)])
+    method, cells = engine._choose(queries, memory.SHARE_UNTIL_DECIDED)
+    assert (method[cells <= engine._always_by_planes] == _kernels.BY_PLANES).all()
+    without_planes = make_engine(random_codes(2, n_rows, [2, 65]), [2, 65])
+    assert without_planes._always_by_planes == 0.0
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

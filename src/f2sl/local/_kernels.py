@@ -22,6 +22,7 @@ import numpy as np
 
 from f2sl._jit import Array, inner, kernel, popcount
 from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT
 from f2sl.stats.scores.base import LEAST
 
 
@@ -99,6 +100,89 @@ def drop_redundant(
                     kept[q] = False
         for p in range(begin, end):
             place[neighbours[p]] = -1
+
+
+@kernel
+def begin_size(
+    owner: Array,
+    alive: Array,
+    room: Array,
+    n_members: Array,
+    numbers: Array,
+    at_once: int,
+    alive_start: Array,
+    fits: Array,
+    most_sets: Array,
+    combination: Array,
+    done: Array,
+) -> tuple[int, int]:
+    """Prepare `next_questions` for sets of one size.
+
+    Parameters
+    ----------
+    owner, room : (n_places,) int64 and float64
+        Target that asks about the other at each place, and the largest weight of a set that it can be asked
+        about with.
+    alive : int64
+        Places that are still asked about, ascending.
+    numbers : (most members + 1,) int64
+        How many sets of this size there are, by the number of members.
+    at_once : int
+        Number of questions that a target asks at a time, if one set is not more.
+    alive_start, fits, most_sets, combination, done
+        Output: as in `next_questions`.
+
+    Returns
+    -------
+    (int, int)
+        Largest number of questions of one target at a time, and the sum over all targets.
+    """
+    n_targets, size = combination.shape
+    for t in range(n_targets):
+        alive_start[t], fits[t] = 0, 0.0
+    alive_start[n_targets] = 0
+    for place in alive:
+        alive_start[owner[place] + 1] += 1
+        fits[owner[place]] = max(fits[owner[place]], room[place])
+    largest, total = 0, 0
+    for t in range(n_targets):
+        n_alive = alive_start[t + 1]
+        most_sets[t] = min(max(at_once // max(n_alive, 1), 1), numbers[n_members[t]])
+        largest = max(largest, n_alive * most_sets[t])
+        total += n_alive * most_sets[t]
+        alive_start[t + 1] += alive_start[t]
+        done[t] = n_members[t] < size
+        for p in range(size):
+            combination[t, p] = p
+    return largest, total
+
+
+@kernel
+def take_answers(
+    place: Array,
+    answers: Array,
+    strengths: Array,
+    find_all: bool,
+    weakest: Array,
+    separated: Array,
+    separating: Array,
+) -> int:
+    """Note the answers to questions about some places; return how many of them separate.
+
+    place, answers, strengths : (n_questions,) int64, int8 and float64; weakest, separated : (n_places,)
+    float64 and bool, updated; separating : (n_questions,) int64, output: the questions that separate, of each
+    place only the first unless `find_all`.
+    """
+    n = 0
+    for question in range(len(place)):
+        at = place[question]
+        if answers[question] == DEPENDENT:
+            weakest[at] = min(weakest[at], strengths[question])
+        elif answers[question] == INDEPENDENT and (find_all or not separated[at]):
+            separated[at] = True
+            separating[n] = question
+            n += 1
+    return n
 
 
 @kernel

@@ -245,7 +245,8 @@ class LocalLearner(Estimator):
 
     def candidates(self, n: int, target: int) -> Integers:
         """Return the variables, out of n, that may be in the set of one, in ascending order."""
-        others = np.delete(np.arange(n), target)
+        others = np.arange(n - 1)
+        others[target:] += 1
         if self.rules is None:
             return others
         may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_linked

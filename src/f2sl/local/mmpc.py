@@ -25,6 +25,19 @@ from f2sl.local.subset_search import Asked, drop_in_turn, separations_of_all
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 
 
+def first_of_each(ascending: Integers) -> Integers:
+    """Return the place of the first of each value in an ascending array.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([2, 2, 5, 7, 7])).tolist()
+    [0, 2, 3]
+    """
+    new = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
 class MMPC(SymmetricByTests):
     """Parents and children by the max-min heuristic."""
 
@@ -47,10 +60,12 @@ class MMPC(SymmetricByTests):
         members, strengths = np.zeros((len(targets), 1), np.int64), np.zeros((len(targets), 1))
         while len(left):
             # The strongest of each target; of equals the first, because others are in the order of names.
-            active, begin = np.unique(owner, return_index=True)
-            strongest = np.repeat(np.maximum.reduceat(weakest, begin), np.diff([*begin, len(owner)]))
-            best = np.flatnonzero(weakest == strongest)
-            best = best[np.unique(owner[best], return_index=True)[1]]
+            begin = first_of_each(owner)
+            active = owner[begin]
+            strongest = np.zeros(len(targets))
+            strongest[active] = np.maximum.reduceat(weakest, begin)
+            best = np.flatnonzero(weakest == strongest[owner])
+            best = best[first_of_each(owner[best])]
             newest = left[best]
             others = np.ones(len(left), np.bool_)
             others[best] = False

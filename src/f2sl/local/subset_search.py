@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
@@ -212,24 +213,22 @@ def separations_of_all(
     # Where strengths count, tests with the same target and set are counted together.
     by_set = bool(known.any())
     most = int(n_members.max(initial=0)) + n_fixed
+    alive_start, most_sets = np.empty(n_targets + 1, np.int64), np.empty(n_targets, np.int64)
+    fits, done = np.empty(n_targets), np.empty(n_targets, np.bool_)
     for size in range(max(smallest, n_fixed), (most if largest is None else min(largest, most)) + 1):
         free = size - n_fixed
-        n_alive = np.bincount(owner[alive], minlength=n_targets)
-        fits = np.zeros(n_targets)
-        np.maximum.at(fits, owner[alive], room[alive])
-        most_sets = np.maximum(QUESTIONS_AT_ONCE // np.maximum(n_alive, 1), 1)
-        most_sets = np.minimum(most_sets, _numbers_of_sets(n_members, free))
-        combination, done = np.tile(np.arange(free), (n_targets, 1)), n_members < free
-        rows = max(QUESTIONS_PER_BATCH, int((n_alive * most_sets).max(initial=0)))
-        rows = min(rows, int((n_alive * most_sets).sum()))
+        combination = np.empty((n_targets, free), np.int64)
+        state = (fits, most_sets, combination, done)
+        numbers = _numbers_of_sets(most - n_fixed, free, QUESTIONS_AT_ONCE)
+        of_one, of_all = _kernels.begin_size(
+            owner, alive, room, n_members, numbers, QUESTIONS_AT_ONCE, alive_start, *state
+        )
+        rows = min(max(QUESTIONS_PER_BATCH, of_one), of_all)
         which, given = np.empty(rows, np.int64), np.empty((rows, free), np.int64)
         first, anything = 0, False
         while not done.all():
-            alive_start = np.concatenate([[0], np.cumsum(n_alive)])
-            state = (members, weights, n_members, fits, most_sets, combination, done)
-            n, first = _kernels.next_questions(
-                first, alive, alive_start, others, room, asked_up_to, *state, by_set, which, given
-            )
+            asking = (alive, alive_start, others, room, asked_up_to, members, weights, n_members)
+            n, first = _kernels.next_questions(first, *asking, *state, by_set, which, given)
             first %= n_targets
             if not n:
                 continue
@@ -237,24 +236,29 @@ def separations_of_all(
             place = which[:n].copy()
             sets = np.concatenate([fixed[owner[place]], given[:n]], axis=1)
             [answers] = yield [Questions(targets[owner[place]], others[place], sets, result.weakest[place])]
-            dependent = answers.answer == DEPENDENT
-            np.minimum.at(result.weakest, place[dependent], answers.strength[dependent])
-            separating = np.flatnonzero(answers.answer == INDEPENDENT)
-            if not len(separating):
+            separating = np.empty(n, np.int64)
+            n_separating = _kernels.take_answers(
+                place,
+                answers.answer,
+                answers.strength,
+                find_all,
+                result.weakest,
+                result.separated,
+                separating,
+            )
+            if not n_separating:
                 continue
-            if not find_all:
-                separating = separating[np.sort(np.unique(place[separating], return_index=True)[1])]
+            separating = separating[:n_separating]
             result.found.append((place[separating], sets[separating]))
-            result.separated[place[separating]] = True
             if not find_all:
                 alive = alive[~result.separated[alive]]
-                n_alive = np.bincount(owner[alive], minlength=n_targets)
+                np.cumsum(np.bincount(owner[alive], minlength=n_targets), out=alive_start[1:])
         if not anything or not len(alive):  # nor is there anything to ask with larger sets
             break
     return result
 
 
-def _numbers_of_sets(n_members: Integers, size: int) -> Integers:
-    """Return how many sets of `size` there are of some numbers of members, up to QUESTIONS_AT_ONCE."""
-    numbers = [min(comb(n, size), QUESTIONS_AT_ONCE) for n in range(int(n_members.max(initial=0)) + 1)]
-    return np.array(numbers, np.int64)[n_members]
+@lru_cache(maxsize=64)
+def _numbers_of_sets(members: int, size: int, most: int) -> Integers:
+    """Return how many sets of `size` there are of 0, 1, 2, ... members, up to `most`."""
+    return np.array([min(comb(n, size), most) for n in range(members + 1)], np.int64)

@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, inner, int64, kernel
+from f2sl._jit import Array, inner, int64, kernel, popcount
 
 LOG_2 = math.log(2.0)
 
@@ -713,3 +713,28 @@ def determinants_of_sums(
         for i in range(k):
             if own[i] == 0:
                 result[t, 6] = min(result[t, 6], squares[start[i]])
+
+
+@inner
+def count_columns(mask: Array, packed: Array, counts: Array) -> None:
+    """Write into `counts[j]` the number of bits that `mask` shares with packed column j.
+
+    mask : (n_words,) uint64; packed : (n_words, at least as many columns) uint64; counts : (columns,) int64.
+    """
+    for j in range(len(counts)):
+        counts[j] = 0
+    # Four words a pass: each sum is loaded and stored a quarter as often.
+    w = 0
+    while w + 4 <= len(mask):
+        p0, p1, p2, p3 = mask[w], mask[w + 1], mask[w + 2], mask[w + 3]
+        q0, q1, q2, q3 = packed[w], packed[w + 1], packed[w + 2], packed[w + 3]
+        for j in range(len(counts)):
+            counts[j] += (
+                popcount(p0 & q0[j]) + popcount(p1 & q1[j]) + popcount(p2 & q2[j]) + popcount(p3 & q3[j])
+            )
+        w += 4
+    while w < len(mask):
+        p, q = mask[w], packed[w]
+        for j in range(len(counts)):
+            counts[j] += popcount(p & q[j])
+        w += 1

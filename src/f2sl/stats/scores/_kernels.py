@@ -7,10 +7,12 @@ Sums are in fixed point, as `stats/_kernels.py` describes. Batches of tables com
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from f2sl._jit import Array, inner, int64, kernel
+from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
+from f2sl.stats._kernels import count_columns
 from f2sl.stats.scores.base import UNKNOWN
 
 LARGEST_EXACT = 2**53
@@ -81,6 +83,242 @@ def dirichlet_term(n: int, prior: float, terms: Array, unit: float) -> int:
     if n < len(terms):
         terms[n] = term
     return term
+
+
+class Terms(NamedTuple):
+    """Terms log Gamma(n + ess / size) - log Gamma(ess / size) by *size*, the number of cells of a full table.
+
+    A hash table with open addressing. sizes : (a prime number,) float64, 0 for none; terms : (len(sizes),
+    counts kept) int64, in units, `UNKNOWN` until needed; used : (1,) int64, number of sizes.
+    """
+
+    ess: float
+    unit: float
+    sizes: Array
+    terms: Array
+    used: Array
+
+
+@kernel
+def bdeu_gains(
+    planes: Array,
+    plane_start: Array,
+    cardinalities: Array,
+    children: Array,
+    start: Array,
+    others: Array,
+    present: Array,
+    known: Terms,
+    most_cells: int,
+    gain: Array,
+    own: Array,
+) -> int:
+    """Score some families by BDeu, and compute the gain of each change of one parent.
+
+    The samples with one configuration of a child's parents in one state of the child are found once, and
+    counted together in all states of all variables that could be added, as in `g2_of_runs` of
+    `stats/tests/_kernels.py`. Families with one parent less follow from the child's own table.
+
+    Parameters
+    ----------
+    planes, plane_start, cardinalities
+        As in `storage/memory/_kernels.py`; no sample may miss a variable.
+    children : int64
+        Variables whose families to score.
+    start, others, present : int64, int64 and bool
+        Those that may be parents of v are ``others[start[v]:start[v + 1]]``, ascending; `present` says which
+        of them are.
+    most_cells : int
+        Largest table of a family as it is.
+    gain, own : float64
+        Output: a gain for each of `others`, and the score of each family as it is, by variable.
+
+    Returns
+    -------
+    int
+        Number of families scored, or -1 if a table is too large or a variable has no planes.
+    """
+    n_words = planes.shape[1]
+    deepest, most_columns, most_others, scored = 0, 0, 0, 0
+    for v in children:
+        depth, n_columns, cells = 0, 0, 1.0 * cardinalities[v]
+        there = plane_start[v] >= 0
+        for place in range(start[v], start[v + 1]):
+            u = others[place]
+            there = there and plane_start[u] >= 0
+            if present[place]:
+                depth += 1
+                cells *= cardinalities[u]
+            else:
+                n_columns += cardinalities[u]
+        if not there or cells > most_cells:
+            return -1
+        deepest, most_columns = max(deepest, depth), max(most_columns, n_columns)
+        most_others = max(most_others, start[v + 1] - start[v])
+    # masks[level] holds the samples in the current states of the parents before `level`, packed[w, j] word w
+    # of plane j of those that could be added, the last state of each left out: its cells follow.
+    masks, row = np.empty((deepest + 1, n_words), np.uint64), np.empty(n_words, np.uint64)
+    packed = np.empty((n_words, most_columns), np.uint64)
+    counts, columns = np.empty(most_columns, np.int64), np.empty(most_columns, np.int64)
+    parents, state = np.empty(deepest, np.int64), np.empty(deepest, np.int64)
+    number, table = np.zeros(deepest + 1, np.int64), np.empty(most_cells, np.int64)
+    free, total = np.empty(most_others, np.int64), np.empty(most_others, np.int64)
+    states = np.empty(most_others, np.int64)
+    by_cells, by_groups = np.empty(most_others, np.int64), np.empty(most_others, np.int64)
+    for w in range(n_words):
+        masks[0, w] = ~np.uint64(0)
+    for v in children:
+        k, size = cardinalities[v], 1.0
+        depth, n_free, n_planes = 0, 0, 0
+        if 2 * known.used[0] > len(known.sizes):
+            known.used[0] = 0
+            for place in range(len(known.sizes)):
+                known.sizes[place] = 0.0
+        for place in range(start[v], start[v + 1]):
+            u = others[place]
+            if present[place]:
+                parents[depth], state[depth] = u, 0
+                size *= cardinalities[u]
+                depth += 1
+                continue
+            free[n_free], states[n_free], total[n_free] = place, cardinalities[u], 0
+            n_free += 1
+            for b in range(cardinalities[u] - 1):
+                for w in range(n_words):
+                    packed[w, n_planes] = planes[plane_start[u] + b, w]
+                n_planes += 1
+        for i in range(n_free):
+            more = size * states[i]
+            by_cells[i], by_groups[i] = _place_of(more * k, known), _place_of(more, known)
+        for cell in range(int(size) * k):
+            table[cell] = 0
+        # `state` is an odometer, as in `_count_by_planes`; configurations without samples are passed over.
+        changed = 0
+        while changed >= 0:
+            there, level = 1, changed
+            while level < depth and there > 0:
+                u = parents[level]
+                plane = plane_start[u] + state[level]
+                there = 0
+                for w in range(n_words):
+                    word = masks[level, w] & planes[plane, w]
+                    masks[level + 1, w] = word
+                    there += popcount(word)
+                number[level + 1] = number[level] * cardinalities[u] + state[level]
+                level += 1
+            changed = level - 1
+            if there > 0:
+                group = int64(0)
+                for j in range(n_planes):
+                    columns[j] = 0
+                for c in range(k):
+                    n_row = int64(0)
+                    for w in range(n_words):
+                        word = masks[depth, w] & planes[plane_start[v] + c, w]
+                        row[w] = word
+                        n_row += popcount(word)
+                    if n_row == 0:
+                        continue
+                    table[number[depth] * k + c] = n_row
+                    group += n_row
+                    count_columns(row, packed, counts[:n_planes])
+                    for j in range(n_planes):
+                        columns[j] += counts[j]
+                    _add_terms(counts, n_row, states[:n_free], by_cells, int64(1), known, total)
+                _add_terms(columns, group, states[:n_free], by_groups, int64(-1), known, total)
+            while changed >= 0:
+                state[changed] += 1
+                if state[changed] < cardinalities[parents[changed]]:
+                    break
+                state[changed] = 0
+                changed -= 1
+        # Without a parent, and with all of them, from the table: configurations differ in the parent's state,
+        # those before and after it in `high` and `low`.
+        own[v] = _score_of(table, int(size), int64(1), int64(1), k, known)
+        for i in range(n_free):
+            gain[free[i]] = total[i] * known.unit - own[v]
+        low = int64(1)
+        for place in range(start[v + 1] - 1, start[v] - 1, -1):
+            if present[place]:
+                own_states = cardinalities[others[place]]
+                high = int(size) // (low * own_states)
+                gain[place] = _score_of(table, high, own_states, low, k, known) - own[v]
+                low *= own_states
+        scored += 1 + start[v + 1] - start[v]
+    return scored
+
+
+@plain_inner
+def _place_of(size: float, known: Terms) -> int:
+    """Return the row of a size in the table of terms; insert it if it is new."""
+    sizes, terms = known.sizes, known.terms
+    place = int(size) % len(sizes)
+    while sizes[place] != size:
+        if sizes[place] == 0.0:
+            sizes[place] = size
+            known.used[0] += 1
+            for n in range(terms.shape[1]):
+                terms[place, n] = UNKNOWN
+            terms[place, 0] = 0
+            break
+        place = (place + 1) % len(sizes)
+    return place
+
+
+@plain_inner
+def _add_terms(
+    counts: Array, n: int, states: Array, places: Array, sign: int, known: Terms, total: Array
+) -> None:
+    """Add the terms of the cells of each variable to its total, or subtract them.
+
+    counts : int64, for all states of each variable but the last, whose count makes up `n`; states, places :
+    (n_variables,) int64, numbers of states and rows of terms; total : (n_variables,) int64.
+    """
+    terms, kept = known.terms, known.terms.shape[1]
+    j = 0
+    for i in range(len(states)):
+        left, added = n, int64(0)
+        for state in range(states[i]):
+            count = left
+            if state < states[i] - 1:
+                count = counts[j]
+                left -= count
+                j += 1
+            if count < kept and terms[places[i], count] != UNKNOWN:
+                added += terms[places[i], count]
+            else:
+                added += _term(count, places[i], known)
+        total[i] += sign * added
+
+
+@plain_inner
+def _term(n: int, place: int, known: Terms) -> int:
+    """Return the term of a count, for the size at a place."""
+    if n < known.terms.shape[1] and known.terms[place, n] != UNKNOWN:
+        return int(known.terms[place, n])
+    return dirichlet_term(n, known.ess / known.sizes[place], known.terms[place], known.unit)
+
+
+@plain_inner
+def _score_of(table: Array, high: int, states: int, low: int, k: int, known: Terms) -> float:
+    """Return the score of a family's table summed over the states of one parent; 1 for no parent.
+
+    table : cells by configuration of the parents before it, its own state, those after it, and child.
+    """
+    groups = high * low
+    by_cells, by_groups = _place_of(1.0 * groups * k, known), _place_of(1.0 * groups, known)
+    total = int64(0)
+    for h in range(high):
+        for at in range(low):
+            group = int64(0)
+            for c in range(k):
+                n = int64(0)
+                for b in range(states):
+                    n += table[((h * states + b) * low + at) * k + c]
+                group += n
+                total += _term(n, by_cells, known)
+            total -= _term(group, by_groups, known)
+    return total * known.unit
 
 
 @kernel

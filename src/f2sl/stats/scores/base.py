@@ -105,7 +105,7 @@ class FamilyScores:
 
     def __init__(self, evaluate: Callable[[Queries], Floats], edge_log_prior: float = 0.0) -> None:
         self.edge_log_prior = edge_log_prior
-        self._evaluate = evaluate
+        self.evaluate = evaluate
         self._known: dict[Hashable, float] = {}
         self._n_at_once = 0
 
@@ -118,14 +118,14 @@ class FamilyScores:
         """Score families (child, parents in ascending order); earlier scores are cached."""
         new = list(dict.fromkeys(family for family in families if family not in self._known))
         if new:
-            values = self._evaluate(Queries.of([(*parents, child) for child, parents in new]))
+            values = self.evaluate(Queries.of([(*parents, child) for child, parents in new]))
             self._known.update(zip(new, values.tolist(), strict=True))
         return np.array([self._known[family] for family in families])
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
         """Score families: a row of parents for each child, ascending; negative entries are ignored."""
         self._n_at_once += len(children)
-        return self._evaluate(Queries.of_some(np.column_stack([parents, children])))
+        return self.evaluate(Queries.of_some(np.column_stack([parents, children])))
 
 
 class Compared(NamedTuple):

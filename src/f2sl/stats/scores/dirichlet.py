@@ -14,20 +14,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from f2sl._arrays import Floats
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores import _kernels
-from f2sl.stats.scores.base import MOST_MEMBERS, UNKNOWN
+from f2sl.stats.scores.base import MOST_MEMBERS, UNKNOWN, FamilyScores
 from f2sl.stats.scores.sets import Ceilings, SetFormula, slack_for, table_sizes, unit_for
 from f2sl.stats.scores.tables import TableScore, shapes
 from f2sl.storage.protocol import Tables
 
+if TYPE_CHECKING:
+    from f2sl.storage.memory.engine import MemoryEngine
+
 COUNTS_REMEMBERED = 1024
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
+
+SIZES_KEPT = 1021
+"""Room for numbers of configurations whose terms are kept, a prime number: at most 8 MB."""
+
+MOST_ROWS = 1 << 16
+"""Samples up to which gains are computed at once: with more, counting takes longer than asking."""
+
+MOST_CELLS = 1 << 12
+"""Largest table of a family for that: larger ones are counted faster sample by sample."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +65,15 @@ class BDeu(TableScore):
         r, q = shapes(tables)
         return dirichlet_scores(tables, ess / (q * r), ess / q)
 
+    def bind(self, engine: Any) -> FamilyScores:
+        """Prepare the score to score families on an engine's counts, or on bit planes."""
+        from f2sl.storage.memory.engine import MemoryEngine
+
+        bound, counts = super().bind(engine), engine.counts
+        if not isinstance(counts, MemoryEngine) or counts.presence.any or counts.n_rows > MOST_ROWS:
+            return bound
+        return BDeuOfPlanes(bound, counts, self.equivalent_sample_size)
+
     def set_formula(self, engine: Any) -> BDeuOfSets:
         """Return the formula for G(S), of which the score is a difference."""
         n, ess = engine.n_rows, self.equivalent_sample_size
@@ -71,11 +92,62 @@ class K2(TableScore):
         return dirichlet_scores(tables, np.ones_like(q), r)
 
 
+class BDeuOfPlanes(FamilyScores):
+    """BDeu scores on a table in memory, with gains of all changes of a family at once, from bit planes.
+
+    Asking an engine takes a fifth of a millisecond, as long as counting hundreds of tables of 1,000 samples,
+    and a step of hill climbing asks about a dozen families.
+    """
+
+    def __init__(self, bound: FamilyScores, engine: MemoryEngine, ess: float) -> None:
+        super().__init__(bound.evaluate, bound.edge_log_prior)
+        n = engine.n_rows
+        self._planes = engine.planes
+        self._terms = _kernels.Terms(
+            ess,
+            unit_of_scores(n),
+            np.zeros(SIZES_KEPT),
+            np.empty((SIZES_KEPT, min(n + 1, COUNTS_REMEMBERED)), np.int64),
+            np.zeros(1, np.int64),
+        )
+
+    def gains(
+        self, children: Integers, start: Integers, others: Integers, present: Mask, gain: Floats, own: Floats
+    ) -> bool:
+        """Score the families of some children, and the gain of each change of one parent.
+
+        Parameters
+        ----------
+        children : ndarray of int64
+            Variables, by number.
+        start, others, present : ndarrays of int64, int64 and bool
+            Those that may be parents of v are ``others[start[v]:start[v + 1]]``, ascending; `present` says
+            which of them are.
+        gain, own : ndarrays of float64
+            Output: the gain of adding or removing each of `others`, and the score of each child's family.
+
+        Returns
+        -------
+        bool
+            False if a table is too large for this way, or a variable has no planes; then nothing is known.
+        """
+        asked = children, start, others, present
+        scored = _kernels.bdeu_gains(*self._planes, *asked, self._terms, MOST_CELLS, gain, own)
+        self._n_at_once += max(scored, 0)
+        return scored >= 0
+
+
+def unit_of_scores(n_rows: int) -> float:
+    """Return the unit of fixed point sums: none exceeds N (log N + 60).
+
+    |log Gamma| of a prior down to 1e-26 is below 60.
+    """
+    return float(2.0 ** (math.ceil(math.log2(n_rows * (math.log(n_rows + 1.0) + 60.0))) - 61))
+
+
 def dirichlet_scores(tables: Tables, cell_priors: Floats, group_priors: Floats) -> Floats:
     """Return the log marginal likelihood of each table, given the priors of a cell and of a configuration."""
     scores = np.empty(len(tables.queries))
-    # No sum exceeds N (log N + 60): |log Gamma| of a prior down to 1e-26 is below 60.
-    unit = 2.0 ** (math.ceil(math.log2(tables.n_rows * (math.log(tables.n_rows + 1.0) + 60.0))) - 61)
     priors, which = np.unique(np.concatenate([cell_priors, group_priors]), return_inverse=True)
     _kernels.dirichlet_scores(
         tables.counts,
@@ -86,7 +158,7 @@ def dirichlet_scores(tables: Tables, cell_priors: Floats, group_priors: Floats) 
         which[: len(scores)],
         which[len(scores) :],
         np.full((len(priors), min(tables.n_rows + 1, COUNTS_REMEMBERED)), UNKNOWN),
-        unit,
+        unit_of_scores(tables.n_rows),
         scores,
     )
     return scores

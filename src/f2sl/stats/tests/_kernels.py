@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, inner, int64, kernel, popcount
-from f2sl.stats._kernels import n_log_n_of
+from f2sl.stats._kernels import count_columns, n_log_n_of
 
 MOST_PACKED = 128
 """Bit planes that are packed side by side; with 5,000 samples they take 80 kilobytes."""
@@ -258,7 +258,7 @@ def g2_of_runs(
         Number of samples that a test needs; with fewer its statistic is NaN.
     incomplete : bool
         True if samples may miss variables, so that only counting tells how many a test has.
-    statistics, freedom : (n_tests,) float64 and int64
+    statistics, freedom : (n_tests,) float64
         Output.
 
     Notes
@@ -336,7 +336,7 @@ def g2_of_runs(
                 for t in range(size):
                     rows_used[t] = 0
                 for r in range(n_rows):
-                    _count_columns(rows[r], packed, counts[:n_planes])
+                    count_columns(rows[r], packed, counts[:n_planes])
                     j, c = 0, 0
                     for t in range(size):
                         row, sum_of_cells = int64(0), 0
@@ -380,28 +380,3 @@ def g2_of_runs(
             if incomplete and samples[t] < least_rows[first + t]:
                 statistics[first + t] = np.nan
         first = last
-
-
-@inner
-def _count_columns(mask: Array, packed: Array, counts: Array) -> None:
-    """Write into `counts[j]` the number of bits that `mask` shares with packed column j.
-
-    mask : (n_words,) uint64; packed : (n_words, at least as many columns) uint64; counts : (columns,) int64.
-    """
-    for j in range(len(counts)):
-        counts[j] = 0
-    # Four words a pass: each sum is loaded and stored a quarter as often.
-    w = 0
-    while w + 4 <= len(mask):
-        p0, p1, p2, p3 = mask[w], mask[w + 1], mask[w + 2], mask[w + 3]
-        q0, q1, q2, q3 = packed[w], packed[w + 1], packed[w + 2], packed[w + 3]
-        for j in range(len(counts)):
-            counts[j] += (
-                popcount(p0 & q0[j]) + popcount(p1 & q1[j]) + popcount(p2 & q2[j]) + popcount(p3 & q3[j])
-            )
-        w += 4
-    while w < len(mask):
-        p, q = mask[w], packed[w]
-        for j in range(len(counts)):
-            counts[j] += popcount(p & q[j])
-        w += 1

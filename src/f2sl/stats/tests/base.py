@@ -231,8 +231,11 @@ class TableTest(ByCells):
         only_answers = enough is not None and not enough.any()
         formula = self._formula_of_answers() if only_answers else self.formula
         answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, formula)
+        found = p_values, statistic, strengths(statistic, freedom, p_values)
+        if len(statistic) == len(x):
+            return Answers(answers, *found)
         numbers = np.full((3, len(x)), np.nan)
-        numbers[:, reliable] = p_values, statistic, strengths(statistic, freedom, p_values)
+        numbers[:, reliable] = found
         return Answers(answers, *numbers)
 
     def _formula_of_answers(self) -> TableFormula:
@@ -245,7 +248,8 @@ class TableTest(ByCells):
         """Return all answers, which tests were reliable, and the numbers of these as `measure` does."""
         answers = np.full(len(x), UNRELIABLE, np.int8)
         reliable = self.reliable(x, y, given)
-        statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable], formula)
+        asked = (x, y, given) if reliable.all() else (x[reliable], y[reliable], given[reliable])
+        statistic, freedom, p_values = self.measure(*asked, formula)
         said = ~np.isnan(statistic)
         if self.without_freedom == "unreliable":
             said &= freedom > 0
@@ -254,7 +258,7 @@ class TableTest(ByCells):
             statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
         answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
         self.n_tests += len(x)
-        self.n_unreliable += int(len(x) - reliable.sum())
+        self.n_unreliable += len(x) - len(statistic)
         return answers, reliable, (statistic, freedom, p_values)
 
     def measure(
@@ -267,7 +271,9 @@ class TableTest(ByCells):
         # The same question asked with X and Y exchanged is the same question.
         if not self.exchangeable:
             x, y = np.minimum(x, y), np.maximum(x, y)
-        queries = Queries.of_matrix(np.column_stack([given, x, y]))
+        asked = np.empty((len(x), given.shape[1] + 2), np.int64)
+        asked[:, :-2], asked[:, -2], asked[:, -1] = given, x, y
+        queries = Queries.of_matrix(asked)
         statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
         return statistic, freedom, chi_squared_tail(statistic, freedom)
 
@@ -351,8 +357,10 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
     >>> strengths(np.array([3.84, 4000.0]), np.array([1.0, 1.0]), np.array([0.05004, 0.0])).round(3).tolist()
     [1.301, 870.488]
     """
-    result = np.full(len(p_values), np.inf)
     seen = p_values > SMALLEST_P
+    if seen.all():
+        return np.asarray(np.round(-np.log10(p_values), STRENGTH_DIGITS), np.float64)
+    result = np.full(len(p_values), np.inf)
     result[seen] = -np.log10(p_values[seen])
     far = ~seen & np.isfinite(statistic)
     if far.any():

@@ -76,21 +76,23 @@ class G2Statistic:
         Where samples may miss variables, `samples_per_cell` says how many a test needs.
         """
         queries = tables.queries
-        statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
+        least_rows = found = np.empty((2, len(queries)))
+        if samples_per_cell > 0.0:
+            least_rows = samples_per_cell * table_sizes(queries, tables.cardinalities)[None]
         _kernels.g2_of_runs(
             tables.planes,
             tables.plane_start,
             tables.cardinalities,
             queries.variables.reshape(len(queries), -1),
-            samples_per_cell * table_sizes(queries, tables.cardinalities),
+            least_rows[0],
             samples_per_cell > 0.0,
             self.table.entries,
             LOGARITHMS,
             self.table.unit,
-            statistic,
-            freedom,
+            *found,
         )
-        return np.column_stack([self.without_rounding(statistic), freedom])
+        found[0] = self.without_rounding(found[0])
+        return found.T
 
     def without_rounding(self, statistic: Floats) -> Floats:
         """Set to 0 what rounding of n log n leaves of exact independence; true differences are larger."""

@@ -7,6 +7,7 @@ samples, whichever is cheapest for its numbers of states and samples.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -136,6 +137,11 @@ class MemoryEngine(CountsOnly):
         """Codes of all variables, (variables, samples), followed by their presence if there are gaps."""
         return self._codes
 
+    @property
+    def planes(self) -> tuple[NDArray[np.uint64], Integers, Integers]:
+        """Bit planes of all variables, the first plane of each (-1 for none), and numbers of states."""
+        return self._planes, self._plane_start, self.presence.cardinalities
+
     def close(self) -> None:
         """End the engine's threads."""
         self.threads.close()
@@ -211,36 +217,55 @@ class MemoryEngine(CountsOnly):
         if not len(queries):
             return np.empty((0, width))
         least = LEAST_WORDS / self._n_words if getattr(formula, "of_planes", None) else LEAST_CELLS
-        pieces = self._pieces(queries, max(least, LEAST_CELLS))
-        results = self.threads.map(lambda piece: self._apply(queries.part(*piece), formula, width), pieces)
+        cells = self._cells(queries)
+        pieces = self._pieces(cells, max(least, LEAST_CELLS))
+        if len(pieces) == 1:
+            return self._apply(queries, cells, formula, width)
+        results = self.threads.map(
+            lambda piece: self._apply(queries.part(*piece), cells[slice(*piece)], formula, width), pieces
+        )
         return np.concatenate(list(results))
 
-    def _apply(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
+    def _apply(self, queries: Queries, cells: Floats, formula: TableFormula, width: int) -> Floats:
         """Apply a formula to the tables of one piece, or to the planes if it can use those."""
         of_planes = getattr(formula, "of_planes", None)
         if of_planes is None:
             return formula(self.count(queries)).reshape(-1, width)
+        if cells.max() <= self._always_by_planes:
+            return np.asarray(of_planes(PlaneTables(*self.planes, queries)))
         by_planes = self._choose(queries, SHARE_UNTIL_DECIDED)[0] == _kernels.BY_PLANES
-        arrays = (self._planes, self._plane_start, self.presence.cardinalities)
         if by_planes.all():
-            return np.asarray(of_planes(PlaneTables(*arrays, queries)))
+            return np.asarray(of_planes(PlaneTables(*self.planes, queries)))
         result = np.empty((len(queries), width))
         if by_planes.any():
-            result[by_planes] = of_planes(PlaneTables(*arrays, queries.where(by_planes)))
+            result[by_planes] = of_planes(PlaneTables(*self.planes, queries.where(by_planes)))
         result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
         return result
 
-    def _pieces(self, queries: Queries, least: float) -> Sequence[tuple[int, int]]:
+    @cached_property
+    def _always_by_planes(self) -> float:
+        """Number of cells up to which a formula on planes is cheapest, whatever the variables.
+
+        By `_choose`, for the fewest variables, which favour codes. On small tables choosing for each query
+        takes longer than counting.
+        """
+        if (self._plane_start < 0).any():
+            return 0.0
+        cell = SHARE_UNTIL_DECIDED * (PLANE_WORD * self._n_words + PLANE_CELL) - CODE_CELL
+        most = self.n_rows * CODE_ROW / cell if cell > 0.0 else np.inf
+        return min(most, float(self._most_full_cells))
+
+    def _pieces(self, cells: Floats, least: float) -> Sequence[tuple[int, int]]:
         """Cut a batch into pieces for all threads, of at least `least` cells and not too many."""
-        load = np.minimum(self._cells(queries), self.n_rows) + 1.0
+        load = np.minimum(cells, self.n_rows) + 1.0
         share, total = float(CELLS_PER_PIECE), load.sum()
         if self.threads.n_threads > 1:
             share = min(share, max(least, total / (4 * self.threads.n_threads)))
         if total < share:
-            return [(0, len(queries))]
+            return [(0, len(cells))]
         piece_of = np.floor(np.cumsum(load) / share)
         borders = np.flatnonzero(np.diff(piece_of)) + 1
-        edges = [0, *borders.tolist(), len(queries)]
+        edges = [0, *borders.tolist(), len(cells)]
         return list(pairwise(edges))
 
     # Pairs

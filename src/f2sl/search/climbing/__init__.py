@@ -1,0 +1,1 @@
+"""Compiled steps of hill climbing, for `search/hill_climbing.py`."""

@@ -1,0 +1,327 @@
+"""Find and make one step of hill climbing.
+
+An *arc* is a candidate edge in one direction. Arcs are numbered by (from, to), so that the first of several
+equals is also the first by name: those from u to each of its candidates are ``start[u]`` to ``start[u + 1]``.
+With each edge come both directions, so the same segment, read the other way round, stands for the arcs *into*
+u. Arrays have an entry for each arc, of one of these kinds:
+
+by arc : entry a stands for the arc with the number a, from u to ``others[a]``;
+by place : entry a, in the segment of u, stands for the arc from ``others[a]`` to u, whose number is
+    ``opposite[a]``. So the families of u and all that concerns them are in one piece.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from f2sl._jit import Array, int64, kernel, plain_inner
+
+ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
+"""Kinds of steps, in the order in which equals are taken; `NONE` stands for no step."""
+
+
+class Climb(NamedTuple):
+    """A DAG during the climb, with the gain of each possible step; n variables and m edges.
+
+    start : (n + 1,) int64; others, opposite : (2 m,) int64
+        The candidate edges, as above.
+    present : (2 m,) bool, by place
+        True for arcs in the graph.
+    gain : (2 m,) float64, by place
+        Gain of the family of the arc's head by toggling it: by adding it where it is absent, by deleting it
+        where it is present. A reversal is a deletion and an addition in two different families.
+    closing : (2 m,) bool, by arc
+        True for arcs that are known to close a cycle. No later addition undoes that, but a deletion or a
+        reversal may; then all marks are cleared.
+    adding : (2 m,) float64, by arc
+        Gain of adding the arc, with the prior. Minus infinity where the edge is there, in either direction,
+        and where `closing`. Kept from step to step, because most arcs are absent and few change.
+    top : (n,) float64
+        The largest of `adding` over the arcs from each variable.
+    children, n_children : (2 m,) and (n,) int64
+        The numbers of the graph's arcs from u, in no order, are the first of its segment.
+    struck : (2, 2 m) int64, by place
+        Deletions and reversals that were tried in a step have its number.
+    hashes : (2 m,) int64, by arc
+        Random; a graph's mark is the exclusive or of those of its arcs.
+    odd : (2 m,) bool; stack : (n,) int64; seen : (n + 1,) int64
+        Scratch: `odd` is False between calls; ``seen[v]`` is the number of the last search for a path that
+        came to v, and ``seen[n]`` that of the last of all.
+    """
+
+    start: Array
+    others: Array
+    opposite: Array
+    present: Array
+    gain: Array
+    closing: Array
+    adding: Array
+    top: Array
+    children: Array
+    n_children: Array
+    struck: Array
+    hashes: Array
+    odd: Array
+    stack: Array
+    seen: Array
+
+
+@kernel
+def step(
+    climb: Climb,
+    changed: Array,
+    everything: bool,
+    prior: float,
+    tolerance: float,
+    marks: Array,
+    moves: Array,
+    n_graphs: int,
+    oldest: int,
+) -> tuple[int, int]:
+    """Make the best legal step to a graph that is not among the recent ones; return its kind and its arc.
+
+    Whether a step closes a cycle is checked only when it is the best one left.
+
+    Parameters
+    ----------
+    changed : int64
+        Variables whose entries of `gain` are new.
+    everything : bool
+        True at first and after a deletion or reversal, which may change what can be added anywhere.
+    tolerance : float
+        Gains that differ by less are equal: of these the first kind of step, then the first arc is taken.
+    marks : int64; moves : (len(marks), 2) int64
+        The mark of each graph so far, and the arcs that were toggled to reach it, -1 for no second one. The
+        new graph is added.
+    n_graphs, oldest : int
+        Number of graphs so far, the one at the start included, and the oldest that may not be visited again.
+    """
+    opposite, adding, top = climb.opposite, climb.adding, climb.top
+    _weigh(climb, changed, everything, prior)
+    passed_over, n_passed = np.empty(n_graphs - oldest, np.int64), 0
+    of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
+    while True:
+        of_adding = -np.inf
+        for u in range(len(top)):
+            of_adding = max(of_adding, top[u])
+        floor = max(of_adding, max(of_deleting, of_reversing)) - tolerance
+        if floor == -np.inf:
+            action, arc = NONE, int64(-1)
+            break
+        if of_adding >= floor:
+            action, u = ADD, 0
+            while top[u] < floor:
+                u += 1
+            arc = climb.start[u]
+            while adding[arc] < floor:
+                arc += 1
+        else:
+            action = DELETE if of_deleting >= floor else REVERSE
+            arc = _first_of_present(climb, action, prior, n_graphs, floor)
+        back = opposite[arc] if action == REVERSE else int64(-1)
+        visited = _visited(climb, arc, back, marks, moves, n_graphs, oldest)
+        if not visited and not _closes_cycle(climb, action, arc):
+            break
+        # The next best is tried. What closes a cycle stays struck out, what was visited only in this step.
+        if action == ADD:
+            if visited:
+                passed_over[n_passed] = arc
+                n_passed += 1
+            else:
+                climb.closing[arc] = True
+            _strike_out(climb, arc)
+        else:
+            climb.struck[action - 1, opposite[arc]] = n_graphs
+            of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
+    for i in range(n_passed):
+        u = climb.others[opposite[passed_over[i]]]
+        adding[passed_over[i]] = climb.gain[opposite[passed_over[i]]] + prior
+        top[u] = max(top[u], adding[passed_over[i]])
+    if action != NONE:
+        _make(climb, action, arc)
+        back = opposite[arc] if action == REVERSE else int64(-1)
+        moves[n_graphs, 0], moves[n_graphs, 1] = arc, back
+        marks[n_graphs] = _mark_after(climb, arc, back, marks[n_graphs - 1])
+    return action, arc
+
+
+@plain_inner
+def _weigh(climb: Climb, changed: Array, everything: bool, prior: float) -> None:
+    """Update `adding` and `top` for the arcs into the variables that changed, or for all."""
+    start, others, opposite, adding, top = (
+        climb.start,
+        climb.others,
+        climb.opposite,
+        climb.adding,
+        climb.top,
+    )
+    present, closing, gain = climb.present, climb.closing, climb.gain
+    for i in range(len(top) if everything else len(changed)):
+        v = i if everything else changed[i]
+        for place in range(start[v], start[v + 1]):
+            arc, u = opposite[place], others[place]
+            before = adding[arc]
+            barred = present[place] or present[arc] or closing[arc]
+            adding[arc] = -np.inf if barred else gain[place] + prior
+            if everything:
+                continue
+            if adding[arc] >= top[u]:
+                top[u] = adding[arc]
+            elif before == top[u]:
+                _find_top(climb, u)
+    if everything:
+        for u in range(len(top)):
+            _find_top(climb, u)
+
+
+@plain_inner
+def _find_top(climb: Climb, u: int) -> None:
+    """Find the best arc from u."""
+    climb.top[u] = -np.inf
+    for arc in range(climb.start[u], climb.start[u + 1]):
+        climb.top[u] = max(climb.top[u], climb.adding[arc])
+
+
+@plain_inner
+def _strike_out(climb: Climb, arc: int) -> None:
+    """Leave an arc out of what may be added."""
+    u = climb.others[climb.opposite[arc]]
+    before = climb.adding[arc]
+    climb.adding[arc] = -np.inf
+    if before == climb.top[u]:
+        _find_top(climb, u)
+
+
+@plain_inner
+def _best_of_present(climb: Climb, prior: float, number: int) -> tuple[float, float]:
+    """Return the best gains of deleting and of reversing an arc of the graph, but for those struck out."""
+    gain, struck = climb.gain, climb.struck
+    of_deleting, of_reversing = -np.inf, -np.inf
+    for u in range(len(climb.top)):
+        for i in range(climb.start[u], climb.start[u] + climb.n_children[u]):
+            arc = climb.children[i]
+            place = climb.opposite[arc]
+            if struck[0, place] != number:
+                of_deleting = max(of_deleting, gain[place] - prior)
+            if struck[1, place] != number:
+                of_reversing = max(of_reversing, gain[place] + gain[arc])
+    return of_deleting, of_reversing
+
+
+@plain_inner
+def _first_of_present(climb: Climb, action: int, prior: float, number: int, floor: float) -> int:
+    """Return the first arc of the graph whose deletion or reversal gains at least `floor`."""
+    gain, struck = climb.gain, climb.struck
+    first = int64(len(gain))
+    for u in range(len(climb.top)):
+        for i in range(climb.start[u], climb.start[u] + climb.n_children[u]):
+            arc = climb.children[i]
+            place = climb.opposite[arc]
+            worth = gain[place] - prior if action == DELETE else gain[place] + gain[arc]
+            if worth >= floor and struck[action - 1, place] != number:
+                first = min(first, arc)
+    return first
+
+
+@plain_inner
+def _mark_after(climb: Climb, arc: int, back: int, mark: int) -> int:
+    """Return the mark of the graph after toggling one arc, and its opposite if `back` is not -1."""
+    mark ^= climb.hashes[arc]
+    return mark if back < 0 else mark ^ climb.hashes[back]
+
+
+@plain_inner
+def _visited(
+    climb: Climb, arc: int, back: int, marks: Array, moves: Array, n_graphs: int, oldest: int
+) -> bool:
+    """Return whether toggling one or two arcs leads to one of the graphs from `oldest` on."""
+    mark = _mark_after(climb, arc, back, marks[n_graphs - 1])
+    for graph in range(oldest, n_graphs):
+        if marks[graph] == mark:
+            # It is the same graph if all arcs toggled since, and now, were toggled an even number of times.
+            n_odd = _toggle(climb.odd, arc) + _toggle(climb.odd, back)
+            for later in range(graph + 1, n_graphs):
+                n_odd += _toggle(climb.odd, moves[later, 0]) + _toggle(climb.odd, moves[later, 1])
+            climb.odd[arc] = False
+            if back >= 0:
+                climb.odd[back] = False
+            for later in range(graph + 1, n_graphs):
+                climb.odd[moves[later, 0]] = False
+                if moves[later, 1] >= 0:
+                    climb.odd[moves[later, 1]] = False
+            if n_odd == 0:
+                return True
+    return False
+
+
+@plain_inner
+def _toggle(odd: Array, arc: int) -> int:
+    """Toggle an entry unless it is -1; return by how much the number of those that are True has grown."""
+    if arc < 0:
+        return 0
+    odd[arc] = not odd[arc]
+    return 1 if odd[arc] else -1
+
+
+@plain_inner
+def _closes_cycle(climb: Climb, action: int, arc: int) -> bool:
+    """Return whether a step leaves a graph with a directed cycle.
+
+    An arc u -> v closes one if a path leads from v to u; its reversal does if a path leads from u to v that
+    does not begin with the arc itself.
+    """
+    u, v = climb.others[climb.opposite[arc]], climb.others[arc]
+    if action == DELETE:
+        return False
+    begin, end = (v, u) if action == ADD else (u, v)
+    skipped = int64(-1) if action == ADD else arc
+    stack, seen, n = climb.stack, climb.seen, len(climb.top)
+    seen[n] += 1
+    stack[0], height = begin, 1
+    while height > 0:
+        height -= 1
+        node = stack[height]
+        for i in range(climb.start[node], climb.start[node] + climb.n_children[node]):
+            child = climb.others[climb.children[i]]
+            if climb.children[i] == skipped or seen[child] == seen[n]:
+                continue
+            if child == end:
+                return True
+            seen[child] = seen[n]
+            stack[height] = child
+            height += 1
+    return False
+
+
+@plain_inner
+def _make(climb: Climb, action: int, arc: int) -> None:
+    """Apply a step to the graph, and strike out what it makes impossible."""
+    back = climb.opposite[arc]
+    if action == ADD:
+        link(climb, arc)
+        _strike_out(climb, arc)
+        _strike_out(climb, back)
+        return
+    # With an edge less, arcs that would have closed a cycle may have become legal.
+    for a in range(len(climb.closing)):
+        climb.closing[a] = False
+    u = climb.others[back]
+    climb.present[back] = False
+    i = climb.start[u]
+    while climb.children[i] != arc:
+        i += 1
+    climb.n_children[u] -= 1
+    climb.children[i] = climb.children[climb.start[u] + climb.n_children[u]]
+    if action == REVERSE:
+        link(climb, back)
+
+
+@plain_inner
+def link(climb: Climb, arc: int) -> None:
+    """Add an arc to the graph."""
+    u = climb.others[climb.opposite[arc]]
+    climb.present[climb.opposite[arc]] = True
+    climb.children[climb.start[u] + climb.n_children[u]] = arc
+    climb.n_children[u] += 1
