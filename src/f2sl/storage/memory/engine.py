@@ -58,7 +58,8 @@ CELLS_PER_PIECE = 1 << 20
 LEAST_CELLS, LEAST_WORDS = 4096.0, float(1 << 19)
 """Smallest piece of a batch, in cells or, where these are counted from bit planes, in words of these."""
 LEAST_WORK = 2e6
-"""Shortest piece of the triangle in nanoseconds: submitting a piece to a thread takes time."""
+"""Shortest piece of the triangle in nanoseconds: submitting a piece to a thread takes time. Also the shortest
+batch of tables in which runs are looked for."""
 MOST_WORK = 2e8
 """Longest piece in nanoseconds: progress and interrupts are handled between pieces."""
 LARGEST_SCRATCH = 1 << 22
@@ -214,7 +215,9 @@ class MemoryEngine(CountsOnly):
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
         if getattr(formula, "in_any_order", False) and len(queries) > 1 and not self.presence.any:
-            return self._evaluate_runs(queries, formula, width)
+            costs = self._costs(queries).min(axis=0)
+            if costs.sum() > LEAST_WORK:
+                return self._evaluate_runs(queries, formula, width, costs)
         return self._evaluate(queries, formula, width)
 
     def _evaluate(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
@@ -225,10 +228,9 @@ class MemoryEngine(CountsOnly):
         results = self.threads.map(lambda piece: self._apply(queries.part(*piece), formula, width), pieces)
         return np.concatenate(list(results))
 
-    def _evaluate_runs(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
-        """Evaluate tables in runs where that is faster, and the others one by one."""
+    def _evaluate_runs(self, queries: Queries, formula: TableFormula, width: int, costs: Floats) -> Floats:
+        """Evaluate tables in runs where that is faster than one by one, in `costs` nanoseconds each."""
         uncommon, _ = self._common_states
-        costs = self._costs(queries).min(axis=0)
         places, runs = find_runs(queries, self.cardinalities, uncommon, self.n_rows, costs)
         result, alone = np.empty((len(queries), width)), np.ones(len(queries), np.bool_)
         alone[places] = False
