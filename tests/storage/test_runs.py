@@ -12,6 +12,7 @@ from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.dirichlet import K2, BDeu
 from f2sl.stats.scores.likelihood import AIC, BIC
 from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.storage.memory import engine as memory
 from f2sl.storage.memory.runs import find_runs
 from f2sl.storage.protocol import Queries
 from tables import make_engine
@@ -81,6 +82,7 @@ def test_scores_in_runs_are_the_same_to_the_last_bit(score, monkeypatch):
     families += [(a, b, 2) for a in range(3, 8) for b in range(3, a)] + [(0,), (1, 3)]
     queries = Queries.of([[*sorted(parents), child] for *parents, child in families])
     engine = make_engine(codes, cardinalities)
+    monkeypatch.setattr(memory, "LEAST_WORK", 0.0)
     counted = []
     by_runs = engine._count_runs
     monkeypatch.setattr(engine, "_count_runs", lambda part: counted.append(len(part)) or by_runs(part))
@@ -94,7 +96,9 @@ def test_scores_in_runs_are_the_same_to_the_last_bit(score, monkeypatch):
     assert found[:, 0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_only_scores_that_do_not_depend_on_the_order_are_counted_in_runs():
+def test_only_scores_that_do_not_depend_on_the_order_are_counted_in_runs(monkeypatch):
+    monkeypatch.setattr(memory, "LEAST_WORK", 0.0)
+
     class Own(BIC):
         in_any_order = False
 
