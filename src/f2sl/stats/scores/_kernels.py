@@ -53,22 +53,22 @@ def dirichlet_scores(
     for t in range(len(n_groups)):
         cell, of_cells = priors[cell_prior[t]], memory[cell_prior[t]]
         parents, of_groups = priors[group_prior[t]], memory[group_prior[t]]
+        # The term of an empty cell, 0, is looked up like any other: a branch would be mispredicted too often.
+        of_cells[0] = of_groups[0] = 0
         total = 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
             group = int64(0)
             for c in range(group_start[g], group_start[g + 1]):
                 n = counts[c]
-                if n > 0:
-                    group += n
-                    if n < kept and of_cells[n] != UNKNOWN:
-                        total += of_cells[n]
-                    else:
-                        total += dirichlet_term(n, cell, of_cells, unit)
-            if group > 0:
-                if group < kept and of_groups[group] != UNKNOWN:
-                    total -= of_groups[group]
+                group += n
+                if n < kept and of_cells[n] != UNKNOWN:
+                    total += of_cells[n]
                 else:
-                    total -= dirichlet_term(group, parents, of_groups, unit)
+                    total += dirichlet_term(n, cell, of_cells, unit)
+            if group < kept and of_groups[group] != UNKNOWN:
+                total -= of_groups[group]
+            else:
+                total -= dirichlet_term(group, parents, of_groups, unit)
         scores[t] = total * unit
 
 

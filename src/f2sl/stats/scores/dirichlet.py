@@ -53,6 +53,7 @@ class BDeu(TableScore):
     """
 
     equivalent_sample_size: float = 10.0
+    in_any_order = True
 
     @property
     def edge_log_prior(self) -> float:
@@ -85,6 +86,8 @@ class BDeu(TableScore):
 @dataclass(frozen=True)
 class K2(TableScore):
     """Marginal likelihood under Dirichlet priors of 1 for each cell."""
+
+    in_any_order = True
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""

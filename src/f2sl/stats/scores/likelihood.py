@@ -30,6 +30,8 @@ from f2sl.storage.protocol import Tables
 class LogLikelihood(TableScore):
     """Maximum log likelihood, without a penalty."""
 
+    in_any_order = True
+
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         cells, groups = sums_of_tables(tables, logarithms)

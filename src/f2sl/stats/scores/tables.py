@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ class TableScore(Score):
     """Base of the scores of states: a formula on tables."""
 
     requires = "of_tables"
+    in_any_order: ClassVar[bool] = False
+    """True if the order of the parents, and empty cells, do not change a score by a bit."""
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table, whose last variable is the child; `logarithms` has n log n."""
@@ -51,6 +53,11 @@ class FamilyFormula:
 
     score: TableScore
     logarithms: LogTable
+
+    @property
+    def in_any_order(self) -> bool:
+        """Whether an engine may put the parents into another order."""
+        return self.score.in_any_order
 
     def __call__(self, tables: Tables) -> Floats:
         """Return one score for each table."""

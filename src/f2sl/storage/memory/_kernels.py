@@ -15,6 +15,9 @@ There are several ways to count the same table, with the same result:
 *Sorting*
     Sort the samples by their states. Also lists only the cells that occur, and needs no scratch memory
     that grows with the number of states.
+*Runs*
+    Split the samples by variables that many queries share once, and for each query look only at the samples
+    outside the most common state of one further variable (`storage/memory/runs.py`).
 
 `storage/memory/engine.py` chooses among them. Arrays that all kernels share:
 
@@ -400,6 +403,118 @@ def sort_tables(
             n_groups[t] = _count_by_sorting(
                 codes, cardinalities, gaps, query, scratch, cell_start[t], counts, slots
             )
+
+
+@kernel
+def count_runs(
+    codes: Array,
+    planes: Array,
+    plane_start: Array,
+    cardinalities: Array,
+    common: Array,
+    variables: Array,
+    query_start: Array,
+    counts: Array,
+    group_start: Array,
+    first_group: Array,
+) -> None:
+    """Count tables of variables without gaps, most of which differ from the one before in their first alone.
+
+    Only cells and groups that occur are listed, one table right behind the other: memory that is not written
+    is never allocated.
+
+    Parameters
+    ----------
+    common : (n_variables,) int64
+        The most common state of each variable; the first variables of the queries have planes.
+    variables, query_start : int64
+        As in `count_tables`.
+    counts, group_start : int64
+        Output, as in `count_tables`; with room for as many cells of each table, and one more group, as it has
+        at most. One empty cell may be written behind the last.
+    first_group : (n_queries + 1,) int64
+        Output: entry of `group_start` at which the groups of each table begin. One entry between two tables
+        is the end of the last group.
+    """
+    n_rows, n_words = codes.shape[1], planes.shape[1]
+    most_shared, most_cells = 1, 1
+    for t in range(len(query_start) - 1):
+        size = 1
+        for place in range(query_start[t] + 1, query_start[t + 1]):
+            size *= cardinalities[variables[place]]
+        most_shared = max(most_shared, size)
+        most_cells = max(most_cells, min(size, n_rows) * cardinalities[variables[query_start[t]]])
+    # index[s] is the cell of sample s in the full table of the shared variables, and number[cell] counts
+    # those that occur: shared[number] samples are in them, and group g has the numbers ends[g] to
+    # ends[g + 1].
+    index, number = np.empty(n_rows, np.int32), np.empty(most_shared, np.int32)
+    shared, ends = np.empty(n_rows + 1, np.int64), np.empty(n_rows + 2, np.int64)
+    # cells[state * n_shared + number] is a cell of the whole table.
+    cells = np.empty(most_cells, np.int64)
+    n_shared, n_groups, at, group = 0, 0, 0, 0
+    ends[0] = 0
+    last_word = ~np.uint64(0) >> np.uint64(-n_rows & 63)
+    for t in range(len(query_start) - 1):
+        begin, end = query_start[t], query_start[t + 1]
+        length = end - begin
+        same = t > 0 and begin - query_start[max(t - 1, 0)] == length
+        for place in range(begin + 1, end):
+            same = same and variables[place] == variables[place - length]
+        if not same:
+            size = 1
+            for s in range(n_rows):
+                index[s] = 0
+            for place in range(begin + 1, end):
+                v = variables[place]
+                states, codes_of_v = np.int32(cardinalities[v]), codes[v]
+                size *= cardinalities[v]
+                for s in range(n_rows):
+                    index[s] = index[s] * states + np.int32(codes_of_v[s])
+            for cell in range(size):
+                number[cell] = 0
+            for s in range(n_rows):
+                number[index[s]] += 1
+            n_shared, n_groups = 0, 0
+            k_last = cardinalities[variables[end - 1]]
+            for first in range(0, size, k_last):
+                for cell in range(first, first + k_last):
+                    n = number[cell]
+                    shared[n_shared] = n
+                    number[cell] = n_shared
+                    n_shared += n > 0
+                ends[n_groups + 1] = n_shared
+                n_groups += n_shared > ends[n_groups]
+        u = variables[begin]
+        k, column, usual = cardinalities[u], codes[u], common[u]
+        for cell in range(k * n_shared):
+            cells[cell] = 0
+        for w in range(n_words):
+            word = ~planes[plane_start[u] + usual, w]
+            if w == n_words - 1:
+                word &= last_word
+            while word != 0:
+                # The bits below the lowest one that is set are as many as its place.
+                s = w * 64 + popcount(~word & (word - np.uint64(1)))
+                cells[np.int64(column[s]) * n_shared + number[index[s]]] += 1
+                word &= word - np.uint64(1)
+        for c in range(n_shared):
+            cells[usual * n_shared + c] = shared[c]
+        for state in range(k):
+            if state != usual:
+                for c in range(n_shared):
+                    cells[usual * n_shared + c] -= cells[state * n_shared + c]
+        first_group[t] = group
+        for state in range(k):
+            for g in range(n_groups):
+                group_start[group] = at
+                begin = at
+                for c in range(state * n_shared + ends[g], state * n_shared + ends[g + 1]):
+                    counts[at] = cells[c]
+                    at += cells[c] > 0
+                group += at > begin
+        group_start[group] = at
+        group += 1
+    first_group[len(query_start) - 1] = group
 
 
 @inner
