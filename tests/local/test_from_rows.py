@@ -99,3 +99,15 @@ def test_tables_that_are_left_to_the_engine(monkeypatch):
     assert Run(bdeu, MemoryEngine(open_table(gaps), n_jobs=1)).grower.rows is None
     monkeypatch.setattr(from_rows, "LARGEST_REFINING", 50)
     assert Run(bdeu, make_engine(codes)).grower.rows is None
+
+
+@compiled_only
+def test_networks_too_large_for_one_word_are_the_same():
+    """More than 64 variables: half of them related, half constant but for two samples."""
+    rng = np.random.default_rng(7)
+    few = [(rng.permutation(40) < 2).astype(np.int64) for _ in range(34)]
+    run = Run(LOCAL.create("sll-pc", {}), make_engine(np.array([*related_codes(7, 40, 34), *few])))
+    found = run.grower.network(range(68))
+    run.grower.rows = None
+    assert found == run.grower.network(range(68))
+    assert run.grower.n_climbed == 2

@@ -218,7 +218,7 @@ class Grower:
         for (number, problems), found in zip(parts, rows.threads.map(find, parts), strict=True):
             if number in ended:
                 continue
-            if found is None or found.parents is not None:
+            if found is None or found.changed:
                 ended.add(number)
             if found is None:
                 continue
@@ -227,7 +227,7 @@ class Grower:
             else:
                 self.n_exact += found.n
             change = None
-            if found.parents is not None:
+            if found.changed:
                 members = problems.members[found.n - 1]
                 values = SetFamilies(self.scores, members, self.max_parents).values
                 change = self._change(problems.turns, members, found.parents, values)
@@ -306,7 +306,17 @@ class Grower:
         members = np.array(sorted(variables), np.int64)
         k = len(members)
         if k > self.max_exact:
-            parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
+            found = None
+            if self.rows is not None and self.rules is None:
+                # As around the first one, with the last as the only candidate.
+                near = dict.fromkeys(members[1:-1].tolist(), 0.0)
+                turns = Turns(int(members[0]), Around(near), members[-1:])
+                found = self.rows.climb(Problems.of(turns, turns.candidates), self.max_parents)
+            if found is None:
+                parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
+            else:
+                parents = found.parents
+                self.n_climbed += 1
         else:
             rules = None if self.rules is None else self.rules.some(members)
             if rules:  # only the sets that allowed families need
@@ -315,8 +325,7 @@ class Grower:
                 ]
             else:
                 lattice = self.scores.lattices(members[None])
-            found = best_networks(lattice, self.max_parents, rules)
-            parents = found.parents[0].tolist()
+            parents = best_networks(lattice, self.max_parents, rules).parents[0].tolist()
             self.n_exact += 1
         return {
             int(members[v]): tuple(int(members[u]) for u in range(k) if parents[v] >> u & 1) for v in range(k)

@@ -33,6 +33,9 @@ from f2sl.search.climbing._kernels import REVERSE as REVERSE
 RELATIVE_TOLERANCE = 1e-11
 """Relative tolerance within which two gains are equal."""
 
+TABU_LENGTH, MAX_STALL = 100, 15
+"""Number of recent graphs not to return to, and of steps without improvement, by default."""
+
 
 class Families(Protocol):
     """Object that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`.
@@ -59,8 +62,8 @@ def hill_climb(
     edges: Integers,
     *,
     edge_log_prior: float = 0.0,
-    tabu_length: int = 100,
-    max_stall: int = 15,
+    tabu_length: int = TABU_LENGTH,
+    max_stall: int = MAX_STALL,
     start: Integers | None = None,
     constraints: Constraints | None = None,
     on_step: Callable[[int, float], None] | None = None,

@@ -10,31 +10,38 @@ It applies to BDeu, to tables in memory, and to variables without missing values
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers, Mask
+from f2sl._arrays import Floats, Integers
 from f2sl.stats.scores._kernels import LARGEST_EXACT
 from f2sl.stats.scores.dirichlet import COUNTS_REMEMBERED, BDeuOfSets
 from f2sl.storage.memory.engine import LARGEST_REFINING, MemoryEngine
 
 if TYPE_CHECKING:
+    from f2sl.local.from_rows._kernels import Families, Tally
     from f2sl.local.growing import Problems
     from f2sl.stats.scores.sets import SetScores
 
-SIZES_KEPT, FAMILIES_KEPT = 512, 1024
-"""Places in the caches of the kernels, powers of two: 4 MB for each thread, and some 100 kB for each call."""
+SIZES_KEPT, FAMILIES_KEPT = 512, 4096
+"""Places in the caches of the kernels, powers of two: 4 MB of terms for each thread, and `GAINS_KEPT`."""
+
+GAINS_KEPT = 1 << 22
+"""Largest number of gains in the cache of families, 32 MB for each thread."""
 
 
 class Found(NamedTuple):
-    """Number of candidates tried, and the network of the last if it changes something.
+    """Number of candidates tried, whether the last changes something, and its network.
 
-    `parents` has a mask for each member of the row; None for no change.
+    `parents` has a mask for each member of the row; an exact search without a change leaves them out.
     """
 
     n: int
-    parents: list[int] | None
+    changed: bool
+    parents: list[int]
 
 
 class FromRows:
@@ -54,8 +61,8 @@ class FromRows:
         self._alone = alone
         self._most = float(engine.cardinalities.max(initial=1))
         self._hashes: Integers = np.empty(0, np.int64)
-        # Caches of terms that no thread uses at the moment.
-        self._terms: list[tuple[Floats, Integers]] = []
+        # Caches and scratch memory that no thread uses at the moment.
+        self._free: list[tuple[Tally, Families]] = []
 
     @classmethod
     def of(cls, scores: SetScores) -> FromRows | None:
@@ -78,22 +85,19 @@ class FromRows:
 
         turns = problems.turns
         parents = np.zeros(problems.members.shape[1], np.int64)
-        cache = self._cache()
-        tried = _kernels.try_in_turn(
-            *self._asked(problems),
-            problems.mask(turns.around.near),
-            problems.mask(turns.around.spouses),
-            turns.with_spouses,
-            turns.near_is_settled,
-            worth_of_ties,
-            rules,
-            self._formula.equivalent_sample_size,
-            self._formula.unit,
-            *cache,
-            parents,
-        )
-        self._terms.append(cache)
-        return Found(tried, None if parents[0] < 0 else parents.tolist())
+        with self._tools() as (tally, _):
+            tried = _kernels.try_in_turn(
+                tally,
+                *self._asked(problems),
+                problems.mask(turns.around.near),
+                problems.mask(turns.around.spouses),
+                turns.with_spouses,
+                turns.near_is_settled,
+                worth_of_ties,
+                rules,
+                parents,
+            )
+        return Found(tried, bool(parents[0] >= 0), parents.tolist())
 
     def climb(self, problems: Problems, max_parents: int | None) -> Found | None:
         """Climb to networks with the candidates in turn; return None if a family is too large."""
@@ -102,31 +106,24 @@ class FromRows:
         turns = problems.turns
         k = problems.members.shape[1]
         arrows = np.empty((k, k), np.bool_)
-        cache = self._cache()
-        tried, changed = _kernels.climb_in_turn(
-            *self._asked(problems),
-            np.array([self._alone[row].sum() for row in problems.members]),
-            _flags(problems.around, turns.around.near),
-            _flags(problems.around, turns.around.spouses),
-            turns.with_spouses,
-            turns.near_is_settled,
-            k if max_parents is None else max_parents,
-            self._formula.equivalent_sample_size,
-            self._formula.unit,
-            *cache,
-            FAMILIES_KEPT,
-            self._random(k * k),
-            arrows,
-        )
-        self._terms.append(cache)
+        with self._tools() as (tally, families):
+            tried, changed = _kernels.climb_in_turn(
+                tally,
+                families,
+                *self._asked(problems),
+                self._alone[problems.members].sum(axis=1),
+                np.isin(problems.around, list(turns.around.near)),
+                np.isin(problems.around, list(turns.around.spouses)),
+                turns.with_spouses,
+                turns.near_is_settled,
+                k if max_parents is None else max_parents,
+                self._random(k * k),
+                arrows,
+            )
         if tried == _kernels.TOO_LARGE:
             return None
-        if not changed:
-            return Found(tried, None)
-        # From the kernel's numbers, with the candidate last, to places.
-        order = np.argsort([*problems.around, problems.candidates[tried - 1]])
-        own = arrows[np.ix_(order, order)].T.tolist()
-        return Found(tried, [sum(1 << u for u, there in enumerate(row) if there) for row in own])
+        own = [sum(1 << u for u, there in enumerate(row) if there) for row in arrows.T.tolist()]
+        return Found(tried, changed, own)
 
     def _asked(self, problems: Problems) -> tuple[Integers, Integers, Integers, int, Integers, Integers]:
         """Return what both kernels take first."""
@@ -134,21 +131,49 @@ class FromRows:
         target = int(np.searchsorted(around, problems.turns.target))
         return self._codes, self._states, around, target, problems.candidates, problems.candidate_place
 
-    def _cache(self) -> tuple[Floats, Integers]:
-        """Return a cache of terms for one thread."""
+    @contextmanager
+    def _tools(self) -> Iterator[tuple[Tally, Families]]:
+        """Lend caches and scratch memory to one thread."""
         try:
-            return self._terms.pop()
+            tools = self._free.pop()
         except IndexError:
-            kept = min(self._codes.shape[1] + 1, COUNTS_REMEMBERED)
-            return np.zeros(SIZES_KEPT), np.empty((SIZES_KEPT, kept), np.int64)
+            tools = self._new_tally(), self._new_families()
+        yield tools
+        self._free.append(tools)
+
+    def _new_tally(self) -> Tally:
+        """Return empty tables and scratch memory for counting."""
+        from f2sl.local.from_rows._kernels import Tally
+
+        n_rows = self._codes.shape[1]
+        cells = n_rows * int(self._most)
+        return Tally(
+            ess=self._formula.equivalent_sample_size,
+            unit=self._formula.unit,
+            sizes=np.zeros(SIZES_KEPT),
+            terms=np.empty((SIZES_KEPT, min(n_rows + 1, COUNTS_REMEMBERED)), np.int64),
+            cells=np.zeros(cells, np.int64),
+            labels=np.empty(cells, np.int32),
+            numbers=np.zeros(cells, np.int32),
+            keys=np.empty(n_rows, np.int64),
+            rows=np.empty((2, n_rows), np.int32),
+        )
+
+    def _new_families(self) -> Families:
+        """Return an empty cache of gains."""
+        from f2sl.local.from_rows._kernels import Families
+
+        n = len(self._states)
+        kept = min(FAMILIES_KEPT, 1 << max(0, (GAINS_KEPT // n).bit_length() - 1))
+        return Families(
+            child=np.full(kept, -1),
+            parents=np.empty((kept, -(-n // 64)), np.int64),
+            gains=np.empty((kept, n)),
+            hashes=self._random(2 * n).reshape(2, n),
+        )
 
     def _random(self, n: int) -> Integers:
         """Return n random numbers, always the same."""
         if len(self._hashes) < n:
             self._hashes = np.random.default_rng(0).integers(0, 2**63 - 1, 2 * n)
         return self._hashes[:n]
-
-
-def _flags(around: Integers, some: dict[int, float]) -> Mask:
-    """Return which of those around the target, and of the candidate behind them, are among some."""
-    return np.append(np.isin(around, list(some)), False)

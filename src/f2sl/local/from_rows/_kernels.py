@@ -1,19 +1,20 @@
 """Find networks with one candidate after another, from the samples of a table in memory.
 
 All networks of a search are over the same variables, the target and those around it, and one candidate more.
-Here these are numbered: the others from 0 on, ascending, and the candidate last. *Places* are positions in
-the ascending list of all with the candidate; rules about ties refer to these.
+*Places* are positions in the ascending list of all with the candidate; rules about ties refer to these. Hill
+climbing numbers the variables by their places; the exact search counts with the candidate behind all others.
 
 Over a few variables most samples are alike. So the distinct samples, *patterns*, are found first, each with
 its *weight*, the number of samples that it stands for. A set of variables puts the patterns into groups, and
 one variable more splits these groups. The value of the set is a sum over its groups (`stats/scores/sets.py`).
+A variable splits groups only at the patterns that do not have its *usual* state, which are often few: the
+others stay where they are.
 
-columns : (k, patterns) int32
-    State of each variable in each pattern; the last row is the candidate's.
-weights : (patterns,) int64
-    Number of samples with each pattern.
-states : (k,) int64
-    Number of states of each variable.
+groups : (patterns,) int32
+    Group of each pattern. A group keeps its number as long as a pattern is left in it, so the numbers have no
+    gaps.
+counts : (patterns,) int64
+    Number of samples of each group.
 
 The term of a group depends on its weight and on the number of configurations of the set, its *size*. Terms
 are kept in a direct-mapped cache: a size has one place there, and takes it from another size if need be.
@@ -26,16 +27,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from f2sl._jit import Array, inner, int64, kernel, popcount
+from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
 from f2sl.local._kernels import sees
 from f2sl.search._kernels import best_order, best_parents, read_off
-from f2sl.search.hill_climbing import ADD, DELETE, RELATIVE_TOLERANCE, REVERSE
+from f2sl.search.hill_climbing import ADD, DELETE, MAX_STALL, RELATIVE_TOLERANCE, REVERSE, TABU_LENGTH
 from f2sl.stats.scores._kernels import LARGEST_EXACT, dirichlet_term
 from f2sl.stats.scores.base import UNKNOWN
 from f2sl.storage.memory._kernels import refine
-
-TABU_LENGTH, MAX_STALL = 100, 15
-"""Options of the climb, the defaults of `search/hill_climbing.py`."""
 
 TOO_LARGE = -1
 """Answer of `climb_in_turn` if a family has more configurations than whole floats can count."""
@@ -45,12 +43,14 @@ NONE = 3
 
 
 class Tally(NamedTuple):
-    """Tables and scratch memory for counting a set.
+    """Tables and scratch memory for counting, which a thread keeps from call to call.
 
     ess, unit : equivalent sample size, and the unit of values; sizes : (a power of two,) float64, size whose
     terms are kept in each place, 0 for none; terms : (len(sizes), counts kept) int64, terms of small weights,
     `UNKNOWN` until needed; cells : int64, scratch with room for groups times states, zero between calls;
-    labels : int32, as large, output of `split`: the new group by old group times states + state.
+    labels : int32, as large, scratch of `split`; numbers : int32, as large, zero between calls, and keys :
+    (samples,) int64, scratch of `refine`; rows : (2, samples) int32, pattern of each sample without and with
+    the candidate.
     """
 
     ess: float
@@ -59,9 +59,30 @@ class Tally(NamedTuple):
     terms: Array
     cells: Array
     labels: Array
+    numbers: Array
+    keys: Array
+    rows: Array
 
 
-@inner
+class Patterns(NamedTuple):
+    """Patterns of k variables.
+
+    columns : (k, patterns) int32, state of each variable in each pattern; states : (k,) int64, number of
+    states of each; weights : (patterns,) int64, samples with each pattern; usual : (k,) int64, state of each
+    variable that most patterns have; unusual : (k, patterns) int32, the patterns with another state, of which
+    there are n_unusual : (k,) int64; n : (1,) int64, number of patterns. The arrays may have room for more.
+    """
+
+    columns: Array
+    states: Array
+    weights: Array
+    usual: Array
+    unusual: Array
+    n_unusual: Array
+    n: Array
+
+
+@plain_inner
 def place_of_size(size: float, tally: Tally) -> int:
     """Return the place of a size in the cache of terms; clear the place if another size has it."""
     sizes, terms = tally.sizes, tally.terms
@@ -75,147 +96,226 @@ def place_of_size(size: float, tally: Tally) -> int:
     return place
 
 
-@inner
+@plain_inner
+def term_of(n: int, size: float, own: Array, tally: Tally) -> int:
+    """Return the term of a group of n samples; own : the row of `tally.terms` for the size."""
+    if n < len(own) and own[n] != UNKNOWN:
+        return int64(own[n])
+    return dirichlet_term(n, tally.ess / size, own, tally.unit)
+
+
+@plain_inner
+def total(counts: Array, n_groups: int, size: float, tally: Tally) -> int:
+    """Return the value of a set of this size from the samples of its groups."""
+    own = tally.terms[place_of_size(size, tally)]
+    value = int64(0)
+    for g in range(n_groups):
+        value += term_of(counts[g], size, own, tally)
+    return value
+
+
+@plain_inner
 def split(
     groups: Array,
+    counts: Array,
     n_groups: int,
-    column: Array,
-    k: int,
-    weights: Array,
+    v: int,
+    whole: int,
     size: float,
+    lasting: bool,
+    patterns: Patterns,
     tally: Tally,
 ) -> tuple[int, int]:
-    """Split groups of patterns by one more variable; return the new set's value and number of groups.
+    """Split groups by one more variable v; return the new set's value, and the number of groups.
 
-    groups : (patterns,) int32, group of each pattern before; column : (patterns,) int32, states of the
-    variable, which has k; size : that of the new set.
+    whole : value that the new set would have if v split no group; size : that of the new set; lasting :
+    whether groups and counts are changed.
     """
-    cells, labels = tally.cells, tally.labels
-    own, kept = tally.terms[place_of_size(size, tally)], tally.terms.shape[1]
-    for p in range(len(weights)):
-        cells[int64(groups[p]) * k + column[p]] += weights[p]
-    value, found = int64(0), int64(0)
-    if n_groups * k <= 4 * len(weights):
-        # Empty cells have the term 0, and take a label that the next cell takes again: no branch on them.
-        for key in range(n_groups * k):
-            n = cells[key]
-            cells[key] = 0
-            labels[key] = found
-            found += n > 0
-            if n < kept and own[n] != UNKNOWN:
-                value += own[n]
-            else:
-                value += dirichlet_term(n, tally.ess / size, own, tally.unit)
-        return value, found
-    # Mostly empty cells: visit those that occur, each with its first pattern, which empties it.
-    for p in range(len(weights)):
-        key = int64(groups[p]) * k + column[p]
-        n = cells[key]
-        if n > 0:
-            cells[key] = 0
-            labels[key] = found
-            found += 1
-            if n < kept and own[n] != UNKNOWN:
-                value += own[n]
-            else:
-                value += dirichlet_term(n, tally.ess / size, own, tally.unit)
-    return value, found
+    k, usual, column = patterns.states[v], patterns.usual[v], patterns.columns[v]
+    cells, labels, own = tally.cells, tally.labels, tally.terms[place_of_size(size, tally)]
+    # The cell of a group's usual state counts all samples that leave the group.
+    for i in range(patterns.n_unusual[v]):
+        p = patterns.unusual[v, i]
+        first = int64(groups[p]) * k
+        cells[first + column[p]] += patterns.weights[p]
+        cells[first + usual] += patterns.weights[p]
+    value = whole
+    for i in range(patterns.n_unusual[v]):
+        p = patterns.unusual[v, i]
+        g = int64(groups[p])
+        key, leaving = g * k + column[p], g * k + usual
+        n, gone = cells[key], cells[leaving]
+        if n > 0:  # the first pattern of a new group
+            value += term_of(n, size, own, tally)
+            cells[key] = cells[leaving] = 0
+            left = counts[g] - gone
+            if gone > 0:  # and the first that leaves the old one
+                value += term_of(left, size, own, tally) - term_of(counts[g], size, own, tally)
+            if lasting:
+                counts[g] = left
+                # A group that is used up leaves its number to the first new one.
+                if left > 0 or gone == 0:
+                    g = n_groups
+                    n_groups += 1
+                labels[key], counts[g] = g, n
+        if lasting:
+            groups[p] = labels[key]
+    return value, n_groups
+
+
+@plain_inner
+def as_one(patterns: Patterns, groups: Array, counts: Array) -> None:
+    """Put all patterns into one group."""
+    counts[0] = 0
+    for p in range(patterns.n[0]):
+        groups[p] = 0
+        counts[0] += patterns.weights[p]
+
+
+@plain_inner
+def copy_groups(patterns: Patterns, n_groups: int, groups: Array, counts: Array, level: int) -> None:
+    """Copy the groups of a level to the next: groups, counts : (levels, patterns)."""
+    for p in range(patterns.n[0]):
+        groups[level + 1, p] = groups[level, p]
+    for g in range(n_groups):
+        counts[level + 1, g] = counts[level, g]
 
 
 @inner
-def distinct(
-    codes: Array, states: Array, members: Array, numbers: Array, keys: Array, groups: Array, columns: Array
-) -> int:
-    """Find the patterns of the members; return how many there are.
+def room_for(k: int, n_rows: int) -> Patterns:
+    """Return room for the patterns of k variables."""
+    return Patterns(
+        np.empty((k, n_rows), np.int32),
+        np.empty(k, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(k, np.int64),
+        np.empty((k, n_rows), np.int32),
+        np.empty(k, np.int64),
+        np.zeros(1, np.int64),
+    )
 
-    groups : (2, samples) int32; row 0 is an output, the pattern of each sample; columns : output, all rows
-    but the last. numbers : int32, zeros, and keys : (samples,) int64 are scratch of `refine`.
+
+@inner
+def distinct(codes: Array, cardinalities: Array, members: Array, tally: Tally, patterns: Patterns) -> int:
+    """Find the patterns of the members, and in ``tally.rows[0]`` that of each sample; return their number.
+
+    patterns : output, as yet without their weights.
     """
-    n_rows = codes.shape[1]
+    n_rows, rows = codes.shape[1], tally.rows
     n = int64(1)
     for s in range(n_rows):
-        groups[0, s] = 0
+        rows[0, s] = 0
     for v in members:
-        n = refine(codes[v], states[v], False, groups[0], numbers, keys, groups[1])
+        n = refine(codes[v], cardinalities[v], False, rows[0], tally.numbers, tally.keys, rows[1])
         for s in range(n_rows):
-            groups[0, s] = groups[1, s]
+            rows[0, s] = rows[1, s]
     for i in range(len(members)):
+        patterns.states[i] = cardinalities[members[i]]
         column = codes[members[i]]
         for s in range(n_rows):
-            columns[i, groups[0, s]] = column[s]
+            patterns.columns[i, rows[0, s]] = column[s]
     return n
 
 
 @inner
 def with_candidate(
-    column: Array,
-    k: int,
-    known: Array,
-    numbers: Array,
-    keys: Array,
-    groups: Array,
-    columns: Array,
-    weights: Array,
-) -> int:
-    """Split the patterns of the others by the candidate; return how many there are now.
+    column: Array, states: int, place: int, known: Patterns, tally: Tally, patterns: Patterns
+) -> None:
+    """Split the patterns of the others by the candidate.
 
-    column : (samples,) codes of the candidate, which has k states; known : columns of the others by their
-    own patterns; groups : as from `distinct`; columns, weights : output.
+    column : (samples,) codes of the candidate, which has so many states, and gets this place among the
+    variables; known : patterns of the others; patterns : output.
     """
-    n = refine(column, k, False, groups[0], numbers, keys, groups[1])
+    keys, k = tally.keys, len(patterns.states)
+    n = refine(column, states, False, tally.rows[0], tally.numbers, keys, tally.rows[1])
+    patterns.states[place] = states
     for p in range(n):
-        weights[p] = 0
-    for s in range(len(column)):
-        weights[groups[1, s]] += 1
-    last = len(columns) - 1
-    for p in range(n):
-        columns[last, p] = keys[p] % k
-        keys[p] //= k
-    for i in range(last):
+        patterns.columns[place, p] = keys[p] % states
+        keys[p] //= states
+    for i in range(k - 1):
+        v = i + (i >= place)
+        patterns.states[v] = known.states[i]
         for p in range(n):
-            columns[i, p] = known[i, keys[p]]
-    return int64(n)
+            patterns.columns[v, p] = known.columns[i, keys[p]]
+    weigh(tally.rows[1], n, k, patterns, tally)
+
+
+@plain_inner
+def weigh(rows: Array, n: int, k: int, patterns: Patterns, tally: Tally) -> None:
+    """Count the samples of n patterns of k variables, and find those that are unusual.
+
+    rows : (samples,) int32, pattern of each.
+    """
+    cells = tally.cells
+    patterns.n[0] = n
+    for p in range(n):
+        patterns.weights[p] = 0
+    for s in range(len(rows)):
+        patterns.weights[rows[s]] += 1
+    for v in range(k):
+        column, usual, found = patterns.columns[v], int64(0), int64(0)
+        for p in range(n):
+            cells[column[p]] += 1
+        for p in range(n):
+            if cells[column[p]] > cells[usual]:
+                usual = int64(column[p])
+        for p in range(n):
+            cells[column[p]] = 0
+        # Each pattern is written, and overwritten by the next if it is a usual one: no branch on it.
+        for p in range(n):
+            patterns.unusual[v, found] = p
+            found += column[p] != usual
+        patterns.usual[v], patterns.n_unusual[v] = usual, found
 
 
 @inner
 def fill_lattice(
-    columns: Array,
-    states: Array,
-    weights: Array,
+    order: Array,
     n_groups: int,
     size: float,
+    patterns: Patterns,
     tally: Tally,
     groups: Array,
+    counts: Array,
     values: Array,
 ) -> None:
     """Compute the values of all sets of the variables 0 to k - 1, each joined with that of `groups[0]`.
 
     Sets are visited depth first, each from the set without its last variable, whose groups it splits.
 
-    n_groups, size : of ``groups[0]``, the groups to begin with; groups : (k + 1, patterns) int32, by depth;
+    order : (k,) int64, the variables in the order in which they join a set: number i splits groups 2^i times;
+    n_groups, size : of ``groups[0]``, the groups to begin with; groups, counts : (k + 1, patterns), by depth;
     values : (2^k,) int64, output, by mask; the empty set's is left out.
     """
-    k = len(columns)
+    k = len(order)
     at_mask, at_groups = np.zeros(k + 1, np.int64), np.empty(k + 1, np.int64)
     next_one, at_size = np.zeros(k + 1, np.int64), np.empty(k + 1, np.float64)
+    # Value if the next variable splits no group, and the number of its states.
+    at_whole, at_states = np.empty(k + 1, np.int64), np.zeros(k + 1, np.int64)
     at_groups[0], at_size[0] = n_groups, size
     depth = int64(0)
     while depth >= 0:
-        v = next_one[depth]
-        if v == k:
+        i = next_one[depth]
+        if i == k:
             depth -= 1
             continue
         next_one[depth] += 1
-        mask, own = at_mask[depth] | 1 << v, at_size[depth] * states[v]
-        value, found = split(groups[depth], at_groups[depth], columns[v], states[v], weights, own, tally)
-        values[mask] = value
+        v, n = order[i], at_groups[depth]
+        mask, own = at_mask[depth] | 1 << v, at_size[depth] * patterns.states[v]
+        if at_states[depth] != patterns.states[v]:
+            at_states[depth], at_whole[depth] = patterns.states[v], total(counts[depth], n, own, tally)
         # No set comes from one that has the last variable: its groups are not needed.
-        if v < k - 1:
-            before, after, column, n = groups[depth], groups[depth + 1], columns[v], states[v]
-            for p in range(len(weights)):
-                after[p] = tally.labels[int64(before[p]) * n + column[p]]
+        level, lasting = depth, i < k - 1
+        if lasting:
+            copy_groups(patterns, n, groups, counts, depth)
+            level += 1
+        values[mask], n = split(
+            groups[level], counts[level], n, v, at_whole[depth], own, lasting, patterns, tally
+        )
+        if lasting:
             depth += 1
-            at_mask[depth], at_groups[depth], at_size[depth], next_one[depth] = mask, found, own, v + 1
+            at_mask[depth], at_groups[depth], at_size[depth], next_one[depth] = mask, n, own, i + 1
+            at_states[depth] = 0
 
 
 @inner
@@ -235,8 +335,22 @@ def insert(mask: int, place: int) -> int:
     return (mask & low) | (mask & ~low) << 1
 
 
+@inner
+def by_unusual(patterns: Patterns, k: int) -> Array:
+    """Return the first k variables in the order of their unusual patterns, most first."""
+    order = np.empty(k, np.int64)
+    for v in range(k):
+        i = v
+        while i > 0 and patterns.n_unusual[order[i - 1]] < patterns.n_unusual[v]:
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = v
+    return order
+
+
 @kernel
 def try_in_turn(
+    tally: Tally,
     codes: Array,
     cardinalities: Array,
     around: Array,
@@ -249,10 +363,6 @@ def try_in_turn(
     near_is_settled: bool,
     worth_of_ties: int,
     rules: Array,
-    ess: float,
-    unit: float,
-    sizes: Array,
-    terms: Array,
     parents: Array,
 ) -> int:
     """Find the best network with each candidate in turn, until the set around the target changes.
@@ -271,8 +381,6 @@ def try_in_turn(
         As in `local/_kernels.py`, of one search.
     rules : (m, 3, k) int64
         Admissible families for each candidate, by places.
-    ess, unit : float
-        Equivalent sample size, and the unit of values.
     parents : (k,) int64
         Output: the network of the last candidate tried, a mask by places for each place, with -1 in the
         first entry if nothing has changed.
@@ -284,44 +392,27 @@ def try_in_turn(
     """
     k, n_rows = len(parents), codes.shape[1]
     half = 1 << (k - 1)
-    most = int64(1)
-    for v in cardinalities:
-        most = max(most, v)
-    numbers = np.zeros(n_rows * most, np.int32)
-    tally = Tally(
-        ess, unit, sizes, terms, np.zeros(n_rows * most, np.int64), np.empty(n_rows * most, np.int32)
-    )
-    keys, weights = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    rows = np.empty((2, n_rows), np.int32)
-    known, columns = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int32)
-    groups = np.zeros((k, n_rows), np.int32)
-    others = np.empty(k - 1, np.int64)
-    for i in range(k - 1):
-        others[i] = cardinalities[around[i]]
+    known, patterns = room_for(k, n_rows), room_for(k, n_rows)
+    groups, counts = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int64)
     best_of, best = np.empty((k, half), np.int64), np.empty(2 * half, np.int64)
     values, without, joined = np.empty(2 * half, np.int64), np.empty(half, np.int64), np.empty(half, np.int64)
     # The sets without a candidate serve all of them.
-    n = distinct(codes, cardinalities, around, numbers, keys, rows, known)
-    for p in range(n):
-        weights[p] = 0
-    for s in range(n_rows):
-        weights[rows[0, s]] += 1
-    without[0] = split(groups[0], int64(1), groups[0], int64(1), weights[:n], 1.0, tally)[0]
-    fill_lattice(known[: k - 1], others, weights[:n], int64(1), 1.0, tally, groups, without)
+    n = distinct(codes, cardinalities, around, tally, known)
+    weigh(tally.rows[0], n, int64(k - 1), known, tally)
+    order = by_unusual(known, k - 1)
+    as_one(known, groups[0], counts[0])
+    without[0] = total(counts[0], int64(1), 1.0, tally)
+    fill_lattice(order, int64(1), 1.0, known, tally, groups, counts, without)
     tried = int64(0)
     for c in range(len(candidates)):
         candidate, place = candidates[c], places[c]
-        states = cardinalities[candidate]
+        size = float(cardinalities[candidate])
         tried += 1
-        n = with_candidate(codes[candidate], states, known, numbers, keys, rows, columns, weights)
-        for p in range(n):
-            groups[0, p] = 0
-        joined[0], n_groups = split(
-            groups[0], int64(1), columns[k - 1], states, weights[:n], float(states), tally
-        )
-        for p in range(n):
-            groups[0, p] = tally.labels[columns[k - 1, p]]
-        fill_lattice(columns[: k - 1], others, weights[:n], n_groups, float(states), tally, groups, joined)
+        with_candidate(codes[candidate], cardinalities[candidate], int64(k - 1), known, tally, patterns)
+        as_one(patterns, groups[0], counts[0])
+        whole = total(counts[0], int64(1), size, tally)
+        joined[0], n = split(groups[0], counts[0], int64(1), int64(k - 1), whole, size, True, patterns, tally)
+        fill_lattice(order, n, size, patterns, tally, groups, counts, joined)
         # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
         for mask in range(half):
             whole, there = insert(mask, place), mask >> target & 1
@@ -343,147 +434,215 @@ def try_in_turn(
 
 # Hill climbing, as in `search/hill_climbing.py`: the same steps, in the same order, with the same floats.
 #
-#   present   (k, k) bool      present[u, v]: the graph has u -> v
-#   gain      (k, k) float64   gain of toggling u -> v; the diagonal is minus infinity
-#   adding    (k, k) float64   gain of adding it; minus infinity if it cannot be added
-#   closing   (k, k) bool      known to close a cycle
+# Variables are numbered by their places.
 #
-# The gains of variables with parents that are not the candidate are the same for all candidates, and mostly
-# needed again: climbs begin alike. A direct-mapped cache keeps them.
+#   arrows    (k, words) int64   bit v of row u: the graph has u -> v
+#   gain      (k, k) float64     gain of toggling u -> v; the diagonal is minus infinity
+#   adding    (k, k) float64     gain of adding it; minus infinity if it cannot be added
+#   closing   (k, k) bool        known to close a cycle
 #
-#   of_family    (n_families,) int64        variable, -1 for none
-#   of_parents   (n_families, k) bool       its parents
-#   of_gains     (n_families, k) float64    gain of toggling each parent
+# Climbs begin alike, whichever the candidate, and so do those of the next request: most gains are needed
+# again. A direct-mapped cache keeps them for each family.
 
 
-@inner
+class Families(NamedTuple):
+    """Gains of toggling the parents of families, which a thread keeps from call to call.
+
+    child : (a power of two,) int64, variable of the family in each place, -1 for none; parents :
+    (len(child), words) int64, its parents, a bit for each variable of the table; gains : (len(child),
+    variables) float64, gain of toggling each of these as a parent, NaN until needed; hashes : (2, variables)
+    int64, random numbers for a variable as a parent and as the child.
+    """
+
+    child: Array
+    parents: Array
+    gains: Array
+    hashes: Array
+
+
+@plain_inner
+def place_of_family(v: int, parents: Array, members: Array, families: Families) -> int:
+    """Return the place of a family in the cache of gains; clear the place if another family has it.
+
+    v : the child; parents : (k,) bool, both of a problem whose variables are `members`, (k,) int64.
+    """
+    child, gains = members[v], families.gains
+    place, n_parents = families.hashes[1, child], int64(0)
+    for u in range(len(members)):
+        if parents[u]:
+            place ^= families.hashes[0, members[u]]
+            n_parents += 1
+    place &= len(families.child) - 1
+    own = families.parents[place]
+    # The same family if all of these parents are there, and no others.
+    same, there = families.child[place] == child, int64(0)
+    if same:
+        for word in own:
+            there += popcount(np.uint64(word))
+        for u in range(len(members)):
+            same = same and (not parents[u] or own[members[u] >> 6] >> (members[u] & 63) & 1 == 1)
+    if not same or there != n_parents:
+        families.child[place] = child
+        for word in range(len(own)):
+            own[word] = 0
+        for u in range(len(members)):
+            if parents[u]:
+                own[members[u] >> 6] |= int64(1) << (members[u] & 63)
+        for u in range(gains.shape[1]):
+            gains[place, u] = np.nan
+    return int64(place)
+
+
+@plain_inner
 def gains_into(
     v: int,
-    first: int,
-    last: int,
     parents: Array,
-    columns: Array,
-    states: Array,
-    weights: Array,
+    members: Array,
+    patterns: Patterns,
     max_parents: int,
     tally: Tally,
+    families: Families,
     groups: Array,
+    counts: Array,
     gains: Array,
 ) -> bool:
-    """Compute the gains of toggling the parents `first` to `last` of v; return False if a set is too large.
+    """Find the gains of toggling each parent of v; return False if a set is too large.
 
-    parents : (k,) bool, as they are; groups : (3, patterns) int32, scratch; gains : (k,) float64, output.
+    parents : (k,) bool, as they are; members : (k,) int64, the variables; groups, counts : (3, patterns),
+    scratch; gains : (k, k) float64, output: column v.
     """
     # In `groups` are those by the parents, by the parents and v, and, for one parent less, by the others.
+    states = patterns.states
+    kept = families.gains[place_of_family(v, parents, members, families)]
     n_parents = int64(0)
     for u in range(len(parents)):
         n_parents += parents[u]
-    below, by_parents, size = by_some(parents, int64(-1), columns, states, weights, tally, groups[0])
-    larger = size * states[v]
-    if larger > LARGEST_EXACT:
-        return False
-    above, by_family = split(groups[0], by_parents, columns[v], states[v], weights, larger, tally)
-    for p in range(len(weights)):
-        groups[1, p] = tally.labels[int64(groups[0, p]) * states[v] + columns[v, p]]
-    score = float(above - below) * tally.unit
-    for u in range(first, last):
-        if u == v:
+    by_parents, by_family, size, larger, score = int64(0), int64(0), 0.0, 0.0, 0.0
+    for u in range(len(parents)):
+        if u == v or (not parents[u] and n_parents >= max_parents):
+            gains[u, v] = -np.inf
             continue
-        if parents[u]:
-            a, n, own = by_some(parents, u, columns, states, weights, tally, groups[2])
-            b = split(groups[2], n, columns[v], states[v], weights, own * states[v], tally)[0]
-        elif n_parents >= max_parents:
-            gains[u] = -np.inf
-            continue
-        else:
-            k = states[u]
-            if larger * k > LARGEST_EXACT:
-                return False
-            a = split(groups[0], by_parents, columns[u], k, weights, size * k, tally)[0]
-            b = split(groups[1], by_family, columns[u], k, weights, larger * k, tally)[0]
-        gains[u] = float(b - a) * tally.unit - score
+        if np.isnan(kept[members[u]]):
+            # Groups by the parents, and by the parents and v, are made for the first gain that is not kept.
+            if by_parents == 0:
+                by_parents, size = by_some(parents, int64(-1), patterns, tally, groups[0], counts[0])
+                larger = size * states[v]
+                if larger > LARGEST_EXACT:
+                    return False
+                copy_groups(patterns, by_parents, groups, counts, int64(0))
+                below = total(counts[0], by_parents, size, tally)
+                whole = total(counts[0], by_parents, larger, tally)
+                above, by_family = split(
+                    groups[1], counts[1], by_parents, v, whole, larger, True, patterns, tally
+                )
+                score = float(above - below) * tally.unit
+            if parents[u]:
+                n, own = by_some(parents, u, patterns, tally, groups[2], counts[2])
+                a = total(counts[2], n, own, tally)
+                own *= states[v]
+                whole = total(counts[2], n, own, tally)
+                b = split(groups[2], counts[2], n, v, whole, own, False, patterns, tally)[0]
+            else:
+                own, more = size * states[u], larger * states[u]
+                if more > LARGEST_EXACT:
+                    return False
+                whole = total(counts[0], by_parents, own, tally)
+                a = split(groups[0], counts[0], by_parents, u, whole, own, False, patterns, tally)[0]
+                whole = total(counts[1], by_family, more, tally)
+                b = split(groups[1], counts[1], by_family, u, whole, more, False, patterns, tally)[0]
+            kept[members[u]] = float(b - a) * tally.unit - score
+        gains[u, v] = kept[members[u]]
     return True
 
 
-@inner
+@plain_inner
 def by_some(
-    some: Array,
-    but: int,
-    columns: Array,
-    states: Array,
-    weights: Array,
-    tally: Tally,
-    groups: Array,
-) -> tuple[int, int, float]:
-    """Group the patterns by some variables; return the value of their set, the number of groups and the size.
+    some: Array, but: int, patterns: Patterns, tally: Tally, groups: Array, counts: Array
+) -> tuple[int, float]:
+    """Group the patterns by some variables; return the number of groups, and the size of the set.
 
-    some : (k,) bool; but : one that is left out, -1 for none; groups : (patterns,) int32, output.
+    some : (k,) bool; but : one that is left out, -1 for none; groups, counts : output.
     """
-    for p in range(len(weights)):
-        groups[p] = 0
     n, size = int64(1), 1.0
-    # Splitting by a column of zeros, which `groups` now is, gives the value of the empty set.
-    value, n = split(groups, n, groups, int64(1), weights, size, tally)
+    as_one(patterns, groups, counts)
     for u in range(len(some)):
         if some[u] and u != but:
-            k, column = states[u], columns[u]
-            size *= k
-            value, found = split(groups, n, column, k, weights, size, tally)
-            for p in range(len(weights)):
-                groups[p] = tally.labels[int64(groups[p]) * k + column[p]]
-            n = found
-    return value, n, size
+            size *= patterns.states[u]
+            n = split(groups, counts, n, u, int64(0), size, True, patterns, tally)[1]
+    return n, size
 
 
-@inner
-def reaches(present: Array, start: int, end: int, but: int, stack: Array, seen: Array) -> bool:
-    """Return whether a path leads from `start` to `end` that does not begin with the arrow to `but`."""
-    k = len(present)
-    for v in range(k):
-        seen[v] = False
-    stack[0], top = start, 1
-    while top > 0:
-        top -= 1
-        u = stack[top]
-        for v in range(k):
-            if present[u, v] and not seen[v] and not (u == start and v == but):
-                if v == end:
-                    return True
-                seen[v] = True
-                stack[top] = v
-                top += 1
+@plain_inner
+def has(arrows: Array, u: int, v: int) -> bool:
+    """Return whether the graph has u -> v."""
+    return bool(arrows[u, v >> 6] >> (v & 63) & 1)
+
+
+@plain_inner
+def toggle(arrows: Array, action: int, u: int, v: int) -> None:
+    """Make a step, or take it back: u -> v is added or removed, and v -> u the other way by a reversal."""
+    arrows[u, v >> 6] ^= int64(1) << (v & 63)
+    if action == REVERSE:
+        arrows[v, u >> 6] ^= int64(1) << (u & 63)
+
+
+@plain_inner
+def reaches(arrows: Array, start: int, end: int, but: int, seen: Array, todo: Array) -> bool:
+    """Return whether a path leads from `start` to `end` that does not begin with the arrow to `but`.
+
+    arrows : (k, words) int64; seen, todo : (words,) int64, scratch.
+    """
+    words = len(todo)
+    for w in range(words):
+        seen[w], todo[w] = 0, arrows[start, w]
+    if but >= 0:
+        todo[but >> 6] &= ~(int64(1) << (but & 63))
+    w = int64(0)
+    while w < words:
+        if todo[w] == 0:
+            w += 1
+            continue
+        lowest = todo[w] & -todo[w]
+        u = 64 * w + popcount(np.uint64(lowest - 1))
+        if u == end:
+            return True
+        seen[w] |= lowest
+        for other in range(words):
+            todo[other] = (todo[other] | arrows[u, other]) & ~seen[other]
+        w = int64(0)
     return False
 
 
-@inner
-def visited(
-    present: Array, action: int, u: int, v: int, after: int, marks: Array, graphs: Array, n_graphs: int
-) -> bool:
-    """Return whether the graph after a step is among the recent ones.
+@plain_inner
+def visited(arrows: Array, after: int, marks: Array, graphs: Array, n_graphs: int) -> bool:
+    """Return whether a graph is among the recent ones.
 
     after : its mark, a number that differs for most graphs; marks : (TABU_LENGTH,) int64 and graphs :
-    (TABU_LENGTH, k, k) bool, the recent graphs, of which there are `n_graphs` so far.
+    (TABU_LENGTH, k, words) int64, the recent graphs, of which there are `n_graphs` so far.
     """
-    k = len(present)
     for g in range(min(n_graphs, TABU_LENGTH)):
-        if marks[g] != after:
-            continue
-        # The step changes u -> v, and a reversal v -> u as well.
-        same = True
-        for a in range(k):
-            for b in range(k):
-                changed = (a == u and b == v) or (action == REVERSE and a == v and b == u)
-                if (graphs[g, a, b] != present[a, b]) != changed:
-                    same = False
-        if same:
-            return True
+        if marks[g] == after:
+            same = True
+            for a in range(len(arrows)):
+                for w in range(arrows.shape[1]):
+                    same = same and graphs[g, a, w] == arrows[a, w]
+            if same:
+                return True
     return False
+
+
+@plain_inner
+def top_of(worth: Array) -> float:
+    """Return the largest of some numbers, minus infinity if there are none."""
+    top = -np.inf
+    for one in worth:
+        top = max(top, one)
+    return top
 
 
 @inner
 def best_step(
-    places: Array,
-    present: Array,
+    arrows: Array,
     gain: Array,
     adding: Array,
     closing: Array,
@@ -495,26 +654,28 @@ def best_step(
     n_graphs: int,
     arcs: Array,
     worth: Array,
-    stack: Array,
+    top_from: Array,
     seen: Array,
+    todo: Array,
 ) -> tuple[int, int, int]:
     """Return action and arc of the best legal step to a graph that is not recent; `NONE` if none is left.
 
-    places : (k,) int64, the variable at each place; hashes : (k * k,) int64, random, a graph's mark is the
-    exclusive or of those of its arcs; arcs : (2, k * k) int64, worth : (2, k * k) float64, stack, seen :
-    (k,), scratch.
+    hashes : (k * k,) int64, random, a graph's mark is the exclusive or of those of its arcs; arcs : (2, k *
+    k) int64, worth : (2, k * k) float64, top_from : (k,) float64, seen, todo : (words,) int64, scratch.
     """
-    k = len(places)
-    # In `arcs[0]` those of the graph in the order of places, in `arcs[1]` additions to recent graphs, which
-    # are struck out for now.
+    k = len(gain)
+    # In `arcs[0]` those of the graph, in `arcs[1]` additions to recent graphs, which are struck out for now.
     n_present, n_struck = int64(0), int64(0)
     tops = np.full(3, -np.inf)
-    for i in range(k):
-        u = places[i]
-        for j in range(k):
-            v = places[j]
-            tops[ADD] = max(tops[ADD], adding[u, v])
-            if present[u, v]:
+    # In `top_from` the best addition from each variable: striking one out concerns one row.
+    for u in range(k):
+        top_from[u] = top_of(adding[u])
+        tops[ADD] = max(tops[ADD], top_from[u])
+        for w in range(arrows.shape[1]):
+            rest = arrows[u, w]
+            while rest:
+                v = 64 * w + popcount(np.uint64((rest & -rest) - 1))
+                rest &= rest - 1
                 arcs[0, n_present] = u * k + v
                 worth[0, n_present] = gain[u, v]
                 worth[1, n_present] = gain[u, v] + gain[v, u]
@@ -529,9 +690,11 @@ def best_step(
         at = int64(0)
         if tops[ADD] >= floor:
             action = ADD
-            while adding[places[at // k], places[at % k]] < floor:
+            while top_from[at] < floor:
                 at += 1
-            u, v = places[at // k], places[at % k]
+            u, v = at, int64(0)
+            while adding[u, v] < floor:
+                v += 1
         else:
             action = DELETE if tops[DELETE] >= floor else REVERSE
             while worth[action - 1, at] < floor:
@@ -540,28 +703,28 @@ def best_step(
         after = mark ^ hashes[u * k + v]
         if action == REVERSE:
             after ^= hashes[v * k + u]
-        if visited(present, action, u, v, after, marks, graphs, n_graphs):
+        toggle(arrows, action, u, v)
+        known = visited(arrows, after, marks, graphs, n_graphs)
+        toggle(arrows, action, u, v)
+        if known:
             if action == ADD:
                 arcs[1, n_struck] = u * k + v
                 n_struck += 1
         elif action == DELETE:
             break
         elif action == ADD:
-            if not reaches(present, v, u, int64(-1), stack, seen):
+            if not reaches(arrows, v, u, int64(-1), seen, todo):
                 break
             closing[u, v] = True
-        elif not reaches(present, u, v, v, stack, seen):
+        elif not reaches(arrows, u, v, v, seen, todo):
             break
-        tops[action] = -np.inf
         if action == ADD:
             adding[u, v] = -np.inf
-            for a in range(k):
-                for b in range(k):
-                    tops[ADD] = max(tops[ADD], adding[a, b])
+            top_from[u] = top_of(adding[u])
+            tops[ADD] = top_of(top_from)
         else:
             worth[action - 1, at] = -np.inf
-            for arc in range(n_present):
-                tops[action] = max(tops[action], worth[action - 1, arc])
+            tops[action] = top_of(worth[action - 1, :n_present])
         action = NONE
     for struck in range(n_struck):
         a, b = arcs[1, struck] // k, arcs[1, struck] % k
@@ -571,6 +734,8 @@ def best_step(
 
 @kernel
 def climb_in_turn(
+    tally: Tally,
+    families: Families,
     codes: Array,
     cardinalities: Array,
     around: Array,
@@ -583,11 +748,6 @@ def climb_in_turn(
     with_spouses: bool,
     near_is_settled: bool,
     max_parents: int,
-    ess: float,
-    unit: float,
-    sizes: Array,
-    terms: Array,
-    n_families: int,
     hashes: Array,
     best: Array,
 ) -> tuple[int, bool]:
@@ -595,14 +755,12 @@ def climb_in_turn(
 
     Parameters
     ----------
-    codes, cardinalities, around, target, candidates, candidate_places, ess, unit, sizes, terms
+    codes, cardinalities, around, target, candidates, candidate_places
         As in `try_in_turn`.
     starts : (m,) float64
         Score of the empty graph with each candidate.
-    near, spouses : (k,) bool
-        The target's neighbours and spouses as they are now.
-    n_families : int
-        Places in the cache of gains, a power of two.
+    near, spouses : (k - 1,) bool
+        Which of those around are the target's neighbours and spouses now.
     hashes : (k * k,) int64
         Random numbers, one for each arc.
     best : (k, k) bool
@@ -614,40 +772,29 @@ def climb_in_turn(
         Number of candidates tried, `TOO_LARGE` if a family was too large; and whether the last one changed
         something.
     """
-    k, n_rows = len(near), codes.shape[1]
-    most = int64(1)
-    for v in cardinalities:
-        most = max(most, v)
-    numbers = np.zeros(n_rows * most, np.int32)
-    tally = Tally(
-        ess, unit, sizes, terms, np.zeros(n_rows * most, np.int64), np.empty(n_rows * most, np.int32)
-    )
-    keys, weights = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    rows, groups = np.empty((2, n_rows), np.int32), np.empty((3, n_rows), np.int32)
-    known, columns = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int32)
-    distinct(codes, cardinalities, around, numbers, keys, rows, known)
-    states, places = np.empty(k, np.int64), np.empty(k, np.int64)
-    for i in range(k - 1):
-        states[i] = cardinalities[around[i]]
-    of_family = np.full(n_families, -1, np.int64)
-    of_parents, of_gains = np.empty((n_families, k), np.bool_), np.empty((n_families, k), np.float64)
-    present, closing = np.empty((k, k), np.bool_), np.empty((k, k), np.bool_)
+    k, n_rows = len(best), codes.shape[1]
+    known, patterns = room_for(k, n_rows), room_for(k, n_rows)
+    groups, counts = np.empty((3, n_rows), np.int32), np.empty((3, n_rows), np.int64)
+    distinct(codes, cardinalities, around, tally, known)
+    words = (k + 63) // 64
+    arrows, seen, todo = np.empty((k, words), np.int64), np.empty(words, np.int64), np.empty(words, np.int64)
+    members, closing = np.empty(k, np.int64), np.empty((k, k), np.bool_)
     gain, adding = np.empty((k, k), np.float64), np.empty((k, k), np.float64)
-    parents, gains = np.empty(k, np.bool_), np.empty(k, np.float64)
-    marks, graphs = np.empty(TABU_LENGTH, np.int64), np.empty((TABU_LENGTH, k, k), np.bool_)
+    parents, top_from = np.empty(k, np.bool_), np.empty(k, np.float64)
+    marks, graphs = np.empty(TABU_LENGTH, np.int64), np.empty((TABU_LENGTH, k, words), np.int64)
     arcs, worth = np.empty((2, k * k), np.int64), np.empty((2, k * k), np.float64)
-    stack, seen = np.empty(k * k, np.int64), np.empty(k, np.bool_)
     changed_ones = np.empty(k, np.int64)
-    c = k - 1
     for number in range(len(candidates)):
         candidate, place = candidates[number], candidate_places[number]
-        states[c] = cardinalities[candidate]
-        n = with_candidate(codes[candidate], states[c], known, numbers, keys, rows, columns, weights)
-        for i in range(k):
-            places[i] = c if i == place else i - (i > place)
+        with_candidate(codes[candidate], cardinalities[candidate], place, known, tally, patterns)
+        members[place] = candidate
+        for i in range(k - 1):
+            members[i + (i >= place)] = around[i]
         for u in range(k):
             for v in range(k):
-                present[u, v] = closing[u, v] = best[u, v] = graphs[0, u, v] = False
+                closing[u, v] = best[u, v] = False
+            for w in range(words):
+                arrows[u, w] = graphs[0, u, w] = 0
         for v in range(k):
             changed_ones[v] = v
         n_changed = int64(k)
@@ -661,51 +808,20 @@ def climb_in_turn(
             # The gains into the variables whose parents have changed.
             for one in range(n_changed):
                 v = changed_ones[one]
-                own = v + 1
                 for u in range(k):
-                    parents[u] = present[u, v]
-                    if parents[u]:
-                        own ^= hashes[u * k + v]
-                first, slot = int64(0), own & (len(of_family) - 1)
-                shared = v != c and not parents[c]
-                if shared and of_family[slot] == v:
-                    same = True
-                    for u in range(c):
-                        same = same and of_parents[slot, u] == parents[u]
-                    if same:
-                        first = c
-                        for u in range(c):
-                            gains[u] = of_gains[slot, u]
+                    parents[u] = has(arrows, u, v)
                 if not gains_into(
-                    v,
-                    first,
-                    int64(k),
-                    parents,
-                    columns,
-                    states,
-                    weights[:n],
-                    max_parents,
-                    tally,
-                    groups,
-                    gains,
+                    v, parents, members, patterns, max_parents, tally, families, groups, counts, gain
                 ):
                     return TOO_LARGE, False
-                gains[v] = -np.inf
-                if shared and first == 0:
-                    of_family[slot] = v
-                    for u in range(c):
-                        of_parents[slot, u], of_gains[slot, u] = parents[u], gains[u]
-                for u in range(k):
-                    gain[u, v] = gains[u]
             # What may be added: into these variables, or anywhere if a cycle may have been opened.
-            for one in range(k if everything else n_changed):
-                v = one if everything else changed_ones[one]
-                for u in range(k):
-                    barred = present[u, v] or present[v, u] or closing[u, v]
+            for u in range(k):
+                for one in range(k if everything else n_changed):
+                    v = one if everything else changed_ones[one]
+                    barred = closing[u, v] or has(arrows, u, v) or has(arrows, v, u)
                     adding[u, v] = -np.inf if barred else gain[u, v]
             action, u, v = best_step(
-                places,
-                present,
+                arrows,
                 gain,
                 adding,
                 closing,
@@ -717,14 +833,15 @@ def climb_in_turn(
                 n_graphs,
                 arcs,
                 worth,
-                stack,
+                top_from,
                 seen,
+                todo,
             )
             if action == NONE:
                 break
             score += gain[u, v]
             mark ^= hashes[u * k + v]
-            present[u, v] = action == ADD
+            toggle(arrows, action, u, v)
             changed_ones[0], n_changed, everything = v, 1, action != ADD
             if action == ADD:
                 adding[v, u] = -np.inf
@@ -735,45 +852,54 @@ def climb_in_turn(
             if action == REVERSE:
                 score += gain[v, u]
                 mark ^= hashes[v * k + u]
-                present[v, u] = True
                 changed_ones[1], n_changed = u, 2
             recent = n_graphs % TABU_LENGTH
             marks[recent] = mark
             for a in range(k):
-                for b in range(k):
-                    graphs[recent, a, b] = present[a, b]
+                for w in range(words):
+                    graphs[recent, a, w] = arrows[a, w]
             n_graphs += 1
             stalled += 1
             if score > best_score + tolerance:
                 best_score, stalled = score, int64(0)
                 for a in range(k):
                     for b in range(k):
-                        best[a, b] = present[a, b]
+                        best[a, b] = has(arrows, a, b)
             if stalled == MAX_STALL:
                 break
-        if network_differs(best, target, near, spouses, with_spouses, near_is_settled):
+        if network_differs(best, target, place, near, spouses, with_spouses, near_is_settled):
             return number + 1, True
     return len(candidates), False
 
 
-@inner
+@plain_inner
 def network_differs(
-    network: Array, target: int, near: Array, spouses: Array, with_spouses: bool, near_is_settled: bool
+    network: Array,
+    target: int,
+    place: int,
+    near: Array,
+    spouses: Array,
+    with_spouses: bool,
+    near_is_settled: bool,
 ) -> bool:
     """Return whether the target's neighbours or spouses in a network are not those given.
 
-    network : (k, k) bool, arrows from row to column; near, spouses : (k,) bool.
+    network : (k, k) bool, arrows from row to column; target, near, spouses : without the candidate, which is
+    at the place.
     """
-    for u in range(len(near)):
-        if u == target:
+    t = target + (place <= target)
+    for u in range(len(network)):
+        if u == t:
             continue
-        linked = network[u, target] or network[target, u]
+        linked = network[u, t] or network[t, u]
         co_parent = False
-        for child in range(len(near)):
-            co_parent = co_parent or (network[target, child] and network[u, child])
+        for child in range(len(network)):
+            co_parent = co_parent or (network[t, child] and network[u, child])
+        known = u - (u > place)
+        was_near, was_spouse = u != place and near[known], u != place and spouses[known]
         if near_is_settled:
-            if (co_parent and not linked and not near[u]) != spouses[u]:
+            if (co_parent and not linked and not was_near) != was_spouse:
                 return True
-        elif linked != near[u] or (with_spouses and (co_parent and not linked) != spouses[u]):
+        elif linked != was_near or (with_spouses and (co_parent and not linked) != was_spouse):
             return True
     return False
