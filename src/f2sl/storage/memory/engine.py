@@ -7,6 +7,7 @@ samples, whichever is cheapest for its numbers of states and samples.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -188,8 +189,10 @@ class MemoryEngine(CountsOnly):
 
         By planes only a `share` of the cells is counted, on average.
         """
-        cells = self._cells(queries)
-        widest = np.maximum.reduceat(self.presence.cardinalities[queries.variables], queries.start[:-1])
+        cells = queries.table_sizes(self.presence.cardinalities)
+        widest = self._widest
+        if widest > min(MOST_PLANES, LARGEST_REFINING // self.n_rows):  # not all queries need be alike
+            widest = np.maximum.reduceat(self.presence.cardinalities[queries.variables], queries.start[:-1])
         by_planes = share * cells * (PLANE_WORD * self._n_words + PLANE_CELL)
         by_codes = (
             self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * np.diff(queries.start)) + CODE_CELL * cells
@@ -201,10 +204,10 @@ class MemoryEngine(CountsOnly):
         large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
         return np.where(cells > self._most_full_cells, large, method).astype(np.int64), cells
 
-    def _cells(self, queries: Queries) -> Floats:
-        """Return the number of cells of each query's full table."""
-        states = self.presence.cardinalities[queries.variables].astype(np.float64)
-        return np.asarray(np.multiply.reduceat(states, queries.start[:-1]))
+    @cached_property
+    def _widest(self) -> Any:
+        """Largest number of states."""
+        return self.presence.cardinalities.max(initial=1)
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
@@ -232,7 +235,7 @@ class MemoryEngine(CountsOnly):
 
     def _pieces(self, queries: Queries, least: float) -> Sequence[tuple[int, int]]:
         """Cut a batch into pieces for all threads, of at least `least` cells and not too many."""
-        load = np.minimum(self._cells(queries), self.n_rows) + 1.0
+        load = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows) + 1.0
         share, total = float(CELLS_PER_PIECE), load.sum()
         if self.threads.n_threads > 1:
             share = min(share, max(least, total / (4 * self.threads.n_threads)))
