@@ -182,7 +182,8 @@ def cut_triangle(
             k_row, k_column = states_of[r] + whole, states_of[c] + whole
             method, cost = choose(k_row, k_column)
             blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))
-    return Triangle(order, tuple(blocks))
+    # Blocks that are counted in the same way come together: pieces are fewer.
+    return Triangle(order, tuple(sorted(blocks, key=lambda block: block.method)))
 
 
 def plane_columns(k_column: int) -> int:
