@@ -252,7 +252,9 @@ class TableTest(ByCells):
         """Return all answers, which tests were reliable, and the numbers of these as `measure` does."""
         answers = np.full(len(x), UNRELIABLE, np.int8)
         reliable = self.reliable(x, y, given)
-        statistic, freedom, p_values = self.measure(x[reliable], y[reliable], given[reliable], formula)
+        if not reliable.all():
+            x, y, given = x[reliable], y[reliable], given[reliable]
+        statistic, freedom, p_values = self.measure(x, y, given, formula)
         said = ~np.isnan(statistic)
         if self.without_freedom == "unreliable":
             said &= freedom > 0
@@ -260,8 +262,8 @@ class TableTest(ByCells):
             reliable[reliable] = said
             statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
         answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-        self.n_tests += len(x)
-        self.n_unreliable += int(len(x) - reliable.sum())
+        self.n_tests += len(answers)
+        self.n_unreliable += int(len(answers) - reliable.sum())
         return answers, reliable, (statistic, freedom, p_values)
 
     def measure(
