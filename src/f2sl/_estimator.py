@@ -13,7 +13,8 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Self, dataclass_transform
 
 from f2sl._options import CATALOGUE, refuse
@@ -72,8 +73,7 @@ class Estimator:
         """Return the options with their default values, in the order of the constructor."""
         if cls.__init__ is object.__init__:
             return {}
-        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        return {parameter.name: parameter.default for parameter in parameters}
+        return dict(_defaults_of(cls.__init__))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the options; `deep` exists for scikit-learn and changes nothing."""
@@ -121,6 +121,13 @@ class Estimator:
                 categorical=True, string=True, allow_nan="mixed" in getattr(self, "takes", ())
             ),
         )
+
+
+@cache
+def _defaults_of(constructor: Callable[..., None]) -> dict[str, Any]:
+    """Return the parameters of a constructor with their defaults; to inspect it takes long."""
+    _, *parameters = inspect.signature(constructor).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
 def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:

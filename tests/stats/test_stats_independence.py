@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
@@ -15,7 +15,8 @@ from f2sl.stats import answers as subset_module
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets, subsets
 from f2sl.stats.choose import make_test
 from f2sl.stats.tests import g2
-from f2sl.stats.tests.base import strengths
+from f2sl.stats.tests._kernels import TESTS_PER_SORTED_PLANE
+from f2sl.stats.tests.base import chi_squared_tail, strengths
 from f2sl.stats.tests.g2 import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
 from f2sl.storage.protocol import Queries, open_engine
@@ -293,6 +294,28 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
         else:
             assert (statistic, freedom) == (pytest.approx(expected, rel=1e-9, abs=1e-7), degrees)
     assert test.answer(*asked).tolist() == test.ask(*asked).answer.tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.sampled_from([257, 640]), st.booleans())
+def test_many_tests_of_one_pair_answer_as_single_ones(seed, size, n_rows, gaps):
+    # So many that the samples are sorted by the cells of the pair.
+    codes = related_codes(seed, n_rows, 6, most_states=3)
+    missing = drawn_gaps(seed, codes) if gaps else None
+    engine = open_engine(mixed_table(codes, ["states"] * 6, missing=missing))
+    test = table_test(engine)
+    given = np.array(list(combinations(range(2, 6), size)))
+    x, y = np.zeros(len(given), np.int64), np.ones(len(given), np.int64)
+    reliable = test.reliable(x, y, given)
+    assume(reliable.any())
+    single = np.column_stack([given, x, y])[reliable]
+    whole = test.formula(engine.count(Queries.of_matrix(single)))
+    times = -(-20 * TESTS_PER_SORTED_PLANE // len(single))
+    many, expected = np.tile(single, (times, 1)), np.tile(whole, (times, 1))
+    found = engine.evaluate(Queries.of_matrix(many), UntilDecided(test.formula, engine, test.alpha), width=2)
+    ended = np.isinf(found[:, 0])
+    np.testing.assert_array_equal(found[~ended], expected[~ended])
+    assert (chi_squared_tail(*expected[ended].T) < test.alpha).all()
+    assert (found[ended, 1] <= expected[ended, 1]).all()
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["g2", "x2"]), st.floats(0.1, 2.0), st.booleans())

@@ -431,7 +431,7 @@ def test_the_number_of_threads_changes_no_bit(n_jobs):
     for jobs in (1, n_jobs):
         with make_engine(codes, cardinalities, n_jobs=jobs) as engine:
             formula = FamilyFormula(BIC(), LogTable(engine.n_rows))
-            pieces = engine._pieces(engine._cells(queries), memory.LEAST_CELLS)
+            pieces = engine._pieces(queries.table_sizes(engine.cardinalities), memory.LEAST_CELLS)
             assert (len(pieces) > 1) == (jobs > 1)
             results.append((su_pairs(engine), engine.evaluate(queries, formula).tobytes()))
     assert results[0] == results[1]

@@ -90,6 +90,8 @@ def first_topological_order(n: int, directed: IntArray) -> list[int]:
     >>> first_topological_order(3, np.array([[0, 1], [1, 0]]))
     [2]
     """
+    if not len(directed):
+        return list(range(n))
     children = adjacency(n, directed[:, 0], directed[:, 1]).lists()
     waiting = np.bincount(directed[:, 1], minlength=n).tolist()
     ready = [node for node in range(n) if not waiting[node]]

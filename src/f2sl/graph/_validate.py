@@ -21,6 +21,8 @@ def checked_nodes(nodes: Sequence[str]) -> tuple[str, ...]:
     if isinstance(nodes, str):
         raise GraphError(f"nodes must be a sequence of names, not the one string {nodes!r}")
     names = tuple(nodes)
+    if {*map(type, names)} <= {str} and "" not in names and len(set(names)) == len(names):
+        return names
     for position, name in enumerate(names):
         if not isinstance(name, str):
             raise GraphError(f"node {position} is {name!r}, a {type(name).__name__}; names must be strings")

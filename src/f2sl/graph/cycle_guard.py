@@ -46,12 +46,12 @@ class CycleGuard:
     """
 
     def __init__(self, n: int, directed: IntArray, n_edges: int) -> None:
-        group = np.arange(n)
+        group, arrows, m = np.arange(n), directed, n
         if len(first_topological_order(n, directed)) < n:
             group = strong_components(n, directed)
-        arrows = np.unique(group[directed].reshape(-1, 2), axis=0)
-        arrows = arrows[arrows[:, 0] != arrows[:, 1]]
-        m = int(group.max()) + 1 if n else 0
+            arrows = np.unique(group[directed], axis=0)
+            arrows = arrows[arrows[:, 0] != arrows[:, 1]]
+            m = int(group.max()) + 1
         self._group: list[int] = group.tolist()
         self._children = adjacency(m, arrows[:, 0], arrows[:, 1]).lists()
         self._level = [0] * m

@@ -224,6 +224,7 @@ class Encoder:
         self._given_notes = list(notes)
         self._na_found = na_found  # may grow while columns are read
         self._remarks: dict[str, list[str]] = defaultdict(list)
+        self._alike: dict[Labels, list[str]] = {}
         self._cut: set[int] = set()
         self._action: dict[int, tuple[str, str]] = {}
         self._missing: dict[int, int] = {}
@@ -293,9 +294,8 @@ class Encoder:
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
         """Store the codes of some columns of states, from `i` on."""
-        wanted = code_type(most_states)
-        if np.dtype(wanted).itemsize > self.codes.itemsize:
-            self.codes = self.codes.astype(wanted)
+        if self.codes.dtype == np.uint8 != code_type(most_states):
+            self.codes = self.codes.astype(np.uint16)
         self.codes[i : i + len(codes)] = codes
 
     def _forget_numbers(self) -> None:
@@ -396,7 +396,10 @@ class Encoder:
                     self._action[i] = made, why
                     self._remarks[made].append(name)
             self._remark_on(i, name, kind, k is not None, column)
-            if alike := alike_but_for_case(self.states[i]):
+            labels = self.states[i]
+            if labels not in self._alike:  # many columns have the same labels
+                self._alike[labels] = alike_but_for_case(labels)
+            if alike := self._alike[labels]:
                 told = f"labels that differ only in case or in white space: {listing(alike)}; {AS_ONE}"
                 self._remarks[told].append(name)
         except Refused as refused:

@@ -76,11 +76,10 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
 def _other_source(data: Any, names: Sequence[str] | None) -> Source:
     import narwhals as nw
 
-    try:
-        frame = nw.from_native(data, eager_only=True, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        column_names(data.columns)
-        raise
+    pandas = nw.dependencies.get_pandas()
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        return _Pandas(data, names)
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _Frame(frame, names)
     what = type(data).__name__
@@ -140,34 +139,50 @@ class _Arrow(Source):
 
 
 class _Frame(Source):
-    """Data frame of any library that Narwhals supports."""
+    """Data frame of any library that Narwhals supports, except pandas."""
 
     def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str] | None) -> None:
         self._frame = frame
         schema = frame.schema
         self._labels = list(schema)
-        self._types = list(schema.values())  # the frame would make them anew whenever asked
-        self._pandas: Any = frame.to_native() if frame.implementation.is_pandas() else None
-        types = set(self._types)
+        types = set(schema.values())
         self._alike = len(types) == 1 and next(iter(types)).is_integer()
         self.n_rows = len(frame)
         self.names = chosen_names(names, len(schema)) or column_names(schema)
 
     def column(self, i: int) -> RawColumn:
-        if self._pandas is not None and _has_categories(self._types[i]):
-            return _categories(self._arrays[i])  # several times as fast as through Narwhals
         return series_column(self._frame.get_column(self._labels[i]))
-
-    @cached_property
-    def _arrays(self) -> list[Any]:
-        """Columns of a pandas frame; its own iterator makes no series, which takes three times as long."""
-        arrays = getattr(self._pandas, "_iter_column_arrays", None)
-        return list(arrays()) if arrays else [column.array for _, column in self._pandas.items()]
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
         if not self._alike:
             return None
         block = self._frame[:, first:last].to_numpy()
+        return block if block.dtype.kind in "iu" else None
+
+
+class _Pandas(Source):
+    """Frame of pandas, read without Narwhals and without a series for each column: both take longer."""
+
+    def __init__(self, frame: Any, names: Sequence[str] | None) -> None:
+        own = column_names(frame.columns)
+        self._frame = frame
+        types = {dtype.name: dtype.kind for dtype in frame.dtypes}  # to compare categories takes long
+        self._alike = len(types) == 1 and next(iter(types.values())) in "iu"
+        self.n_rows = len(frame)
+        self.names = chosen_names(names, len(own)) or own
+
+    def column(self, i: int) -> RawColumn:
+        return pandas_column(self._arrays[i])
+
+    @cached_property
+    def _arrays(self) -> list[Any]:
+        arrays = getattr(self._frame, "_iter_column_arrays", None)
+        return list(arrays()) if arrays else [column.values for _, column in self._frame.items()]
+
+    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
+        if not self._alike:
+            return None
+        block = self._frame.iloc[:, first:last].to_numpy()
         return block if block.dtype.kind in "iu" else None
 
 
@@ -278,32 +293,50 @@ def series_column(series: nw.Series[Any]) -> RawColumn:
     from f2sl.reading.arrow import arrow_column
 
     dtype = series.dtype
-    if _has_categories(dtype):
-        if series.implementation.is_pandas_like():
-            return _categories(series.to_native().array)
-        if series.implementation.is_polars() and isinstance(dtype, nw.Categorical):
-            # A Polars Categorical declares nothing: its numbering depends on what else the process has read.
-            series = series.cast(nw.String)
+    if series.implementation.is_pandas_like() and isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return _categories(series.to_native().array)
+    if series.implementation.is_polars() and isinstance(dtype, nw.Categorical):
+        # A Polars Categorical declares nothing: its numbering depends on what else the process has read.
+        series = series.cast(nw.String)
     try:
         array = series.to_arrow()
     except Exception:  # each library fails in its own way
-        values = np.asarray(series.to_numpy())
-        if values.ndim != 1:
-            raise Refused("type", str(dtype)) from None
-        return numpy_column(values)
+        return _numpy_column(series.to_numpy(), dtype)
     return arrow_column(array)
 
 
-def _has_categories(dtype: Any) -> bool:
-    import narwhals as nw
+def pandas_column(held: Any) -> RawColumn:
+    """Return a column from an array of pandas."""
+    import pyarrow as pa
 
-    return isinstance(dtype, (nw.Categorical, nw.Enum))
+    from f2sl.reading.arrow import arrow_column
+
+    if held.dtype.name == "category":
+        return _categories(held)
+    try:
+        array = pa.Array.from_pandas(held)
+    except Exception:  # objects fail in many ways
+        return _numpy_column(held, held.dtype)
+    return arrow_column(array)
+
+
+def _numpy_column(held: Any, dtype: Any) -> RawColumn:
+    """Return a column from what cannot be read as an Arrow array."""
+    values = np.asarray(held)
+    if values.ndim != 1:
+        raise Refused("type", str(dtype)) from None
+    return numpy_column(values)
 
 
 def _categories(held: Any) -> RawColumn:
     """Read a pandas array of categories directly: some, such as intervals, have no counterpart in Arrow."""
-    codes = np.asarray(held.codes)
-    labels = tuple(held.categories.to_numpy(dtype=object).tolist())  # twice as fast as without NumPy
+    import pyarrow as pa
+
+    codes, categories = np.asarray(held.codes), held.categories
+    if categories.dtype.name in ("str", "string"):
+        labels = tuple(pa.array(categories.array).to_pylist())  # pandas itself takes seven times as long
+    else:
+        labels = tuple(categories.to_numpy(dtype=object).tolist())
     missing = codes < 0 if len(codes) and codes.min() < 0 else None
     return RawColumn(
         "labels", codes if missing is None else np.where(missing, 0, codes), missing, labels, declared=True

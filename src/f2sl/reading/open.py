@@ -7,6 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Never
 
 from f2sl._constants import AUTO
@@ -217,8 +218,9 @@ def _opened(
 ) -> Table:
     on_dask = _is_dask_frame(data)
     scheduler = scheduler or (Cluster.current_client() if on_dask else None)
-    allowed, n_workers, how, cuts, drop, *_ = _all_of(
-        lambda: memory_limit(memory, engine),
+    limit: Callable[[], int] = partial(memory_limit, memory, engine)
+    _, n_workers, how, cuts, drop, *_ = _all_of(
+        lambda: None if memory is None else limit(),
         lambda: resolve_jobs(n_jobs),
         lambda: text_options(**of_text),
         lambda: _checked_bins(bins, kinds),
@@ -241,6 +243,7 @@ def _opened(
         files = data_files(data, how)
     table: Table
     if engine == "dask" or on_dask:
+        allowed = limit()
         cluster = Cluster.connect(scheduler, n_workers, allowed)
         try:
             table = _on_cluster(data, files, reading, cluster, allowed, on_dask)
@@ -248,7 +251,7 @@ def _opened(
             cluster.close()
             raise
     else:
-        table = encode(data, reading) if files is None else _of_files(files, reading, engine, allowed)
+        table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit())
     return without_aliases(table) if aliases == "merge" else table
 
 

@@ -25,7 +25,7 @@ import math
 
 import numpy as np
 
-from f2sl._jit import Array, inner, int64, kernel, popcount
+from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
 
 LOG_2 = math.log(2.0)
 
@@ -715,7 +715,7 @@ def determinants_of_sums(
                 result[t, 6] = min(result[t, 6], squares[start[i]])
 
 
-@inner
+@plain_inner
 def count_columns(mask: Array, packed: Array, counts: Array) -> None:
     """Write into `counts[j]` the number of bits that `mask` shares with packed column j.
 

@@ -11,7 +11,7 @@ create objects do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -163,8 +163,14 @@ def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
     if not isinstance(chosen, str):
         return chosen
     made = REGISTRIES[option].load(chosen)
-    taken = signature(made).parameters
+    taken = _parameters(made)
     return check_choice(option, made(**{name: given for name, given in options.items() if name in taken}))
+
+
+@cache
+def _parameters(made: Any) -> frozenset[str]:
+    """Return the names of a class's options."""
+    return frozenset(signature(made).parameters)
 
 
 def make_test(

@@ -266,7 +266,7 @@ def too_large(n_variables: int, most_cells: int) -> DataError:
 
 def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
     """Return the number of cells of each query's full table."""
-    return np.multiply.reduceat(cardinalities[queries.variables].astype(np.float64), queries.start[:-1])
+    return queries.table_sizes(cardinalities)
 
 
 def cut(queries: Queries, loads: Floats, most: float) -> Iterator[Queries]:

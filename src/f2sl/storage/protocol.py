@@ -226,6 +226,8 @@ class CodedRows(Protocol):
 class Queries:
     """Batch of queries, flat: query t has the variables ``variables[start[t]:start[t + 1]]``.
 
+    `width` is their number of variables if it is known to be the same for all, 0 otherwise.
+
     Examples
     --------
     >>> Queries.of([(0, 1), (2,)]).start.tolist()
@@ -234,9 +236,23 @@ class Queries:
 
     variables: Integers
     start: Integers
+    width: int = 0
 
     def __len__(self) -> int:
         return len(self.start) - 1
+
+    def table_sizes(self, cardinalities: Integers) -> Floats:
+        """Return the number of cells of each query's full table.
+
+        Examples
+        --------
+        >>> Queries.of([(0, 1), (2,)]).table_sizes(np.array([2, 3, 4])).tolist()
+        [6.0, 4.0]
+        """
+        states = cardinalities[self.variables].astype(np.float64)
+        if not self.width:
+            return np.asarray(np.multiply.reduceat(states, self.start[:-1]))
+        return product_of_columns(states.reshape(-1, self.width))
 
     @classmethod
     def of(cls, queries: Sequence[Sequence[int]]) -> Queries:
@@ -249,7 +265,8 @@ class Queries:
     def of_matrix(cls, queries: Integers) -> Queries:
         """Return a batch from a matrix with one query a row."""
         n, width = queries.shape
-        return cls(np.ascontiguousarray(queries, np.int64).ravel(), np.arange(n + 1, dtype=np.int64) * width)
+        start = np.arange(n + 1, dtype=np.int64) * width
+        return cls(np.ascontiguousarray(queries, np.int64).ravel(), start, width)
 
     @classmethod
     def of_some(cls, queries: Integers) -> Queries:
@@ -266,13 +283,21 @@ class Queries:
     def part(self, first: int, last: int) -> Queries:
         """Return queries `first` to `last` (not included) as a batch of their own."""
         start = self.start[first : last + 1]
-        return Queries(self.variables[start[0] : start[-1]], start - start[0])
+        return Queries(self.variables[start[0] : start[-1]], start - start[0], self.width)
 
     def where(self, wanted: NDArray[np.bool_]) -> Queries:
         """Return the queries that are marked as a batch of their own."""
         lengths = np.diff(self.start)
         start = np.concatenate([[0], np.cumsum(lengths[wanted])])
-        return Queries(self.variables[np.repeat(wanted, lengths)], start)
+        return Queries(self.variables[np.repeat(wanted, lengths)], start, self.width)
+
+
+def product_of_columns(matrix: Floats) -> Floats:
+    """Return the product of each row: for few columns several times as fast as ``matrix.prod(axis=1)``."""
+    product = np.ones(len(matrix))
+    for column in matrix.T:
+        product *= column
+    return product
 
 
 @dataclass(frozen=True)

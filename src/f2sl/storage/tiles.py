@@ -16,6 +16,7 @@ Tiles are made when they are asked for: 100,000 variables have 300,000 of them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -112,28 +113,31 @@ class Triangle:
 
         A piece may extend over the ends of stripes and blocks, as long as the way of counting is the same.
         """
-        # `held` is the piece so far. `reached` has the work of a stripe up to and with each tile, so that a
-        # bisection finds how many more tiles fit; `done` is the part of it that was handed out before.
-        held: list[Piece] = []
+        # `held` has the tiles of the piece so far, flat. `reached` has the work of a stripe up to and with
+        # each tile, so that a bisection finds how many more tiles fit; `done` is the part of it that was
+        # handed out before.
+        held: list[int] = []
+        work, method = 0.0, BY_PLANES
         for block in self.blocks:
-            # With many numbers of states most blocks are one tile: then nothing is computed in arrays.
-            stripes = [np.array([[*block.rows, *block.columns]])] if block.is_tile else block.stripes()
-            for stripe in stripes:
-                pairs = block.n_pairs if block.is_tile else _pairs_ahead(*stripe.T)
-                reached = np.atleast_1d(np.cumsum(pairs * block.cost))
+            for stripe in [None] if block.is_tile else block.stripes():
+                # With many numbers of states most blocks are one tile: then nothing is computed in arrays.
+                tiles, reached = [*block.rows, *block.columns], [block.n_pairs * block.cost]
+                if stripe is not None:
+                    tiles = stripe.ravel().tolist()
+                    reached = np.cumsum(_pairs_ahead(*stripe.T) * block.cost).tolist()
                 done, first = 0.0, 0
-                while first < len(stripe):
-                    room = most - sum(piece.work for piece in held)
-                    last = int(np.searchsorted(reached, done + room, side="right"))
-                    if held and (last <= first or held[0].method != block.method):
-                        yield _joined(held)
-                        held.clear()
+                while first < len(reached):
+                    last = bisect_right(reached, done + most - work)
+                    if held and (last <= first or method != block.method):
+                        yield Piece(np.array(held).reshape(-1, 4), method, work)
+                        held, work = [], 0.0
                         continue
                     last = max(last, first + 1)
-                    held.append(Piece(stripe[first:last], block.method, float(reached[last - 1]) - done))
-                    done, first = float(reached[last - 1]), last
+                    held += tiles[4 * first : 4 * last]
+                    work, method = work + reached[last - 1] - done, block.method
+                    done, first = reached[last - 1], last
         if held:
-            yield _joined(held)
+            yield Piece(np.array(held).reshape(-1, 4), method, work)
 
 
 def cut_triangle(
@@ -169,14 +173,17 @@ def cut_triangle(
         changes[:1] = True
     borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
     runs = list(pairwise(borders))
+    first = borders[:-1]
+    states_of, gaps_of = states[first].tolist(), missable[order[first]].tolist()
     blocks = []
     for r, rows in enumerate(runs if target is None else runs[:1]):
-        for columns in runs[r:]:
-            whole = bool(missable[order[[rows[0], columns[0]]]].any())
-            k_row, k_column = (int(states[run[0]]) + whole for run in (rows, columns))
+        for c, columns in enumerate(runs[r:], start=r):
+            whole = gaps_of[r] or gaps_of[c]
+            k_row, k_column = states_of[r] + whole, states_of[c] + whole
             method, cost = choose(k_row, k_column)
             blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))
-    return Triangle(order, tuple(blocks))
+    # Blocks that are counted in the same way come together: pieces are fewer.
+    return Triangle(order, tuple(sorted(blocks, key=lambda block: block.method)))
 
 
 def plane_columns(k_column: int) -> int:
@@ -213,11 +220,6 @@ def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integer
         return np.asarray((most * (most + 1) - least * (least + 1)) // 2)
 
     return np.asarray(before(right) - before(left))[()]
-
-
-def _joined(pieces: list[Piece]) -> Piece:
-    tiles = np.concatenate([piece.tiles for piece in pieces])
-    return Piece(tiles, pieces[0].method, sum(piece.work for piece in pieces))
 
 
 def pairs_of(order: Integers, tile: Integers) -> Integers:

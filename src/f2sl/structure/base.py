@@ -329,13 +329,9 @@ class StructureLearner(Estimator):
         if isinstance(graph, DAG) and not self.tells_all_directions:
             cpdag = graph.to_cpdag(self.knowledge).reorder(table.names)
             self.cpdag_ = with_aliases(cpdag, table, self.knowledge)
-        origin = self._origin(reading)
+        origin, kinds = self._origin(reading), read_as(table.columns)
         for one in (self.graph_, shown_by(self)):
-            one.knowledge, one.read_as, one.learned_by = (
-                self.knowledge or None,
-                read_as(table.columns),
-                origin,
-            )
+            one.knowledge, one.read_as, one.learned_by = self.knowledge or None, kinds, origin
         self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:

@@ -77,8 +77,11 @@ def read_as(columns: Iterable[Column]) -> ReadAs:
     """
     found: dict[str, str | tuple[str, ...]] = {}
     for column in columns:
-        intervals = tuple(str(state) for state in column.states if str(state).startswith("["))
-        found |= {column.name: intervals if column.is_cut else column.kind, **read_as(column.aliases)}
+        found[column.name] = column.kind
+        if column.is_cut:
+            found[column.name] = tuple(text for text in map(str, column.states) if text.startswith("["))
+        if column.aliases:
+            found |= read_as(column.aliases)
     return found
 
 

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl._jit import Array, inner, int64, kernel, popcount
+from f2sl._jit import Array, int64, kernel, plain_inner, popcount
 from f2sl.stats._kernels import count_columns, n_log_n_of
 
 MOST_PACKED = 128
 """Bit planes that are packed side by side; with 5,000 samples they take 80 kilobytes."""
 
+TESTS_PER_SORTED_PLANE = 8
+"""Tests of the same X and Y for each bit plane of their conditions, from which on samples are sorted."""
 
-@inner
+
+@plain_inner
 def _g2_of_stratum(
-    counts: Array, k_x: int, k_y: int, columns: Array, terms: Array, logarithms: Array, log_unit: float
+    counts: Array,
+    first: int,
+    k_x: int,
+    k_y: int,
+    columns: Array,
+    terms: Array,
+    logarithms: Array,
+    log_unit: float,
 ) -> tuple[int, int, int]:
     """Return half of G2 in fixed point, degrees of freedom, and number of samples of one stratum.
 
@@ -24,8 +34,8 @@ def _g2_of_stratum(
     Being a sum of integers it is exact but for the rounding of each term: of exactly independent variables
     it may come out as some units above or below 0.
 
-    counts : (k_x * k_y,) int64, the cells by state of X, then of Y; columns : (at least k_y,) int64, output,
-    the sums over X for each state of Y.
+    counts : int64, the cells from `first` on, by state of X, then of Y; columns : (at least k_y,) int64,
+    output, the sums over X for each state of Y.
     """
     n_z, rows_used, columns_used, total = int64(0), 0, 0, 0
     for y in range(k_y):
@@ -33,7 +43,7 @@ def _g2_of_stratum(
     for x in range(k_x):
         row = int64(0)
         for y in range(k_y):
-            n = counts[x * k_y + y]
+            n = counts[first + x * k_y + y]
             row += n
             columns[y] += n
             total += n_log_n_of(n, terms, logarithms, log_unit)
@@ -81,8 +91,7 @@ def g2_tests(
         columns = np.empty(ky, np.int64)
         total, degrees = 0, 0
         for first in range(cell_start[t], cell_start[t + 1], size):
-            cells = counts[first : first + size]
-            g2, free, _ = _g2_of_stratum(cells, kx, ky, columns, terms, logarithms, unit)
+            g2, free, _ = _g2_of_stratum(counts, first, kx, ky, columns, terms, logarithms, unit)
             total += g2
             degrees += free
         statistics[t] = 2.0 * total * unit
@@ -135,8 +144,7 @@ def tests_until_decided(
     planes: Array,
     plane_start: Array,
     cardinalities: Array,
-    variables: Array,
-    query_start: Array,
+    queries: Array,
     margin_start: Array,
     by_size: Array,
     enough: Array,
@@ -149,16 +157,15 @@ def tests_until_decided(
 ) -> None:
     """Compute G2 as `g2_tests` does, but end each test as soon as it is decided.
 
-    X and Y are the last two variables of each query, the others are the condition. Strata are counted from
-    bit planes and added one after another. No stratum has a negative G2, so a test ends, its statistic
-    infinite, as soon as the sum so far is large enough.
+    Strata are counted from bit planes and added one after another. No stratum has a negative G2, so a test
+    ends, its statistic infinite, as soon as the sum so far is large enough.
 
     Parameters
     ----------
     planes, plane_start, cardinalities
         As in `storage/memory/_kernels.py`.
-    variables, query_start : int64
-        Query t is ``variables[query_start[t]:query_start[t + 1]]``: the condition, then X, then Y.
+    queries : (n_tests, width) int64
+        The condition, then X, then Y. Tests in sequence with the same X and Y share work.
     margin_start, by_size : int64
         The states of variable v, those with most samples first, are ``by_size[margin_start[v]:]``. Large
         strata contribute most of G2, so most tests end after a few of them.
@@ -169,67 +176,145 @@ def tests_until_decided(
         counting tells: a test does not end before it has seen so many.
     statistics, freedom : (n_tests,) float64 and int64
         Output; `freedom` has only the strata that were counted where the statistic is infinite.
+
+    Notes
+    -----
+    A cell of a stratum is an AND of the stratum with the samples of that cell: one walk along all words for
+    each cell. Where many tests share X and Y, the samples are sorted by cell first, each cell beginning with
+    a new word. One walk along the words then counts all cells of a stratum.
     """
-    n_words = planes.shape[1]
-    longest, widest = 0, 0
-    for t in range(len(enough)):
-        longest = max(longest, query_start[t + 1] - query_start[t])
-    for v in variables:
-        widest = max(widest, cardinalities[v])
-    masks = np.empty((longest, n_words), np.uint64)
+    n_tests, width = queries.shape
+    n_words, depth = planes.shape[1], width - 2
+    widest = 0
+    for t in range(n_tests):
+        widest = max(widest, max(cardinalities[queries[t, depth]], cardinalities[queries[t, depth + 1]]))
+    most_words = n_words + widest * widest
     columns = np.empty(widest, np.int64)
     cells = np.empty(widest * widest, np.int64)
-    # joint[a * k_y + b] holds the samples in state a of X and b of Y. It is kept for the next query, which
-    # often has the same two: a cell of a stratum is then one AND, whatever the size of the condition.
+    # joint[a * k_y + b] holds the samples in state a of X and b of Y.
     joint = np.empty((widest * widest, n_words), np.uint64)
-    last_x, last_y = -1, -1
-    state = np.empty(longest, np.int64)
-    for t in range(len(enough)):
-        query = variables[query_start[t] : query_start[t + 1]]
-        depth = len(query) - 2
-        x, y = query[depth], query[depth + 1]
+    # If samples are sorted, those of a cell are in words begins[cell] to begins[cell + 1], place p has sample
+    # source[p] (-1: none), and the planes of variable v are sorted[place[v]:]. `used` lists these variables.
+    begins = np.zeros(widest * widest + 1, np.int64)
+    source = np.empty(64 * most_words, np.int64)
+    place, used = np.full(len(cardinalities), -1), np.empty(len(cardinalities), np.int64)
+    sorted_planes = joint
+    running = np.zeros(most_words + 1, np.int64)
+    # masks[level + 1] holds the samples in the current states of condition variables 0 to level.
+    masks = np.empty((depth + 1, most_words), np.uint64)
+    for w in range(most_words):
+        masks[0, w] = ~np.uint64(0)
+    state = np.zeros(depth + 1, np.int64)
+    first = 0
+    while first < n_tests:
+        x, y = queries[first, depth], queries[first, depth + 1]
         k_x, k_y = cardinalities[x], cardinalities[y]
-        if x != last_x or y != last_y:
-            for a in range(k_x):
-                for b in range(k_y):
-                    for w in range(n_words):
-                        joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
-            last_x, last_y = x, y
-        # Bits beyond the last sample are set here, but not in `joint`.
-        for level in range(depth):
-            state[level] = 0
-        for w in range(n_words):
-            masks[0, w] = ~np.uint64(0)
-        total, degrees, changed, rows = 0, 0, 0, 0
-        while changed >= 0 and (total <= enough[t] or rows < least_rows[t]):
-            # masks[level + 1] holds the samples in the current states of condition variables 0 to level. As
-            # in `_count_by_planes`, `state` is an odometer, and masks before the digit that changed still
-            # hold.
-            for level in range(changed, depth):
-                v = query[level]
-                plane = plane_start[v] + by_size[margin_start[v] + state[level]]
+        last, n_used, n_planes = first, 0, 0
+        while last < n_tests and queries[last, depth] == x and queries[last, depth + 1] == y:
+            for level in range(depth):
+                v = queries[last, level]
+                if place[v] < 0:
+                    place[v], used[n_used] = n_planes, v
+                    n_used += 1
+                    n_planes += cardinalities[v]
+            last += 1
+        for a in range(k_x):
+            for b in range(k_y):
                 for w in range(n_words):
-                    masks[level + 1, w] = masks[level, w] & planes[plane, w]
-            for cell in range(k_x * k_y):
-                bits = 0
-                for w in range(n_words):
-                    bits += popcount(masks[depth, w] & joint[cell, w])
-                cells[cell] = bits
-            g2, free, n_z = _g2_of_stratum(cells, k_x, k_y, columns, terms, logarithms, unit)
-            total += g2
-            degrees += free
-            rows += n_z
-            changed = depth - 1
-            while changed >= 0:
-                state[changed] += 1
-                if state[changed] < cardinalities[query[changed]]:
-                    break
-                state[changed] = 0
-                changed -= 1
-        statistics[t] = np.inf if total > enough[t] else 2.0 * total * unit
-        if rows < least_rows[t]:
-            statistics[t] = np.nan
-        freedom[t] = degrees
+                    joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
+        is_sorted = depth > 0 and last - first >= TESTS_PER_SORTED_PLANE * n_planes
+        words = n_words
+        if is_sorted:
+            words = _sort_samples(joint, k_x * k_y, begins, source)
+            sorted_planes = np.empty((n_planes, words), np.uint64)
+            for i in range(n_used):
+                v = used[i]
+                for s in range(cardinalities[v]):
+                    _sort_plane(planes, plane_start[v] + s, source, sorted_planes, place[v] + s)
+        held = sorted_planes if is_sorted else planes
+        held_at = place if is_sorted else plane_start
+        for t in range(first, last):
+            for level in range(depth):
+                state[level] = 0
+            total, degrees, changed, rows = 0, 0, 0, 0
+            while changed >= 0 and (total <= enough[t] or rows < least_rows[t]):
+                # As in `_count_by_planes`, `state` is an odometer, and masks before the digit that changed
+                # still hold.
+                plane = 0
+                for level in range(changed, depth):
+                    v = queries[t, level]
+                    plane = held_at[v] + by_size[margin_start[v] + state[level]]
+                    if level < depth - 1 or not is_sorted:
+                        for w in range(words):
+                            masks[level + 1, w] = masks[level, w] & held[plane, w]
+                if is_sorted:
+                    # One sum that runs through all cells: loops over the few words of each take longer.
+                    bits = int64(0)
+                    for w in range(words):
+                        bits += popcount(masks[depth - 1, w] & held[plane, w])
+                        running[w + 1] = bits
+                    for cell in range(k_x * k_y):
+                        cells[cell] = running[begins[cell + 1]] - running[begins[cell]]
+                else:
+                    # Bits of a mask beyond the last sample may be set, but not those of `joint`.
+                    for cell in range(k_x * k_y):
+                        bits = int64(0)
+                        for w in range(n_words):
+                            bits += popcount(masks[depth, w] & joint[cell, w])
+                        cells[cell] = bits
+                g2, free, n_z = _g2_of_stratum(cells, int64(0), k_x, k_y, columns, terms, logarithms, unit)
+                total += g2
+                degrees += free
+                rows += n_z
+                changed = depth - 1
+                while changed >= 0:
+                    state[changed] += 1
+                    if state[changed] < cardinalities[queries[t, changed]]:
+                        break
+                    state[changed] = 0
+                    changed -= 1
+            statistics[t] = np.inf if total > enough[t] else 2.0 * total * unit
+            if rows < least_rows[t]:
+                statistics[t] = np.nan
+            freedom[t] = degrees
+        for i in range(n_used):
+            place[used[i]] = -1
+        first = last
+
+
+@plain_inner
+def _sort_samples(joint: Array, n_cells: int, begins: Array, source: Array) -> int:
+    """Sort the samples by cell; return the number of words that they take.
+
+    joint : (at least n_cells, n_words) uint64, the samples of each cell; begins, source : as in
+    `tests_until_decided`, output.
+    """
+    p = int64(0)
+    for cell in range(n_cells):
+        for w in range(joint.shape[1]):
+            bits = joint[cell, w]
+            while bits != 0:
+                lowest = bits & (~bits + np.uint64(1))
+                source[p] = 64 * w + popcount(lowest - np.uint64(1))
+                bits ^= lowest
+                p += 1
+        while p % 64 != 0:
+            source[p] = -1
+            p += 1
+        begins[cell + 1] = p // 64
+    return p // 64
+
+
+@plain_inner
+def _sort_plane(planes: Array, plane: int, source: Array, sorted_planes: Array, row: int) -> None:
+    """Write a bit plane in the order of `source` into a row of `sorted_planes`."""
+    for w in range(sorted_planes.shape[1]):
+        word = np.uint64(0)
+        for b in range(64):
+            s = source[64 * w + b]
+            if s >= 0:
+                word |= (planes[plane, s >> 6] >> np.uint64(s & 63) & np.uint64(1)) << np.uint64(b)
+        sorted_planes[row, w] = word
 
 
 @kernel

@@ -43,7 +43,14 @@ from f2sl.stats.answers import (
 )
 from f2sl.stats.registries import Configured
 from f2sl.stats.special import special
-from f2sl.storage.protocol import CountingEngine, PlaneTables, Queries, TableFormula, Tables
+from f2sl.storage.protocol import (
+    CountingEngine,
+    PlaneTables,
+    Queries,
+    TableFormula,
+    Tables,
+    product_of_columns,
+)
 
 STRENGTH_DIGITS = 9
 """Decimal places to which strengths are rounded, so that algebraically equal ones are equal."""
@@ -168,7 +175,7 @@ class ByCells(BoundTest):
     def __init__(self, engine: Any, alpha: float, samples_per_cell: float | None = None) -> None:
         super().__init__(engine, alpha)
         self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
-        self._states = np.maximum(engine.cardinalities, 1)
+        self._states = np.maximum(engine.cardinalities, 1).astype(np.float64)
 
     def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
         """Return which tests have enough samples for each cell, as far as is known before counting."""
@@ -182,7 +189,7 @@ class ByCells(BoundTest):
 
     def configurations(self, given: Integers) -> Floats:
         """Return how many configurations each row of conditioning variables has."""
-        return np.asarray(self._states[given].prod(axis=1, dtype=np.float64))
+        return product_of_columns(self._states[given])
 
 
 class TableTest(ByCells):
@@ -248,8 +255,9 @@ class TableTest(ByCells):
         """Return all answers, which tests were reliable, and the numbers of these as `measure` does."""
         answers = np.full(len(x), UNRELIABLE, np.int8)
         reliable = self.reliable(x, y, given)
-        asked = (x, y, given) if reliable.all() else (x[reliable], y[reliable], given[reliable])
-        statistic, freedom, p_values = self.measure(*asked, formula)
+        if not reliable.all():
+            x, y, given = x[reliable], y[reliable], given[reliable]
+        statistic, freedom, p_values = self.measure(x, y, given, formula)
         said = ~np.isnan(statistic)
         if self.without_freedom == "unreliable":
             said &= freedom > 0
@@ -257,8 +265,8 @@ class TableTest(ByCells):
             reliable[reliable] = said
             statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
         answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-        self.n_tests += len(x)
-        self.n_unreliable += len(x) - len(statistic)
+        self.n_tests += len(answers)
+        self.n_unreliable += len(answers) - len(statistic)
         return answers, reliable, (statistic, freedom, p_values)
 
     def measure(

@@ -31,8 +31,15 @@ from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.special import special
 from f2sl.stats.tests import _kernels
 from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
-from f2sl.storage.blocks import table_sizes
-from f2sl.storage.protocol import CountingEngine, FoundPairs, PlaneTables, Queries, TableFormula, Tables
+from f2sl.storage.protocol import (
+    CountingEngine,
+    FoundPairs,
+    PlaneTables,
+    Queries,
+    TableFormula,
+    Tables,
+    product_of_columns,
+)
 
 ROUNDING_UNITS = 1000
 """Sums of n log n below this many units are treated as zero."""
@@ -76,15 +83,13 @@ class G2Statistic:
         Where samples may miss variables, `samples_per_cell` says how many a test needs.
         """
         queries = tables.queries
-        least_rows = found = np.empty((2, len(queries)))
-        if samples_per_cell > 0.0:
-            least_rows = samples_per_cell * table_sizes(queries, tables.cardinalities)[None]
+        found = np.empty((2, len(queries)))
         _kernels.g2_of_runs(
             tables.planes,
             tables.plane_start,
             tables.cardinalities,
             queries.variables.reshape(len(queries), -1),
-            least_rows[0],
+            _least_rows(tables, samples_per_cell),
             samples_per_cell > 0.0,
             self.table.entries,
             LOGARITHMS,
@@ -129,19 +134,18 @@ class UntilDecided:
     def of_planes(self, tables: PlaneTables) -> Floats:
         """Count one stratum after another until part of the statistic is enough; long runs together."""
         queries, logarithms = tables.queries, self._statistic.table
-        if len(queries) >= max(LEAST_TOGETHER, LONG_RUN * _n_runs(queries)):
+        if len(queries) >= LEAST_TOGETHER and len(queries) >= LONG_RUN * _n_runs(queries):
             return np.asarray(self._whole.of_planes(tables))
         statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
         _kernels.tests_until_decided(
             tables.planes,
             tables.plane_start,
             tables.cardinalities,
-            queries.variables,
-            queries.start,
+            queries.variables.reshape(len(queries), -1),
             self._engine.margin_start,
             self._by_size,
             self._enough(queries),
-            self._samples_per_cell * table_sizes(queries, tables.cardinalities),
+            _least_rows(tables, self._samples_per_cell),
             logarithms.entries,
             LOGARITHMS,
             logarithms.unit,
@@ -157,13 +161,17 @@ class UntilDecided:
         not occur have fewer, which are known only after counting; a smaller G2 would be enough then.
         """
         # All queries of a batch have the same number of variables.
-        variables = queries.variables.reshape(len(queries), -1)
-        cardinalities = self._engine.cardinalities[variables]
-        most = (cardinalities[:, -2:] - 1).prod(axis=1) * cardinalities[:, :-2].prod(axis=1)
-        # Many tests have the same degrees of freedom, and the inverse is slow.
-        freedom, of_query = np.unique(most, return_inverse=True)
-        half = special().gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
-        return np.asarray(half[of_query] / self._statistic.table.unit)
+        cardinalities = self._engine.cardinalities[queries.variables].astype(np.float64)
+        cardinalities = cardinalities.reshape(len(queries), -1)
+        cardinalities[:, -2:] -= 1.0
+        most = product_of_columns(cardinalities).astype(np.int64)
+        # Many tests have the same degrees of freedom, and the inverse is slow. Those are few, because a test
+        # needs samples for each of its cells.
+        known = np.zeros(int(most.max(initial=0)) + 1)
+        known[most] = 1.0
+        freedom = np.flatnonzero(known)
+        known[freedom] = special().gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
+        return np.asarray(known[most] / self._statistic.table.unit)
 
     @cached_property
     def _by_size(self) -> Integers:
@@ -178,8 +186,17 @@ class UntilDecided:
 
 def _n_runs(queries: Queries) -> int:
     """Count the runs of tests that differ in their last variable alone; all have as many variables."""
-    shared = queries.variables.reshape(len(queries), -1)[:, :-1]
-    return 1 + int((shared[1:] != shared[:-1]).any(axis=1).sum())
+    differs = np.zeros(len(queries) - 1, np.bool_)
+    for shared in queries.variables.reshape(len(queries), -1)[:, :-1].T:
+        differs |= shared[1:] != shared[:-1]
+    return 1 + int(np.count_nonzero(differs))
+
+
+def _least_rows(tables: PlaneTables, samples_per_cell: float) -> Floats:
+    """Return the number of samples that each test needs; 0 where it is known that there are enough."""
+    if samples_per_cell == 0.0:
+        return np.zeros(len(tables.queries))
+    return samples_per_cell * tables.queries.table_sizes(tables.cardinalities)
 
 
 class G2Test(TableTest):

@@ -196,9 +196,11 @@ class MemoryEngine(CountsOnly):
 
         By planes only a `share` of the cells is counted, on average.
         """
-        cells = self._cells(queries)
-        widest = np.maximum.reduceat(self.presence.cardinalities[queries.variables], queries.start[:-1])
-        by_planes, by_codes = self._costs(queries)
+        cells = queries.table_sizes(self.presence.cardinalities)
+        widest = self._widest
+        if widest > min(MOST_PLANES, LARGEST_REFINING // self.n_rows):  # not all queries need be alike
+            widest = np.maximum.reduceat(self.presence.cardinalities[queries.variables], queries.start[:-1])
+        by_planes, by_codes = self._costs(queries, cells)
         method = np.where(
             (share * by_planes <= by_codes) & (widest <= MOST_PLANES), _kernels.BY_PLANES, _kernels.BY_CODES
         )
@@ -206,21 +208,21 @@ class MemoryEngine(CountsOnly):
         large = np.where(refined, _kernels.BY_REFINING, _kernels.BY_SORTING)
         return np.where(cells > self._most_full_cells, large, method).astype(np.int64), cells
 
-    def _costs(self, queries: Queries) -> Floats:
+    def _costs(self, queries: Queries, cells: Floats) -> Floats:
         """Return the nanoseconds that each query takes by planes and by codes, (2, n_queries) float64."""
-        cells, sizes = self._cells(queries), np.diff(queries.start)
+        sizes = np.diff(queries.start)
         by_codes = self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * sizes) + CODE_CELL * cells
         return np.array([cells * (PLANE_WORD * self._n_words + PLANE_CELL), by_codes])
 
-    def _cells(self, queries: Queries) -> Floats:
-        """Return the number of cells of each query's full table."""
-        states = self.presence.cardinalities[queries.variables].astype(np.float64)
-        return np.asarray(np.multiply.reduceat(states, queries.start[:-1]))
+    @cached_property
+    def _widest(self) -> Any:
+        """Largest number of states."""
+        return self.presence.cardinalities.max(initial=1)
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
         if getattr(formula, "in_any_order", False) and len(queries) > 1 and not self.presence.any:
-            costs = self._costs(queries).min(axis=0)
+            costs = self._costs(queries, queries.table_sizes(self.presence.cardinalities)).min(axis=0)
             if costs.sum() > LEAST_WORK:
                 return self._evaluate_runs(queries, formula, width, costs)
         return self._evaluate(queries, formula, width)
@@ -229,7 +231,7 @@ class MemoryEngine(CountsOnly):
         if not len(queries):
             return np.empty((0, width))
         least = LEAST_WORDS / self._n_words if getattr(formula, "of_planes", None) else LEAST_CELLS
-        cells = self._cells(queries)
+        cells = queries.table_sizes(self.presence.cardinalities)
         pieces = self._pieces(cells, max(least, LEAST_CELLS))
         if len(pieces) == 1:
             return self._apply(queries, cells, formula, width)
@@ -246,7 +248,10 @@ class MemoryEngine(CountsOnly):
         alone[places] = False
         result[alone] = self._evaluate(queries.where(alone) if len(places) else queries, formula, width)
         if len(places):
-            parts = (runs.part(*piece) for piece in self._pieces(self._cells(runs), LEAST_CELLS))
+            parts = (
+                runs.part(*piece)
+                for piece in self._pieces(runs.table_sizes(self.presence.cardinalities), LEAST_CELLS)
+            )
             found = self.threads.map(lambda part: formula(self._count_runs(part)).reshape(-1, width), parts)
             result[places] = np.concatenate(list(found))
         return result
@@ -266,7 +271,7 @@ class MemoryEngine(CountsOnly):
 
     def _count_runs(self, queries: Queries) -> Tables:
         """Count the tables of runs, in this thread."""
-        room = np.minimum(self._cells(queries), self.n_rows).astype(np.int64)
+        room = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows).astype(np.int64)
         counts = np.empty(int(room.sum()) + 1, np.int64)
         group_start = np.empty(len(counts) + len(room), np.int64)
         first_group = np.empty(len(room) + 1, np.int64)
