@@ -21,12 +21,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from f2sl._memory import available_bytes
 from f2sl._threads import available_cores
 
 LIST = Path(__file__).with_name("_ahead.json")
 
 MOST_HELPERS = 3
 """Processes that are started: one kernel takes a fourth of all the time, so that more would not help."""
+
+HELPER_BYTES = 250 * 10**6
+"""Memory that a helper takes, at most; as much stays free for each."""
+
+SECONDS_TO_WAIT = 60.0
+"""How long a helper waits for a fit: the one that it was started for may have failed on its options."""
 
 FEWEST_KERNELS = 4
 """Kernels that must be left for a helper to be worth its start, which takes as long as two of them."""
@@ -59,10 +66,11 @@ class Helpers:
 
     def look(self) -> None:
         """Start helpers if nothing is compiled; they load Numba and wait for a fit to be announced."""
-        if not self._looked:
-            self._looked = True
-            if nothing_compiled():
-                self._start()
+        with self._changed:
+            if not self._looked:
+                self._looked = True
+                if nothing_compiled():
+                    self._start()
 
     def expect(self, learner: str, kind: str) -> None:
         """Announce a fit, by the name of the learner's class and the kind of the table."""
@@ -74,7 +82,7 @@ class Helpers:
             self._changed.notify_all()
 
     def compiled(self, description: list[Any]) -> bool:
-        """Tell of a kernel that is not in the cache; wait if a helper has taken it, and return whether."""
+        """Report a kernel that is not in the cache; if a helper has taken it, wait for it and return True."""
         if self._fit is None:
             return False
         kernel = json.dumps(description)
@@ -106,13 +114,16 @@ class Helpers:
         import multiprocessing
         import subprocess
 
+        free = available_bytes()
         n_helpers = min(available_cores() - 1, MOST_HELPERS)
+        if free is not None:
+            n_helpers = min(n_helpers, free // (2 * HELPER_BYTES))
         python = Path(sys.executable or "").stem.lower().startswith("python")
         if not python or multiprocessing.parent_process() is not None:
             return  # a program with Python inside, which is not to be started again; or one of many processes
         path = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
         for _ in range(n_helpers):
-            with suppress(OSError):
+            with suppress(OSError, RuntimeError):  # no more processes or threads
                 process = subprocess.Popen(
                     [sys.executable, "-P", "-c", "from f2sl._jit import work; work()"],
                     stdin=subprocess.PIPE,
@@ -123,8 +134,12 @@ class Helpers:
                     encoding="utf-8",
                     creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # on Windows
                 )
+                try:
+                    threading.Thread(target=self._give_orders, args=(process,), daemon=True).start()
+                except RuntimeError:
+                    self._end(process)
+                    raise
                 self._processes.append(process)
-                threading.Thread(target=self._give_orders, args=(process,), daemon=True).start()
 
     def _give_orders(self, process: Any) -> None:
         """Hand one kernel after another to a helper, the one that is needed last first."""
@@ -134,7 +149,7 @@ class Helpers:
                 with self._changed:
                     if kernel:
                         self._taken[kernel].set()
-                    self._changed.wait_for(lambda: self._fit is not None)
+                    self._changed.wait_for(lambda: self._fit is not None, SECONDS_TO_WAIT)
                     if not self._left:
                         break
                     kernel = self._left.pop()
@@ -145,9 +160,6 @@ class Helpers:
             pass  # the helper has ended
         finally:
             self._end(process)
-            process.stdout.close()
-            with suppress(OSError):  # what was not read
-                process.stdin.close()
             with self._changed:
                 self._processes.remove(process)
                 if kernel:
@@ -162,6 +174,9 @@ class Helpers:
     def _end(process: Any) -> None:
         process.kill()
         process.wait()
+        process.stdout.close()
+        with suppress(OSError):  # what was not read
+            process.stdin.close()
 
 
 HELPERS = Helpers()

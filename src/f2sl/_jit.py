@@ -139,12 +139,15 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         # Numba's own method first registers everything that can be compiled, and compiles some of its
         # functions.
         # That takes longer than loading a whole learner, and 30 MB, and machine code does not need it.
+        found = self._loaded(sig, target_context)
+        if found is None and HELPERS.compiled(describe(self._py_func, sig)):
+            found = self._loaded(sig, target_context)
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         try:
             with self._guard_against_spurious_io_errors():
-                found = self._load_overload(sig, target_context)
-                if found is None and HELPERS.compiled(describe(self._py_func, sig)):
-                    found = self._load_overload(sig, target_context)
-                return found
+                return self._load_overload(sig, target_context)
         except Exception:  # unpickling a truncated file can raise anything
             with suppress(OSError):
                 self.flush()

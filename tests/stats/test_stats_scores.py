@@ -145,24 +145,32 @@ def test_gains_are_differences_of_scores(seed, n_rows, ess, sizes_kept):
 
 
 def test_gains_are_refused_for_large_tables_and_variables_without_planes(monkeypatch):
-    codes = random_codes(1, 100, [3, 4, 2, 65])
-    scorer = scorer_on(make_engine(codes, [3, 4, 2, 65]))
+    engine = make_engine(random_codes(1, 100, [3, 4, 2, 65]), [3, 4, 2, 65])
     start, others = np.array([0, 2, 2, 3, 4]), np.array([1, 2, 0, 1])
     gain, own = np.zeros(4), np.zeros(4)
 
     def answered(v):
-        return scorer.gains(np.array([v]), start, others, np.ones(4, np.bool_), gain, own)
+        return scorer_on(engine).gains(np.array([v]), start, others, np.ones(4, np.bool_), gain, own)
 
     assert answered(0)
     assert not answered(3)
-    monkeypatch.setattr(dirichlet, "MOST_CELLS", 23)  # variable 0 has a table of 3 * 4 * 2 cells
-    assert not answered(0)
-    assert answered(2)
+    # Variable 0 has a table of 3 * 4 * 2 cells, and 100 samples are two words.
+    for limit, most in (("MOST_CELLS", 23), ("MOST_WORDS", 47)):
+        with monkeypatch.context() as lower:
+            lower.setattr(dirichlet, limit, most)
+            assert not answered(0)
+            assert answered(2)
+
+
+class HalfOfBDeu(dirichlet.BDeu):
+    def of_tables(self, tables, logarithms):
+        return super().of_tables(tables, logarithms) / 2
 
 
 def test_only_bdeu_of_complete_small_tables_in_memory_has_gains(monkeypatch):
     codes = random_codes(1, 100, [3, 4])
     assert not hasattr(scorer_on(make_engine(codes), "k2"), "gains")
+    assert not hasattr(HalfOfBDeu().bind(make_engine(codes)), "gains")
     with MemoryEngine(open_table({"a": ["x", "y", None] * 9, "b": ["x", "x", "y"] * 9})) as engine:
         assert not hasattr(scorer_on(engine), "gains")
     monkeypatch.setattr(dirichlet, "MOST_ROWS", 99)

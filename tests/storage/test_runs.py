@@ -51,6 +51,8 @@ def test_tables_of_runs_are_those_of_a_dictionary(seed, n_rows):
     queries = [(0, 1, 3), (4, 1, 3), (5, 1, 3), (5, 0, 1, 3), (2, 0, 1, 3), (3, 1), (0, 4), (1, 2, 3, 4, 5)]
     tables = make_engine(codes, cardinalities)._count_runs(Queries.of(queries))
     assert [groups_of(tables, t) for t in range(len(queries))] == [naive_groups(codes, q) for q in queries]
+    n_cells = [sum(map(len, groups_of(tables, t))) for t in range(len(queries))]
+    assert np.diff(tables.cell_start).tolist() == n_cells
     assert not tables.full.any()
     assert tables.totals.tolist() == [n_rows] * len(queries)
 

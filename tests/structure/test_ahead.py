@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from importlib import import_module
 from pathlib import Path
@@ -32,10 +33,8 @@ def test_what_is_listed_exists():
     assert set(KNOWN["needed"]) <= {entry.load().__name__ for entry in STRUCTURE}
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "learner"), [("f2sl-c", "F2SLc"), ("f2sl-h", "F2SLh"), ("mmhc", "MMHC")]
-)
-def test_the_list_is_what_learners_call(tmp_path, algorithm, learner):
+@pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-h", "mmhc"])
+def test_the_list_is_what_learners_call(tmp_path, algorithm):
     path = tmp_path / "alarm.csv"
     f2sl.load_network("alarm").sample(1000, seed=1).to_csv(path, index=False)
     command = [sys.executable, TOOL, algorithm, path]
@@ -115,6 +114,32 @@ def test_no_helper_where_none_can_be_started(tmp_path, helpers, name):
     found = helpers(tmp_path / name)  # neither exists
     found.expect("F2SLc", "states")
     assert not any(found.compiled(one) for one in needed("F2SLc"))
+
+
+@posix_only
+def test_no_helper_where_memory_or_threads_are_short(tmp_path, helpers, monkeypatch):
+    def no_more(self):
+        raise RuntimeError("can't start new thread")
+
+    idle = program(tmp_path / "python", "echo; while read line; do echo; done")
+    for place, name, value in (
+        (_ahead, "available_bytes", lambda: 2 * _ahead.HELPER_BYTES - 1),
+        (threading.Thread, "start", no_more),
+    ):
+        with monkeypatch.context() as short:
+            found = helpers(idle)
+            short.setattr(place, name, value)
+            found.expect("F2SLc", "states")
+        assert not found._processes
+        assert not any(found.compiled(one) for one in needed("F2SLc"))
+
+
+@posix_only
+def test_a_helper_does_not_wait_for_ever(tmp_path, helpers, monkeypatch):
+    monkeypatch.setattr(_ahead, "SECONDS_TO_WAIT", 0.1)
+    found = helpers(program(tmp_path / "python", "echo; while read line; do echo; done"))
+    found.look()
+    wait_until(lambda: not found._processes)
 
 
 @posix_only

@@ -8,6 +8,7 @@ array, which is many times faster than a column at a time.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -74,11 +75,11 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
 
 
 def _other_source(data: Any, names: Sequence[str] | None) -> Source:
-    import narwhals as nw
-
-    pandas = nw.dependencies.get_pandas()
+    pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         return _Pandas(data, names)
+    import narwhals as nw
+
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return _Frame(frame, names)
@@ -164,12 +165,11 @@ class _Pandas(Source):
     """Frame of pandas, read without Narwhals and without a series for each column: both take longer."""
 
     def __init__(self, frame: Any, names: Sequence[str] | None) -> None:
-        own = column_names(frame.columns)
         self._frame = frame
         types = {dtype.name: dtype.kind for dtype in frame.dtypes}  # to compare categories takes long
         self._alike = len(types) == 1 and next(iter(types.values())) in "iu"
         self.n_rows = len(frame)
-        self.names = chosen_names(names, len(own)) or own
+        self.names = chosen_names(names, frame.shape[1]) or column_names(frame.columns)
 
     def column(self, i: int) -> RawColumn:
         return pandas_column(self._arrays[i])

@@ -189,7 +189,7 @@ class _State:
             self._climb.children[self._climb.start[u] + self._climb.n_children[u]] = arc
             self._climb.n_children[u] += 1
         self._climb.present[self._climb.opposite[begun]] = True
-        self._changed: Integers = np.arange(n)
+        self._changed: Integers = np.arange(n, dtype=np.int64)
         self._everything = True
         self._measure()
         self.score = float(self._own.sum()) + edge_log_prior * len(start)

@@ -130,7 +130,7 @@ class Batch:
     @cached_property
     def full(self) -> NDArray[np.bool_]:
         """True for tables with all cells."""
-        return np.asarray(table_sizes(self.queries, self.cardinalities) <= self.n_rows)
+        return np.asarray(self.queries.table_sizes(self.cardinalities) <= self.n_rows)
 
     def _others(self) -> Iterator[tuple[Integers, Integers]]:
         """Return the places and the numbers of states of the variables of each table that is not full."""
@@ -264,11 +264,6 @@ def too_large(n_variables: int, most_cells: int) -> DataError:
     )
 
 
-def table_sizes(queries: Queries, cardinalities: Integers) -> Floats:
-    """Return the number of cells of each query's full table."""
-    return queries.table_sizes(cardinalities)
-
-
 def cut(queries: Queries, loads: Floats, most: float) -> Iterator[Queries]:
     """Split a batch into parts with a load of at most `most` each, or of one larger query."""
     return (queries.part(*part) for part in pairwise(_borders(loads, most)))
@@ -301,7 +296,7 @@ def _joined(
 ) -> Tables:
     """Join tables in the order of the queries: full ones, and others from counts and group borders."""
     last = cardinalities[queries.variables[queries.start[1:] - 1]]
-    cells = np.where(full, table_sizes(queries, cardinalities), 0.0).astype(np.int64)
+    cells = np.where(full, queries.table_sizes(cardinalities), 0.0).astype(np.int64)
     n_groups = cells // last
     cells[~full] = [len(counts) for counts, _ in others]
     n_groups[~full] = [len(borders) - 1 for _, borders in others]

@@ -129,7 +129,7 @@ class Triangle:
                 while first < len(reached):
                     last = bisect_right(reached, done + most - work)
                     if held and (last <= first or method != block.method):
-                        yield Piece(np.array(held).reshape(-1, 4), method, work)
+                        yield Piece(np.array(held, np.int64).reshape(-1, 4), method, work)
                         held, work = [], 0.0
                         continue
                     last = max(last, first + 1)
@@ -137,7 +137,7 @@ class Triangle:
                     work, method = work + reached[last - 1] - done, block.method
                     done, first = reached[last - 1], last
         if held:
-            yield Piece(np.array(held).reshape(-1, 4), method, work)
+            yield Piece(np.array(held, np.int64).reshape(-1, 4), method, work)
 
 
 def cut_triangle(

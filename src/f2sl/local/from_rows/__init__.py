@@ -36,7 +36,7 @@ GAINS_KEPT = 1 << 22
 class Found(NamedTuple):
     """Number of candidates tried, whether the last changes something, and its network.
 
-    `parents` has a mask for each member of the row; an exact search without a change leaves them out.
+    `parents` has a mask for each member of the row; without a change, an exact search does not fill them in.
     """
 
     n: int
@@ -166,7 +166,7 @@ class FromRows:
         n = len(self._states)
         kept = min(FAMILIES_KEPT, 1 << max(0, (GAINS_KEPT // n).bit_length() - 1))
         return Families(
-            child=np.full(kept, -1),
+            child=np.full(kept, -1, np.int64),
             parents=np.empty((kept, -(-n // 64)), np.int64),
             gains=np.empty((kept, n)),
             hashes=self._random(2 * n).reshape(2, n),

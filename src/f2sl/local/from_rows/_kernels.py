@@ -30,16 +30,14 @@ import numpy as np
 from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
 from f2sl.local._kernels import sees
 from f2sl.search._kernels import best_order, best_parents, read_off
-from f2sl.search.hill_climbing import ADD, DELETE, MAX_STALL, RELATIVE_TOLERANCE, REVERSE, TABU_LENGTH
+from f2sl.search.climbing._kernels import ADD, DELETE, NONE, REVERSE
+from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE, TABU_LENGTH
 from f2sl.stats.scores._kernels import LARGEST_EXACT, dirichlet_term
 from f2sl.stats.scores.base import UNKNOWN
 from f2sl.storage.memory._kernels import refine
 
 TOO_LARGE = -1
 """Answer of `climb_in_turn` if a family has more configurations than whole floats can count."""
-
-NONE = 3
-"""Stands for no step, beside the kinds of steps of `search/hill_climbing.py`."""
 
 
 class Tally(NamedTuple):

@@ -39,7 +39,9 @@ MOST_ROWS = 1 << 16
 """Samples up to which gains are computed at once: with more, counting takes longer than asking."""
 
 MOST_CELLS = 1 << 12
-"""Largest table of a family for that: larger ones are counted faster sample by sample."""
+MOST_WORDS = 1 << 19
+"""Cells of a family's table for that, and words of 64 samples in all of them together: larger tables are
+counted faster sample by sample."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class BDeu(TableScore):
 
         bound, counts = super().bind(engine), engine.counts
         if not isinstance(counts, MemoryEngine) or counts.presence.any or counts.n_rows > MOST_ROWS:
+            return bound
+        if type(self).of_tables is not BDeu.of_tables:  # another score, derived from this one
             return bound
         return BDeuOfPlanes(bound, counts, self.equivalent_sample_size)
 
@@ -106,6 +110,7 @@ class BDeuOfPlanes(FamilyScores):
         super().__init__(bound.evaluate, bound.edge_log_prior)
         n = engine.n_rows
         self._planes = engine.planes
+        self._most_cells = min(MOST_CELLS, MOST_WORDS // self._planes[0].shape[1])
         self._terms = _kernels.Terms(
             ess,
             unit_of_scores(n),
@@ -135,7 +140,7 @@ class BDeuOfPlanes(FamilyScores):
             False if a table is too large for this way, or a variable has no planes; then nothing is known.
         """
         asked = children, start, others, present
-        scored = _kernels.bdeu_gains(*self._planes, *asked, self._terms, MOST_CELLS, gain, own)
+        scored = _kernels.bdeu_gains(*self._planes, *asked, self._terms, self._most_cells, gain, own)
         self._n_at_once += max(scored, 0)
         return scored >= 0
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, table_sizes, way_of_pair
+from f2sl.storage.blocks import Batch, BlockCounts, Counted, TileBatch, cut, way_of_pair
 from f2sl.storage.dask.runtime import Held
 from f2sl.storage.dask.table import DaskTable, reduced
 from f2sl.storage.memory.engine import CELLS_PER_PIECE, MOST_PLANES, MemoryEngine, choose_for_pair
@@ -138,7 +138,7 @@ class RowSplitEngine(ClusterEngine):
         super().close()
 
     def _parts(self, queries: Queries) -> Iterator[Queries]:
-        loads = np.minimum(table_sizes(queries, self.presence.cardinalities), self.n_rows)
+        loads = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows)
         return cut(queries, loads, CELLS_AT_ONCE)
 
     def _begin_batch(self, formula: Held[Any], queries: Queries) -> Any:
@@ -195,7 +195,7 @@ class TileSplitEngine(ClusterEngine):
         return copies[next(self._turn) % len(copies)]
 
     def _parts(self, queries: Queries) -> Iterator[Queries]:
-        loads = np.minimum(table_sizes(queries, self.presence.cardinalities), self.n_rows) + 1.0
+        loads = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows) + 1.0
         share = float(loads.sum()) / (4 * self._cluster.n_threads)
         return cut(queries, loads, min(CELLS_PER_PIECE, max(LEAST_CELLS, share)))
 

@@ -514,6 +514,7 @@ def count_runs(
                 group += at > begin
         group_start[group] = at
         group += 1
+    group_start[group] = at
     first_group[len(query_start) - 1] = group
 
 

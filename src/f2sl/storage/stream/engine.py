@@ -22,7 +22,6 @@ from f2sl.storage.blocks import (
     Occurring,
     TileBatch,
     cut,
-    table_sizes,
     too_large,
     way_of_pair,
 )
@@ -91,7 +90,7 @@ class StreamEngine(CountsOnly):
 
     def _cut(self, queries: Queries) -> Iterator[Queries]:
         """Cut a batch into parts that fit into memory."""
-        loads = np.minimum(table_sizes(queries, self.presence.cardinalities), self.n_rows)
+        loads = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows)
         return cut(queries, loads, self._most_cells)
 
     def count(self, queries: Queries, advance: Advance = lambda share: None, share: float = 1.0) -> Tables:
@@ -104,7 +103,7 @@ class StreamEngine(CountsOnly):
 
     def _threads_for(self, batch: Batch) -> int:
         """Return the number of threads that may hold tables of a batch: 1 if a table fills the memory."""
-        cells = table_sizes(batch.queries, batch.cardinalities)[batch.full].sum()
+        cells = batch.queries.table_sizes(batch.cardinalities)[batch.full].sum()
         if cells <= self._most_cells:
             return self.threads.n_threads
         if COPIES_AT_LEAST * 8 * cells > self._table.memory:
