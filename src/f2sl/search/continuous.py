@@ -96,7 +96,7 @@ def trace_exponential(weights: Floats) -> tuple[float, Floats]:
     with np.errstate(all="ignore"):
         exponential = expm(weights * weights)
         gradient = 2 * weights * exponential.T
-    h = float(np.trace(exponential)) - len(weights)
+        h = float(np.trace(exponential)) - len(weights)
     if not (np.isfinite(h) and np.isfinite(gradient).all()):
         return np.inf, np.zeros_like(weights)
     return h, gradient
