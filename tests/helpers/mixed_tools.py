@@ -6,8 +6,14 @@ from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import Column
 
 
+def _alike(a, b):
+    """Return whether one column of states determines another."""
+    joint = len(set(zip(a.tolist(), b.tolist(), strict=True)))
+    return joint == max(len(set(a.tolist())), len(set(b.tolist())))
+
+
 def mixed_columns(seed, n_rows=120, kinds=("states", "number", "states", "number", "number")):
-    """Draw columns that depend on earlier ones, of both kinds; all states occur."""
+    """Draw columns that depend on earlier ones, of both kinds; all states occur, and no two are copies."""
     rng = np.random.default_rng(seed)
     columns = []
     for v, kind in enumerate(kinds):
@@ -20,7 +26,12 @@ def mixed_columns(seed, n_rows=120, kinds=("states", "number", "states", "number
             columns.append(signal * 10.0 ** rng.integers(-3, 4) + rng.normal(0, 10))
         else:
             k = int(rng.integers(2, 4))
-            columns.append(np.searchsorted(np.quantile(signal, np.arange(1, k) / k), signal))
+            shares = np.arange(1, k) / k
+            codes = np.searchsorted(np.quantile(signal, shares), signal)
+            while any(np.issubdtype(own.dtype, np.integer) and _alike(own, codes) for own in columns):
+                signal = signal + rng.normal(0, signal.std(), n_rows)
+                codes = np.searchsorted(np.quantile(signal, shares), signal)
+            columns.append(codes)
     return columns
 
 
