@@ -33,7 +33,7 @@ HELPER_BYTES = 250 * 10**6
 """Memory that a helper takes, at most; as much stays free for each."""
 
 SECONDS_TO_WAIT = 60.0
-"""How long a helper waits for a fit: the one that it was started for may have failed on its options."""
+"""Longest wait of a helper for a fit: the one that it was started for may have failed on its options."""
 
 FEWEST_KERNELS = 4
 """Kernels that must be left for a helper to be worth its start, which takes as long as two of them."""

@@ -56,7 +56,7 @@ class FamilyFormula:
 
     @property
     def in_any_order(self) -> bool:
-        """Whether an engine may put the parents into another order."""
+        """Return whether an engine may put the parents into another order."""
         return self.score.in_any_order
 
     def __call__(self, tables: Tables) -> Floats:

@@ -221,17 +221,18 @@ class MemoryEngine(CountsOnly):
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
-        if getattr(formula, "in_any_order", False) and len(queries) > 1 and not self.presence.any:
-            costs = self._costs(queries, queries.table_sizes(self.presence.cardinalities)).min(axis=0)
-            if costs.sum() > LEAST_WORK:
-                return self._evaluate_runs(queries, formula, width, costs)
-        return self._evaluate(queries, formula, width)
-
-    def _evaluate(self, queries: Queries, formula: TableFormula, width: int) -> Floats:
         if not len(queries):
             return np.empty((0, width))
-        least = LEAST_WORDS / self._n_words if getattr(formula, "of_planes", None) else LEAST_CELLS
         cells = queries.table_sizes(self.presence.cardinalities)
+        if getattr(formula, "in_any_order", False) and len(queries) > 1 and not self.presence.any:
+            costs = self._costs(queries, cells).min(axis=0)
+            if costs.sum() > LEAST_WORK:
+                return self._evaluate_runs(queries, cells, formula, width, costs)
+        return self._evaluate(queries, cells, formula, width)
+
+    def _evaluate(self, queries: Queries, cells: Floats, formula: TableFormula, width: int) -> Floats:
+        """Evaluate tables one by one; `cells` are their numbers of cells."""
+        least = LEAST_WORDS / self._n_words if getattr(formula, "of_planes", None) else LEAST_CELLS
         pieces = self._pieces(cells, max(least, LEAST_CELLS))
         if len(pieces) == 1:
             return self._apply(queries, cells, formula, width)
@@ -240,20 +241,21 @@ class MemoryEngine(CountsOnly):
         )
         return np.concatenate(list(results))
 
-    def _evaluate_runs(self, queries: Queries, formula: TableFormula, width: int, costs: Floats) -> Floats:
+    def _evaluate_runs(
+        self, queries: Queries, cells: Floats, formula: TableFormula, width: int, costs: Floats
+    ) -> Floats:
         """Evaluate tables in runs where that is faster than one by one, in `costs` nanoseconds each."""
         uncommon, _ = self._common_states
         places, runs = find_runs(queries, self.cardinalities, uncommon, self.n_rows, costs)
+        if not len(places):
+            return self._evaluate(queries, cells, formula, width)
         result, alone = np.empty((len(queries), width)), np.ones(len(queries), np.bool_)
         alone[places] = False
-        result[alone] = self._evaluate(queries.where(alone) if len(places) else queries, formula, width)
-        if len(places):
-            parts = (
-                runs.part(*piece)
-                for piece in self._pieces(runs.table_sizes(self.presence.cardinalities), LEAST_CELLS)
-            )
-            found = self.threads.map(lambda part: formula(self._count_runs(part)).reshape(-1, width), parts)
-            result[places] = np.concatenate(list(found))
+        if alone.any():
+            result[alone] = self._evaluate(queries.where(alone), cells[alone], formula, width)
+        parts = (runs.part(*piece) for piece in self._pieces(cells[places], LEAST_CELLS))
+        found = self.threads.map(lambda part: formula(self._count_runs(part)).reshape(-1, width), parts)
+        result[places] = np.concatenate(list(found))
         return result
 
     @cached_property
