@@ -11,7 +11,8 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
    that F2SL-c makes of the relevant pairs, and the order of the names.
 
 Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
-given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`).
+given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`). Columns
+that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`).
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
@@ -37,13 +38,14 @@ from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.skeleton import Skeleton, constrained, join
+from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_test, unbound_score
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
 from f2sl.storage.protocol import Engine
 from f2sl.structure.base import StructureLearner, WithScore
 from f2sl.structure.local_to_global import WithColliders
-from f2sl.table.column import MIXED, NUMBER
+from f2sl.table.column import MIXED, NUMBER, STATES
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.base import FamilyScores
@@ -257,6 +259,12 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             outside = np.argwhere(~np.eye(n, dtype=np.bool_))
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
         best = wider.search(orders, KICKS_PER_VARIABLE)
+        if kind_of_engine(engine) == STATES:
+            # Columns that determine each other have an SU of 1, so that they are candidates of each other.
+            same = skeleton.strengths
+            if make_measure(engine, self.measure).unit != "SU":
+                same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
+            best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
         if self.effort == "thorough":
             best = wider.search_on(best, THOROUGH_KICKS)
         self.n_tests_ += test.n_tests

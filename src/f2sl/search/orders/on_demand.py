@@ -35,6 +35,7 @@ from f2sl._arrays import Floats, Integers, Mask
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.search.orders import Ordered, search_orders
+from f2sl.search.orders.copies import candidates_of_originals, originals, with_copies
 from f2sl.search.orders.parent_sets import (
     MOST_CANDIDATES,
     RELATIVE_TOLERANCE,
@@ -42,6 +43,7 @@ from f2sl.search.orders.parent_sets import (
     ParentSets,
     best_of_each,
     most_parents,
+    parent_sets,
 )
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
@@ -94,6 +96,7 @@ class OnDemand:
         self.sets, self.start, self.candidates = sets, start, candidates
         self.n = n = len(start) - 1
         self._score, self._prior, self._test = score, edge_log_prior, test
+        self._max_parents = max_parents
         self._rules = constraints or Constraints.none(n)
         n_required = np.bincount(self._rules.required[:, 1], minlength=n)
         self._limits = np.minimum(n if max_parents is None else max_parents, most_parents(n) + n_required)
@@ -141,6 +144,29 @@ class OnDemand:
                 return found
             best = found
 
+    def move_copies(self, best: Ordered, copies: Integers, kicks: int) -> Ordered:
+        """Search with each group of copies as one variable, and go on from there if the score is higher.
+
+        `copies`, (m, 2) int64, has pairs of variables that determine each other. Those at required edges
+        move alone: another one cannot stand for them. See :mod:`~f2sl.search.orders.copies`.
+        """
+        copies = copies[~np.isin(copies, self._rules.required).any(axis=1)]
+        if not len(copies):
+            return best
+        first = originals(self.n, copies)
+        near = candidates_of_originals(self.start, self.candidates, first)
+        with stage("scoring sets of parents"):
+            sets = parent_sets(
+                self._score,
+                *near,
+                edge_log_prior=self._prior,
+                max_parents=self._max_parents,
+                constraints=self._rules,
+            )
+        moved = self._search([best.order], 0, sets, near)
+        found = self._climb(self._search([with_copies(moved.order, first)], 0))
+        return self.search_on(found, kicks) if _is_higher(found, best) else best
+
     def _climb(self, best: Ordered) -> Ordered:
         """Add the sets that an order needs and climb, as long as that raises the score."""
         while self._grow(best.order) | self._join(best):
@@ -150,12 +176,18 @@ class OnDemand:
             best = found
         return best
 
-    def _search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
+    def _search(
+        self,
+        orders: Sequence[Integers],
+        kicks: int,
+        sets: ParentSets | None = None,
+        near: tuple[Integers, Integers] | None = None,
+    ) -> Ordered:
+        """Search with these sets and candidates, by default those that there are now."""
         self._n_searches += 1
-        near = self.start, self.candidates
         return search_orders(
-            self.sets,
-            *near,
+            sets or self.sets,
+            *(near or (self.start, self.candidates)),
             orders,
             kicks=kicks,
             pays=-self._prior,
