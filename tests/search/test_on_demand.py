@@ -9,6 +9,7 @@ import f2sl
 from f2sl.constraints import Constraints
 from f2sl.reading import open_table
 from f2sl.search.orders import on_demand
+from f2sl.search.orders.determined import Determined
 from f2sl.search.orders.on_demand import OnDemand, extended
 from f2sl.search.orders.parent_sets import ParentSets, parent_sets
 from f2sl.stats.choose import make_score, make_test
@@ -153,6 +154,102 @@ def test_the_score_alone_lets_nobody_join():
         alone, linked = make_score(engine, "bdeu", model.equivalent_sample_size_).score([(1, ()), (1, (0,))])
     assert linked > alone
     assert model.graph_.n_edges == 0
+
+
+def inherited(copies=50):
+    """A child has one allele of its parent, m or f, as z says; g shows how many of the two are 1.
+
+    All cases equally often: given g, the child is independent of m and of f, and without them of z.
+    """
+    rows = [(m, f, z, m + f, m if z else f) for m, f, z in product((0, 1), repeat=3)] * copies
+    return dict(zip(["m", "f", "z", "g", "child"], zip(*rows, strict=True), strict=True))
+
+
+def test_a_parent_does_not_hide_those_that_determine_it(monkeypatch):
+    model = f2sl.F2SLh().fit(inherited())
+    assert sorted(model.graph_.parents("child")) == ["f", "m", "z"]
+    assert sorted(model.graph_.parents("g")) == ["f", "m"]
+    assert all(model.skeleton_.has_undirected_edge("child", name) for name in "mfz")
+    assert model.n_tests_ > 0
+    monkeypatch.setattr(Determined, "_replacements", lambda *_: iter(()))
+    assert sorted(f2sl.F2SLh().fit(inherited()).graph_.parents("child")) == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        (f2sl.Knowledge(required=[("g", "child")]), {"g"}),
+        (f2sl.Knowledge(forbidden=[("m", "child"), ("child", "m")]), {"g"}),
+        (f2sl.Knowledge(forbidden=[("z", "child"), ("child", "z")]), {"g"}),
+    ],
+)
+def test_a_parent_that_has_to_stay_stays(known, expected):
+    parents = set(f2sl.F2SLh(knowledge=known).fit(inherited()).graph_.parents("child"))
+    assert expected <= parents
+    assert not parents & {u for u, v in known.forbidden if v == "child"}
+
+
+def test_few_samples_determine_nobody():
+    """Five cells for each sample are too few to say that g is determined, which it is by chance as well."""
+    assert set(f2sl.F2SLh().fit(inherited(3)).graph_.parents("child")) <= {"g", "m", "f"}
+
+
+def pedigree(seed):
+    """Three generations in which g hides the alleles, and an allele of each is one of the last's two."""
+    draws = np.random.default_rng(seed)
+    frame, last = {}, None
+    for generation in range(3):
+        alleles = {}
+        for side in "mf":
+            name = f"{side}{generation}"
+            if last is None or side == "f":
+                alleles[name] = draws.random(4000) < 0.4
+            else:
+                frame[f"z{generation}"] = z = draws.random(4000) < 0.5
+                alleles[name] = np.where(z, *last)
+        frame |= alleles
+        last = list(alleles.values())
+        frame[f"g{generation}"] = last[0].astype(int) + last[1]
+    return {name: column.astype(int) for name, column in frame.items()}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nothing_that_would_gain_stays_hidden(seed):
+    """Beside a naive search: no parent may be replaced by those that determine it, with a gain."""
+    data = pedigree(seed)
+    model = f2sl.F2SLh().fit(data)
+    names, frame = sorted(data), data
+    number = {name: v for v, name in enumerate(names)}
+    parents = {name: set(model.graph_.parents(name)) for name in names}
+
+    def determined(name, given):
+        seen = {}
+        rows = zip(
+            zip(*(frame[p].tolist() for p in sorted(given)), strict=True), frame[name].tolist(), strict=True
+        )
+        return bool(given) and all(seen.setdefault(case, value) == value for case, value in rows)
+
+    below = {name: {v for v in names if v != name and _leads(parents, name, v)} for name in names}
+    with MemoryEngine(open_table(data).in_name_order()) as engine:
+        score = make_score(engine, "bdeu", model.equivalent_sample_size_)
+
+        def value(name, own):
+            families = [(number[name], tuple(sorted(number[p] for p in own)))]
+            return float(score.score(families)[0]) - model.edge_cost_ * len(own)
+
+        for name in names:
+            for g in parents[name]:
+                if determined(name, parents[name]) or not determined(g, parents[g]):
+                    continue
+                base = parents[name] - {g} | parents[g]
+                others = set(names) - base - {name} - below[name]
+                assert all(value(name, base | {u}) <= value(name, parents[name]) + 1e-6 for u in others)
+    assert [sorted(parents[f"m{k}"]) for k in (1, 2)] == [[f"f{k - 1}", f"m{k - 1}", f"z{k}"] for k in (1, 2)]
+
+
+def _leads(parents, start, end):
+    """Return whether a directed path leads from one to the other."""
+    return start in parents[end] or any(_leads(parents, start, p) for p in parents[end])
 
 
 def test_more_effort_never_gives_a_worse_score():

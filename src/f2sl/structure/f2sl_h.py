@@ -239,6 +239,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         from f2sl.search.orders import search_orders
         from f2sl.search.orders.on_demand import OnDemand
         from f2sl.search.orders.parent_sets import parent_sets
+        from f2sl.stats.scores.likelihood import LogLikelihood
 
         candidates = skeleton.start, skeleton.neighbours
         limits: dict[str, Any] = {
@@ -257,7 +258,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             outside = np.column_stack([relevant.owners, relevant.members])
         else:
             outside = np.argwhere(~np.eye(n, dtype=np.bool_))
-        wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, **limits)
+        fit = LogLikelihood().bind(engine) if kind_of_engine(engine) == STATES else None
+        wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, fit=fit, **limits)
         best = wider.search(orders, KICKS_PER_VARIABLE)
         if kind_of_engine(engine) == STATES:
             # Columns that determine each other have an SU of 1, so that they are candidates of each other.
@@ -267,6 +269,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
         if self.effort == "thorough":
             best = wider.search_on(best, THOROUGH_KICKS)
+        best = wider.simplify(best)
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         if len(wider.joined):

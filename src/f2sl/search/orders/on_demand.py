@@ -19,7 +19,8 @@ until neither raises the score. Only variables of which sets were left out are a
 *New candidates* (as in BiDAG: Kuipers, Suter and Moffa 2022). Given its parents, a variable is independent of
 all that are not its descendants. One that raises the score as a further parent, and that a test finds
 dependent given the parents, becomes a candidate. The score alone would not do: BDeu links variables that
-hardly vary, whether or not they are related.
+hardly vary, whether or not they are related. The same is asked with parents replaced by those that
+determine them (:mod:`~f2sl.search.orders.determined`).
 
 The score never falls, and each step raises it or is the last, so that this ends.
 """
@@ -36,6 +37,7 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.search.orders import Ordered, search_orders
 from f2sl.search.orders.copies import candidates_of_originals, originals, with_copies
+from f2sl.search.orders.determined import Determined, pairs_of
 from f2sl.search.orders.parent_sets import (
     MOST_CANDIDATES,
     RELATIVE_TOLERANCE,
@@ -76,6 +78,8 @@ class OnDemand:
         Whether a variable is dependent on another given its parents.
     outside : (m, 2) int64
         Pairs (v, u): u may become a candidate of v, if it is none.
+    fit : FamilyScores, optional
+        Log likelihoods of families. Without them, no variable counts as determined by others.
     max_parents, constraints
         As for `sets`.
     """
@@ -90,6 +94,7 @@ class OnDemand:
         edge_log_prior: float,
         test: IndependenceTest,
         outside: Integers,
+        fit: FamilyScores | None = None,
         max_parents: int | None = None,
         constraints: Constraints | None = None,
     ) -> None:
@@ -121,6 +126,9 @@ class OnDemand:
         self._outside = outside[self._may_join(outside)]
         self._gains: Floats = np.full(len(self._outside), -np.inf)
         self._last = np.full((n, self._most), n)
+        self._hiding: Determined | None = None
+        if fit is not None:
+            self._hiding = Determined(fit, self._scored, test, self._rules, self._limits)
         self._n_searches = 0
         self.joined = np.empty((0, 2), np.int64)
 
@@ -166,6 +174,19 @@ class OnDemand:
         moved = self._search([best.order], 0, sets, near)
         found = self._climb(self._search([with_copies(moved.order, first)], 0))
         return self.search_on(found, kicks) if _is_higher(found, best) else best
+
+    def simplify(self, best: Ordered) -> Ordered:
+        """Replace parents by those that determine them where that takes fewer configurations.
+
+        The only step after which the score may be lower.
+        """
+        if self._hiding is None:
+            return best
+        parents = self._hiding.simplified(self._by_child(best.arrows))
+        pairs = pairs_of(np.arange(self.n), parents)
+        self._link(pairs)
+        scores = self._scored(np.arange(self.n), parents)
+        return Ordered(pairs[:, ::-1], float(scores.sum()), best.order)
 
     def _climb(self, best: Ordered) -> Ordered:
         """Add the sets that an order needs and climb, as long as that raises the score."""
@@ -354,15 +375,28 @@ class OnDemand:
             self._score_outside(parents)
             at = np.flatnonzero(self._gains > 0.0)
             at = at[~_is_below(self._outside[at], parents, best.order)]
-            dependent = self._are_dependent(self._outside[at], parents)
+            hits, given = self._outside[at], parents[self._outside[at, 0]]
+            dependent = self._are_dependent(hits, given)
             # They are not asked about again before v has other parents.
             self._gains[at[~dependent]] = -np.inf
-            hits = self._outside[at[dependent]]
-            families = np.sort(np.column_stack([parents[hits[:, 0]], hits[:, 1]]), axis=1)
+            hits, given = hits[dependent], given[dependent]
+            if self._hiding is not None:
+                pairs, replaced = self._hiding.gaining(parents, self._may_be_parents)
+                shown = ~_is_below(pairs, parents, best.order)
+                shown[shown] = self._are_dependent(pairs[shown], replaced[shown])
+                hits, given = np.append(hits, pairs[shown], axis=0), np.append(given, replaced[shown], axis=0)
+            # Nobody has as many parents as there is room for before one joins.
+            families = np.sort(np.column_stack([given[:, 1:], hits[:, 1]]), axis=1)
             scores = self._scored(hits[:, 0], families)
-        if len(hits):
-            self._link(hits)
+        self._link(pairs_of(hits[:, 0], families))
         return self._add(hits[:, 0], families, scores, np.ones(len(hits), np.bool_))
+
+    def _may_be_parents(self, v: int) -> Integers:
+        """Return the candidates of v, and who may become one."""
+        others = np.append(
+            self.candidates[self.start[v] : self.start[v + 1]], self._outside[self._outside[:, 0] == v, 1]
+        )
+        return others[self._rules.allows(others, np.full(len(others), v))]
 
     def _may_join(self, pairs: Integers) -> Mask:
         """Return of which pairs (v, u) u may be a parent of v, but is no candidate."""
@@ -392,9 +426,8 @@ class OnDemand:
             families = np.sort(np.column_stack([given[v], u]), axis=1)
             self._gains[rows] = self._scored(v, families) - now[v]
 
-    def _are_dependent(self, pairs: Integers, parents: Integers) -> Mask:
-        """Return which pairs (v, u) the test finds dependent given the parents of v."""
-        given = parents[pairs[:, 0]]
+    def _are_dependent(self, pairs: Integers, given: Integers) -> Mask:
+        """Return which pairs (v, u) the test finds dependent given others."""
         sizes = (given >= 0).sum(axis=1)
         found = np.zeros(len(pairs), np.bool_)
         for size in np.unique(sizes).tolist():
@@ -405,8 +438,10 @@ class OnDemand:
         return found
 
     def _link(self, hits: Integers) -> None:
-        """Make pairs candidates of each other, and ask both for grown sets from now on."""
-        pairs = np.unique(np.sort(hits, axis=1), axis=0)
+        """Make pairs candidates of each other that are none yet, and ask both for grown sets from now on."""
+        pairs = np.unique(np.sort(hits[self._may_join(hits)], axis=1), axis=0)
+        if not len(pairs):
+            return
         here = np.concatenate([np.repeat(np.arange(self.n), np.diff(self.start)), *pairs.T])
         there = np.concatenate([self.candidates, *pairs[:, ::-1].T])
         self.start = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=self.n))])

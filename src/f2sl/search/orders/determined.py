@@ -1,0 +1,156 @@
+"""Find the parents of a variable that another parent hides, because they determine that one.
+
+Let m and f be the two alleles of a gene that a parent has, g how many of them are of one kind, and c the
+allele that a child inherits: m or f, as z says. Given g, c is independent of m and of f, because either is as
+likely to be passed on; and it is independent of z unless m and f are given. So tests leave c with g as its
+only neighbour, and no single change of the parents {g} raises the score. But m and f determine g, and
+therefore tell all that g tells. With them in its place z shows, and explains c.
+
+So a parent that is determined by its own parents is replaced by these, and a further variable is looked for
+given them (:meth:`Determined.gaining`). With z, f and g are as good as z, f and m: each two of these three
+determine the third. BDeu even prefers g, which has more states, because it spreads the weight of its prior
+over configurations that cannot occur. Of sets with the same likelihood the one with fewer configurations is
+chosen in the end (:meth:`Determined.simplified`).
+
+A variable is determined if each configuration of its parents goes with one of its states, in a table with
+enough samples for a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers, Mask
+from f2sl.constraints import Constraints
+from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
+from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.scores.base import FamilyScores
+
+Scored = Callable[[Integers, Integers], Floats]
+"""Scores families: children, and a row of parents for each, ascending behind entries of -1."""
+
+
+class Determined:
+    """Replaces parents by those that determine them.
+
+    Parameters
+    ----------
+    fit : FamilyScores
+        Log likelihoods of families: 0 where the parents determine the child.
+    scored : callable
+        Scores of families.
+    test : IndependenceTest
+        Says how many configurations a table may have.
+    constraints : Constraints
+        Forbidden arcs are not made, and required ones stay.
+    limits : (n,) int64
+        Largest number of parents of each variable.
+    """
+
+    def __init__(
+        self,
+        fit: FamilyScores,
+        scored: Scored,
+        test: IndependenceTest,
+        constraints: Constraints,
+        limits: Integers,
+    ) -> None:
+        self._fit, self._scored, self._test = fit, scored, test
+        self._rules, self._limits = constraints, limits
+        self._tried: set[tuple[int, ...]] = set()
+
+    def gaining(self, parents: Integers, others: Callable[[int], Integers]) -> tuple[Integers, Integers]:
+        """Return pairs (v, u) and what is given: replaced parents of v, beside which u raises the score.
+
+        Children that are determined themselves are left out: nothing is hidden from them. So are those
+        that were tried before.
+
+        Parameters
+        ----------
+        parents : (n, most) int64
+            The parents of each variable, ascending behind entries of -1.
+        others : callable
+            Returns the variables that may be parents of one variable.
+        """
+        pairs, given = [np.empty((0, 2), np.int64)], [np.empty((0, parents.shape[1]), np.int64)]
+        determined = self._are_determined(parents)
+        now = self._scored(np.arange(len(parents)), parents)
+        for v, replaced in self._replacements(parents, determined, ~determined):
+            key = (v, *replaced.tolist())
+            size = int((replaced >= 0).sum())
+            if key in self._tried or size == self._limits[v]:
+                continue
+            self._tried.add(key)
+            u = np.setdiff1d(others(v), replaced)
+            u = u[
+                self._test.configurations(replaced[None, -size:])
+                <= self._test.max_configurations(np.full(len(u), v), u)
+            ]
+            more = np.column_stack([np.tile(replaced[1:], (len(u), 1)), u])
+            gain = self._scored(np.full(len(u), v), np.sort(more, axis=1)) - now[v]
+            u = u[gain > RELATIVE_TOLERANCE * max(1.0, abs(now[v]))]
+            pairs.append(np.column_stack([np.full(len(u), v), u]))
+            given.append(np.tile(replaced, (len(u), 1)))
+        return np.concatenate(pairs), np.concatenate(given)
+
+    def simplified(self, parents: Integers) -> Integers:
+        """Replace parents by those that determine them where that takes fewer configurations.
+
+        The likelihood must not fall. What is returned has a parent before its child wherever `parents` has.
+        """
+        parents = parents.copy()
+        everyone = np.ones(len(parents), np.bool_)
+        while tasks := list(self._replacements(parents, self._are_determined(parents), everyone)):
+            children = np.array([v for v, _ in tasks])
+            replaced = np.array([own for _, own in tasks])
+            fewer = self._configurations(replaced) < self._configurations(parents[children])
+            children, replaced = children[fewer], replaced[fewer]
+            fits = self._fit.score_all(children, replaced) >= self._fit.score_all(children, parents[children])
+            if not fits.any():
+                break
+            # One replacement for each child at a time, the first.
+            changed, first = np.unique(children[fits], return_index=True)
+            parents[changed] = replaced[fits][first]
+        return parents
+
+    def _replacements(
+        self, parents: Integers, determined: Mask, children: Mask
+    ) -> Iterator[tuple[int, Integers]]:
+        """Yield some of the children with their parents, one replaced by those that determine it."""
+        most = parents.shape[1]
+        pairs = pairs_of(np.flatnonzero(children), parents[children])
+        pairs = pairs[determined[pairs[:, 1]] & ~self._rules.requires(pairs[:, 1], pairs[:, 0])]
+        for v, g in pairs.tolist():
+            found = np.setdiff1d(np.append(parents[v], parents[g]), [-1, g])
+            if len(found) <= self._limits[v] and self._rules.allows(found, np.full(len(found), v)).all():
+                yield v, np.append(np.full(most - len(found), -1), found)
+
+    def _are_determined(self, parents: Integers) -> Mask:
+        """Return which variables are determined by their parents."""
+        everyone = np.arange(len(parents))
+        found = parents[:, -1] >= 0
+        found &= self._configurations(parents) <= self._test.max_configurations(everyone, everyone)
+        found[found] = self._fit.score_all(everyone[found], parents[found]) >= 0.0
+        return found
+
+    def _configurations(self, parents: Integers) -> Floats:
+        """Return how many configurations sets of parents have."""
+        found = np.ones(len(parents))
+        for column in parents.T:
+            some = column >= 0
+            found[some] *= self._test.configurations(column[some, None])
+        return found
+
+
+def pairs_of(children: Integers, parents: Integers) -> Integers:
+    """Return families as pairs of a child and one of its parents.
+
+    Examples
+    --------
+    >>> pairs_of(np.array([4, 7]), np.array([[-1, 2], [5, 6]])).tolist()
+    [[4, 2], [7, 5], [7, 6]]
+    """
+    row, place = np.nonzero(parents >= 0)
+    return np.column_stack([children[row], parents[row, place]])
