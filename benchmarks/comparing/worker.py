@@ -95,7 +95,7 @@ def measures(data: DataSet, learned: f2sl.DAG) -> dict[str, float]:
         "shd_cpdag": found.shd_cpdag,
         "f1": round(found.f1, 5),
         "skeleton_f1": round(found.skeleton_f1, 5),
-        "bdeu": round(bdeu(data.frame, learned), 2),
+        "bdeu": round(scored(data.frame, learned), 2),
     }
 
 
@@ -103,12 +103,13 @@ def above_truth(data: DataSet, learner: Any) -> dict[str, float]:
     """Return by how much F2SL-h's own score exceeds that of the true graph; nothing of other learners."""
     if not isinstance(learner, f2sl.F2SLh):
         return {}
-    truth = bdeu(data.frame, data.truth, learner.equivalent_sample_size_)
+    score, weight = learner.options_in_use_["score"], learner.equivalent_sample_size_
+    truth = scored(data.frame, data.truth, score, weight)
     return {"above_truth": round(learner.score_ - truth + learner.edge_cost_ * data.truth.n_edges, 2)}
 
 
-def bdeu(frame: Any, graph: f2sl.DAG, weight: float = EQUIVALENT_SAMPLE_SIZE) -> float:
-    """Score a DAG by BDeu alone, without a prior for edges: the same for all learners."""
+def scored(frame: Any, graph: f2sl.DAG, score: str = "bdeu", weight: float = EQUIVALENT_SAMPLE_SIZE) -> float:
+    """Score a DAG, without a prior for edges; by default as all learners are compared."""
     table = open_table(frame).in_name_order()
     number = {name: place for place, name in enumerate(table.names)}
     families = [
@@ -116,4 +117,4 @@ def bdeu(frame: Any, graph: f2sl.DAG, weight: float = EQUIVALENT_SAMPLE_SIZE) ->
         for name in table.names
     ]
     with MemoryEngine(table) as engine:
-        return float(make_score(engine, "bdeu", weight).score(families).sum())
+        return float(make_score(engine, score, weight).score(families).sum())

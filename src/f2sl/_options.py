@@ -316,14 +316,15 @@ _OPTIONS = (
         "Score to maximise; learners by best networks take only bdeu and bic.",
         "auto",
         ALL_COMMANDS,
-        '"k2" and "aic" for states, "bge" and "bic-g" for numbers, "bdge", "cg-bic" and "dg-bic" for both. '
-        'The default "auto" is BDeu for states, BGe for numbers (F2SL-h and BOSS: bic-g), and bdge for both.',
+        '"bds", "k2" and "aic" for states, "bge" and "bic-g" for numbers, "bdge", "cg-bic" and "dg-bic" for '
+        'both. The default "auto" is BDeu for states (F2SL-h: BDs), BGe for numbers (F2SL-h and BOSS: BIC), '
+        "and bdge for both.",
     ),
     Option(
         "equivalent_sample_size",
         float,
         _any_weight,
-        "Weight of the BDeu prior, as a number of samples.",
+        "Weight of the prior of BDeu and BDs, as a number of samples.",
         10.0,
         ALL_COMMANDS,
         "Also known as imaginary sample size.",

@@ -157,9 +157,19 @@ def aic(codes, cardinalities, child, parents):
 
 
 def bdeu(codes, cardinalities, child, parents, equivalent_sample_size=10.0):
-    """Predict one sample after another; log Gamma(a + n) / Gamma(a) is a sum of n logarithms."""
+    """Spread the prior over all configurations of the parents."""
     q = math.prod(cardinalities[p] for p in parents)
-    group_prior = equivalent_sample_size / q
+    return _predicted(codes, cardinalities, child, parents, equivalent_sample_size / q)
+
+
+def bds(codes, cardinalities, child, parents, equivalent_sample_size=10.0):
+    """Spread the prior over the configurations of the parents that occur."""
+    q = len({tuple(codes[p][i] for p in parents) for i in range(len(codes[child]))})
+    return _predicted(codes, cardinalities, child, parents, equivalent_sample_size / q)
+
+
+def _predicted(codes, cardinalities, child, parents, group_prior):
+    """Predict one sample after another; log Gamma(a + n) / Gamma(a) is a sum of n logarithms."""
     cell_prior = group_prior / cardinalities[child]
     total = 0.0
     for counts in family_counts(codes, child, parents).values():
@@ -178,7 +188,7 @@ def k2(codes, cardinalities, child, parents):
     return total
 
 
-SCORES = {"bdeu": bdeu, "k2": k2, "bic": bic, "aic": aic, "loglik": log_likelihood}
+SCORES = {"bdeu": bdeu, "bds": bds, "k2": k2, "bic": bic, "aic": aic, "loglik": log_likelihood}
 
 
 # Parents and children

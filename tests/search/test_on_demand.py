@@ -107,7 +107,7 @@ def test_with_many_rows_the_score_is_at_least_that_of_the_true_graph(network, ef
     number = {name: v for v, name in enumerate(names)}
     families = [(number[a], tuple(sorted(number[p] for p in truth.graph.parents(a)))) for a in names]
     with MemoryEngine(open_table(frame).in_name_order()) as engine:
-        score = make_score(engine, "bdeu", more.equivalent_sample_size_).score(families).sum()
+        score = make_score(engine, "bds", more.equivalent_sample_size_).score(families).sum()
     assert more.score_ >= score - more.edge_cost_ * truth.graph.n_edges
     assert more.score_ > less.score_
 
@@ -231,7 +231,7 @@ def test_nothing_that_would_gain_stays_hidden(seed):
 
     below = {name: {v for v in names if v != name and _leads(parents, name, v)} for name in names}
     with MemoryEngine(open_table(data).in_name_order()) as engine:
-        score = make_score(engine, "bdeu", model.equivalent_sample_size_)
+        score = make_score(engine, "bds", model.equivalent_sample_size_)
 
         def value(name, own):
             families = [(number[name], tuple(sorted(number[p] for p in own)))]

@@ -80,13 +80,27 @@ def test_equal_to_the_naive_formulas(score, seed, n_rows):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("score", ["bdeu", "bds"])
 @pytest.mark.parametrize("weight", [0.1, 1.0, 100.0])
-def test_weight_of_the_bdeu_prior(weight):
+def test_weight_of_the_prior(score, weight):
     codes = related_codes(1, 60, 4)
     cardinalities = [int(row.max()) + 1 for row in codes]
     for family in [(0, ()), (1, (0, 2)), (3, (0, 1, 2))]:
-        found = score_of(codes, family, "bdeu", equivalent_sample_size=weight)
-        assert found == pytest.approx(naive.bdeu(codes, cardinalities, *family, weight), rel=1e-9)
+        found = score_of(codes, family, score, equivalent_sample_size=weight)
+        assert found == pytest.approx(naive.SCORES[score](codes, cardinalities, *family, weight), rel=1e-9)
+
+
+def test_bds_counts_the_configurations_that_occur():
+    # Of four configurations of the parents two occur, with one sample each: weight 4 leaves 2 for each, and
+    # the first sample of each has probability 1/2, whatever the weight. A third, alike: (1 + 1) / (2 + 1).
+    codes = [[0, 1, 1], [0, 1, 1], [0, 1, 1]]
+    family = (2, (0, 1))
+    found = score_of(codes, family, "bds", equivalent_sample_size=4.0)
+    assert found == pytest.approx(math.log(1 / 2 * 1 / 2 * 2 / 3))
+    # One parent of the two tells as much, and has the same score; to BDeu more configurations are better.
+    assert score_of(codes, (2, (0,)), "bds", equivalent_sample_size=4.0) == pytest.approx(found)
+    less, more = (score_of(codes, (2, own), "bdeu", equivalent_sample_size=4.0) for own in [(0,), (0, 1)])
+    assert less < more
 
 
 @pytest.mark.parametrize("score", naive.SCORES)
@@ -249,5 +263,5 @@ def test_the_order_of_rows_states_and_columns_changes_no_bit(score, seed):
 
 
 def test_an_unknown_score_is_refused_with_the_known_ones():
-    with pytest.raises(OptionError, match=r"score must be one of .*'bdeu', 'k2', .*not 'bdue'"):
+    with pytest.raises(OptionError, match=r"score must be one of .*'bdeu', 'bds', 'k2', .*not 'bdue'"):
         scorer_on(make_engine([[0, 1]]), "bdue")

@@ -37,7 +37,7 @@ from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from tables import make_table, random_codes, related_codes, related_numbers
 
 MEMORY = 1 << 28
-ALL_SCORES = ("bdeu", "k2", "bic", "aic", LogLikelihood())
+ALL_SCORES = ("bdeu", "bds", "k2", "bic", "aic", LogLikelihood())
 
 
 @pytest.fixture(scope="module")

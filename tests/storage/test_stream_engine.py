@@ -21,7 +21,7 @@ from f2sl.storage.stream.engine import StreamEngine
 from f2sl.storage.stream.table import BlockFile, StreamTable
 from tables import make_table, random_codes, related_codes, related_numbers
 
-ALL_SCORES = ("bdeu", "k2", "bic", "aic", LogLikelihood())
+ALL_SCORES = ("bdeu", "bds", "k2", "bic", "aic", LogLikelihood())
 block_sizes = st.integers(1, 300)
 
 

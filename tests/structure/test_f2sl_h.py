@@ -38,7 +38,7 @@ def score_of(frame, graph, cost):
         (place[name], tuple(sorted(place[parent] for parent in graph.parents(name)))) for name in table.names
     ]
     with MemoryEngine(table) as engine:
-        return float(make_score(engine, "bdeu", 10.0).score(families).sum()) - cost * graph.n_edges
+        return float(make_score(engine, "bds", 10.0).score(families).sum()) - cost * graph.n_edges
 
 
 def test_it_is_closer_to_the_truth_than_its_siblings(alarm, model):

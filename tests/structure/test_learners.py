@@ -126,7 +126,7 @@ class TestWhatIsLearned:
         )
         assert model.score_ == pytest.approx(total - np.log(11) * model.graph_.n_edges, rel=1e-12)
 
-    @pytest.mark.parametrize("score", ["bdeu", "k2", "bic", "aic"])
+    @pytest.mark.parametrize("score", ["bdeu", "bds", "k2", "bic", "aic"])
     def test_the_score_of_the_dag_is_the_naive_one(self, alarm, score):
         model = f2sl.F2SLs(score=score).fit(alarm)
         assert model.graph_.is_dag()
@@ -136,7 +136,7 @@ class TestWhatIsLearned:
             len(codes),
             [(place(a), place(b)) for a, b in model.graph_.directed_edges],
             lambda child, parents: naive.SCORES[score](codes, cardinalities, child, parents),
-            -np.log(10 + 1) if score == "bdeu" else 0.0,
+            -np.log(10 + 1) if score in ("bdeu", "bds") else 0.0,
         )
         assert model.score_ == pytest.approx(total, rel=1e-9)
 

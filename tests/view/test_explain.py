@@ -258,9 +258,11 @@ def test_the_score_loses_what_a_naive_score_says(drawn):
         per_edge = -getattr(model, "edge_cost_", math.log(weight + 1))
         arrows = {(number[a], number[b]) for a, b in model.graph_.directed_edges}
 
-        def score(arrows, codes=codes, cards=cards, weight=weight, per_edge=per_edge):
+        of_family = naive.SCORES[model.options_in_use_["score"]]
+
+        def score(arrows, codes=codes, cards=cards, weight=weight, per_edge=per_edge, of_family=of_family):
             families = [(v, tuple(sorted(a for a, b in arrows if b == v))) for v in range(len(codes))]
-            return sum(naive.bdeu(codes, cards, *family, weight) for family in families) + per_edge * len(
+            return sum(of_family(codes, cards, *family, weight) for family in families) + per_edge * len(
                 arrows
             )
 

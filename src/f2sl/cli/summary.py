@@ -167,7 +167,7 @@ class Learned:
             lines.append(("Tests", reliability(tests, unreliable or 0)))
         if score is not None:
             name = learner.options_in_use_.get("score", "")
-            if name == "bdeu":
+            if name in ("bdeu", "bds"):
                 weight = getattr(learner, "equivalent_sample_size_", learner.equivalent_sample_size)
                 name += f", equivalent sample size {weight:g}"
             cost = getattr(learner, "edge_cost_", 0.0)

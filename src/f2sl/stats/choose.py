@@ -84,7 +84,7 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
     >>> check_choice("score", "bdue")
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'k2', 'bic', 'aic', 'bge', 'bic-g', 'bdge', 'cg-bic', 'dg-bic', not 'bdue'
+    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'bds', 'k2', 'bic', 'aic', 'bge', 'bic-g', 'bdge', 'cg-bic', 'dg-bic', not 'bdue'
     """  # noqa: E501
     if isinstance(value, str) and (value in names if names else value == AUTO or value in REGISTRIES[option]):
         return value
@@ -192,7 +192,7 @@ def make_test(
 def make_score(
     engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0
 ) -> FamilyScores:
-    """Create the score of families of that name on an engine's data; the sample size is BDeu's."""
+    """Create the score of families of that name on an engine's data; the sample size is that of the prior."""
     return unbound_score(engine, score, equivalent_sample_size).bind(engine)
 
 
@@ -211,7 +211,7 @@ def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
 def make_set_scores(
     engine: Engine, score: str | Score = "bdeu", equivalent_sample_size: float = 10.0
 ) -> SetScores:
-    """Return the scores of sets of variables of that name; the sample size is BDeu's."""
+    """Return the scores of sets of variables of that name; the sample size is that of the prior."""
     from f2sl.stats.scores.sets import SetScores
 
     if isinstance(score, str) and score not in set_scores():

@@ -94,6 +94,13 @@ SCORES.add(
     sets=True,
 )
 SCORES.add(
+    "bds",
+    "f2sl.stats.scores.dirichlet:BDs",
+    "marginal likelihood under Dirichlet priors over the parents' configurations that occur",
+    "Scutari 2016",
+    kinds=(STATES,),
+)
+SCORES.add(
     "k2",
     "f2sl.stats.scores.dirichlet:K2",
     "marginal likelihood under uniform Dirichlet priors",

@@ -12,7 +12,8 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 
 Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
 given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`). Columns
-that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`).
+that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`), and parents are
+found that another one hides because they determine it (:mod:`f2sl.search.orders.determined`).
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -59,14 +60,14 @@ KICKS_PER_VARIABLE = 10
 THOROUGH_KICKS = 100
 """Disturbances of the order for each variable, and in each round of a thorough search."""
 LEAST_WEIGHT = 10.0
-"""Smallest equivalent sample size of BDeu: that of the F2SL paper, enough for few states."""
+"""Smallest equivalent sample size: that of the F2SL paper for BDeu, enough for few states."""
 
 
 def prior_weight(engine: Engine) -> float:
-    """Choose the equivalent sample size of BDeu by the effective number of states.
+    """Choose the equivalent sample size of BDs or BDeu by the effective number of states.
 
-    BDeu spreads its weight over all cells of a table. With many states little is left for each cell, and
-    BDeu rejects edges that the data show well. So the weight is ten samples for each effective state beyond
+    The weight is spread over the cells of a table. With many states little is left for each cell, and the
+    score rejects edges that the data show well. So the weight is ten samples for each effective state beyond
     the first, in the mean over all variables, and never less than `LEAST_WEIGHT`. The effective number of
     states is the exponential of the entropy. docs/evidence/accuracy.md shows how this was chosen.
     """
@@ -87,23 +88,26 @@ def edge_cost(engine: Engine) -> float:
 
 
 class ByOrders(StructureLearner):
-    """Base class of learners that search over orders; for numbers, "auto" is BIC.
+    """Base class of learners that search over orders, with scores of their own for "auto".
 
-    BGe adds its prior to the variances. Where many strong effects meet, the residual variance is so small
-    that the prior outweighs it, and BGe strongly prefers other graphs to the true one
+    For numbers that is BIC. BGe adds its prior to the variances. Where many strong effects meet, the residual
+    variance is so small that the prior outweighs it, and BGe strongly prefers other graphs to the true one
     (docs/evidence/gaussian.md).
     """
+
+    preferred: ClassVar[dict[str, str]] = {NUMBER: "bic-g"}
+    """Score of each kind of table in place of the usual one."""
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)
     edge_cost: float | None = option("edge_cost")
 
     def _preferring(self, kind: str) -> dict[str, Any]:
-        chosen = "bic-g" if kind == NUMBER and self.score == "auto" else self.score
+        chosen = self.preferred.get(kind, "auto") if self.score == "auto" else self.score
         return {**self.get_params(), "score": chosen}
 
     def _unbound_score(self, engine: Engine) -> Score:
-        """Return the score; set the weight of BDeu's prior and the penalty for each edge."""
+        """Return the score; set the weight of its prior and the penalty for each edge."""
         weight, cost = self.equivalent_sample_size, self.edge_cost
         self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
         self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
@@ -119,16 +123,17 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     variables are candidates. With ``effort="fast"`` the search stops at the first optimum. "normal" goes on
     from there and lets further candidates join: any of up to 800 variables; of more, those that are related
     to the child. "thorough" disturbs the order many times more, as long as that raises the score. `effort`
-    does not change hill climbing. The default weight of BDeu's prior is 10, or more if variables have many
-    states (see :func:`prior_weight`).
+    does not change hill climbing. The default score of states is BDs, with a prior weight of 10, or more if
+    variables have many states (see :func:`prior_weight`). In the end, parents that others determine may be
+    replaced by these, which may lower the score a little (:mod:`f2sl.search.orders.determined`).
 
     Attributes
     ----------
     graph_ : DAG
         The best graph found.
     cpdag_ : PDAG
-        CPDAG of `graph_`: directed where all DAGs with the same score agree. The data decide only these
-        directions.
+        CPDAG of `graph_`: directed where all DAGs with the same independences agree. The data decide only
+        these directions.
     pc_ : dict of str to list of str
         The candidates of each variable before the search, strongest first.
     skeleton_ : PDAG
@@ -137,7 +142,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     grows_parents_ : bool
         True if the search took parents from all variables, as it does for numbers without missing values.
     equivalent_sample_size_ : float
-        Weight of BDeu's prior; unused by other scores.
+        Weight of the prior of BDs or BDeu; unused by other scores.
     edge_cost_ : float
         Penalty on the log score for each edge.
     score_ : float
@@ -153,6 +158,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     ['bronc', 'lung']
     """
 
+    preferred: ClassVar[dict[str, str]] = {NUMBER: "bic-g", STATES: "bds"}
     pc = "fcbf-confirmed"
     shared_options = ("relevance", "alpha", "ties", "measure", "ci_test")
 

@@ -3,6 +3,7 @@
 ========  =====================================================================================
 "bdeu"    prior ess / (q r) for each cell, so that equivalent networks score the same (Heckerman,
           Geiger and Chickering 1995)
+"bds"     the same, with q the number of configurations that occur in the data (Scutari 2016)
 "k2"      prior 1 for each cell (Cooper and Herskovits 1992)
 ========  =====================================================================================
 
@@ -45,8 +46,8 @@ counted faster sample by sample."""
 
 
 @dataclass(frozen=True)
-class BDeu(TableScore):
-    """Marginal likelihood under Dirichlet priors that equivalent networks share.
+class WithWeight(TableScore):
+    """Base of the scores whose prior has a weight.
 
     Parameters
     ----------
@@ -61,6 +62,32 @@ class BDeu(TableScore):
     def edge_log_prior(self) -> float:
         """Prior of the F2SL paper on structures: - log(ess + 1) for each edge."""
         return -math.log(self.equivalent_sample_size + 1.0)
+
+
+@dataclass(frozen=True)
+class BDs(WithWeight):
+    """Marginal likelihood under Dirichlet priors over the configurations of the parents that occur.
+
+    BDeu spreads its weight over all configurations. Where most of them do not occur, because there are many
+    or because some parents determine others, little is left for each, and it prefers larger tables that say
+    the same. Here the whole weight is spread over those that occur. If not all do, equivalent networks may
+    score differently.
+    """
+
+    def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
+        """Return the score of each table."""
+        r, _ = shapes(tables)
+        occurring = np.empty(len(r))
+        _kernels.count_occurring(
+            tables.counts, tables.group_start, tables.first_group, tables.n_groups, occurring
+        )
+        prior = self.equivalent_sample_size / occurring
+        return dirichlet_scores(tables, prior / r, prior)
+
+
+@dataclass(frozen=True)
+class BDeu(WithWeight):
+    """Marginal likelihood under Dirichlet priors that equivalent networks share."""
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
