@@ -69,7 +69,18 @@ class CausalLearn:
 
 CAUSAL_LEARN = "causal-learn"
 
-PARTS = ("significance", "confirmed", "clean-up", "or", "orders", "going on", "edge cost", "prior")
+PARTS = (
+    "significance",
+    "confirmed",
+    "clean-up",
+    "or",
+    "orders",
+    "going on",
+    "hidden parents",
+    "edge cost",
+    "prior",
+    "BDs",
+)
 DELTA = 0.05
 
 
@@ -89,9 +100,12 @@ def with_parts(parts: Collection[str]) -> Any:
     ``orders``              search over orders                tabu hill climbing, from the same starts
     ``going on``            the search goes on from the       it ends there
                             first optimum, and others join
+    ``hidden parents``      a parent is replaced by those     it stays
+                            that determine it
     ``edge cost``           edges cost log(variables)         log(11), as in F2SL-s
-    ``prior``               BDeu's prior weighs more where    it weighs 10 samples, as in F2SL-s
+    ``prior``               the prior weighs more where       it weighs 10 samples, as in F2SL-s
                             there are many states
+    ``BDs``                 BDs                               BDeu, as in F2SL-s
     ======================  ================================  ==========================================
     """
     whole, confirmed = STRUCTURE.load("f2sl-h"), LOCAL.load("fcbf-confirmed")
@@ -111,6 +125,9 @@ def with_parts(parts: Collection[str]) -> Any:
         def _local_learner(self) -> Any:
             return Candidates(**super()._local_learner().get_params())
 
+        def _likelihoods(self, engine: Any) -> Any:
+            return super()._likelihoods(engine) if "hidden parents" in parts else None
+
     return Partly(
         symmetry="or" if "or" in parts else "and",
         clean_up=None if "clean-up" in parts else 0,
@@ -118,6 +135,7 @@ def with_parts(parts: Collection[str]) -> Any:
         effort="normal" if "going on" in parts else "fast",
         edge_cost=None if "edge cost" in parts else math.log(11.0),
         equivalent_sample_size=None if "prior" in parts else 10.0,
+        score="auto" if "BDs" in parts else "bdeu",
     )
 
 

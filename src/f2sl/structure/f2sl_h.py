@@ -245,7 +245,6 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         from f2sl.search.orders import search_orders
         from f2sl.search.orders.on_demand import OnDemand
         from f2sl.search.orders.parent_sets import parent_sets
-        from f2sl.stats.scores.likelihood import LogLikelihood
 
         candidates = skeleton.start, skeleton.neighbours
         limits: dict[str, Any] = {
@@ -264,7 +263,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             outside = np.column_stack([relevant.owners, relevant.members])
         else:
             outside = np.argwhere(~np.eye(n, dtype=np.bool_))
-        fit = LogLikelihood().bind(engine) if kind_of_engine(engine) == STATES else None
+        fit = self._likelihoods(engine)
         wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, fit=fit, **limits)
         best = wider.search(orders, KICKS_PER_VARIABLE)
         if kind_of_engine(engine) == STATES:
@@ -283,6 +282,12 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             skeleton = skeleton.with_more(wider.joined, strengths)
             self._keep_skeleton(skeleton, names)
         return weighted_dag(skeleton, names, best.arrows), best.score
+
+    def _likelihoods(self, engine: Engine) -> FamilyScores | None:
+        """Return log likelihoods of families, by which determined variables are known; only for states."""
+        from f2sl.stats.scores.likelihood import LogLikelihood
+
+        return LogLikelihood().bind(engine) if kind_of_engine(engine) == STATES else None
 
     def _climb(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
