@@ -61,10 +61,12 @@ class Determined:
         self._rules, self._limits = constraints, limits
         self._tried: set[tuple[int, ...]] = set()
 
-    def gaining(self, parents: Integers, others: Callable[[int], Integers]) -> tuple[Integers, Integers]:
-        """Return pairs (v, u) and what is given: replaced parents of v, beside which u raises the score.
+    def gaining(
+        self, parents: Integers, others: Callable[[int], Integers]
+    ) -> Iterator[tuple[Integers, Integers]]:
+        """Yield pairs (v, u) and replaced parents of v beside which each u raises the score, highest first.
 
-        Children that are determined themselves are left out: nothing is hidden from them. So are those
+        Children that are determined themselves are left out: nothing is hidden from them. So are parents
         that were tried before.
 
         Parameters
@@ -74,7 +76,6 @@ class Determined:
         others : callable
             Returns the variables that may be parents of one variable.
         """
-        pairs, given = [np.empty((0, 2), np.int64)], [np.empty((0, parents.shape[1]), np.int64)]
         determined = self._are_determined(parents)
         now = self._scored(np.arange(len(parents)), parents)
         for v, replaced in self._replacements(parents, determined, ~determined):
@@ -84,16 +85,15 @@ class Determined:
                 continue
             self._tried.add(key)
             u = np.setdiff1d(others(v), replaced)
-            u = u[
-                self._test.configurations(replaced[None, -size:])
-                <= self._test.max_configurations(np.full(len(u), v), u)
-            ]
+            child = np.full(len(u), v)
+            room = self._test.max_configurations(child, u)
+            u = u[self._test.configurations(replaced[None, -size:]) <= room]
             more = np.column_stack([np.tile(replaced[1:], (len(u), 1)), u])
-            gain = self._scored(np.full(len(u), v), np.sort(more, axis=1)) - now[v]
-            u = u[gain > RELATIVE_TOLERANCE * max(1.0, abs(now[v]))]
-            pairs.append(np.column_stack([np.full(len(u), v), u]))
-            given.append(np.tile(replaced, (len(u), 1)))
-        return np.concatenate(pairs), np.concatenate(given)
+            scores = self._scored(child[: len(u)], np.sort(more, axis=1))
+            u = u[np.argsort(-scores, kind="stable")]
+            u = u[: (scores > now[v] + RELATIVE_TOLERANCE * max(1.0, abs(now[v]))).sum()]
+            if len(u):
+                yield np.column_stack([child[: len(u)], u]), replaced
 
     def simplified(self, parents: Integers) -> Integers:
         """Replace parents by those that determine them where that takes fewer configurations.

@@ -381,10 +381,11 @@ class OnDemand:
             self._gains[at[~dependent]] = -np.inf
             hits, given = hits[dependent], given[dependent]
             if self._hiding is not None:
-                pairs, replaced = self._hiding.gaining(parents, self._may_be_parents)
-                shown = ~_is_below(pairs, parents, best.order)
-                shown[shown] = self._are_dependent(pairs[shown], replaced[shown])
-                hits, given = np.append(hits, pairs[shown], axis=0), np.append(given, replaced[shown], axis=0)
+                for pairs, replaced in self._hiding.gaining(parents, self._may_be_parents):
+                    # With many rows most variables are dependent there, so only the best one joins.
+                    first = pairs[~_is_below(pairs, parents, best.order)][:1]
+                    if len(first) and self._are_dependent(first, replaced[None])[0]:
+                        hits, given = np.append(hits, first, axis=0), np.append(given, replaced[None], axis=0)
             # Nobody has as many parents as there is room for before one joins.
             families = np.sort(np.column_stack([given[:, 1:], hits[:, 1]]), axis=1)
             scores = self._scored(hits[:, 0], families)
