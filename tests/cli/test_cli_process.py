@@ -13,8 +13,9 @@ from numba.core.errors import TypingError
 from numba.core.types.functions import BaseFunction
 
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
+from f2sl._ahead import COMPILING
 from f2sl._compiler import KernelCompiler
-from f2sl._jit import COMPILING, inner, kernel
+from f2sl._jit import inner, kernel
 from f2sl.cli import program
 from f2sl.cli.app import main
 from f2sl.graph import DAG
