@@ -69,12 +69,12 @@ def _settle(error: BaseException) -> int:
         # Errors of files are F2SLErrors, so this is an error of the standard output.
         _drop_output()
         return _tell(f"error: cannot write to the standard output: {error.strerror}", FAULT)
-    if isinstance(error, MemoryError):
+    short = short_of_addresses()
+    if isinstance(error, MemoryError) and not short:
         detail = f" ({error})" if str(error) else ""
         return _tell(f"error: not enough memory{detail}; learn from fewer rows or columns", FAULT)
     if not isinstance(error, Exception):
         raise error
-    short = short_of_addresses()
     if short:  # libraries report this in their own words
         return _tell(f"error: {short}", WRONG_INPUT)
     if os.environ.get(DEBUG):
