@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from f2sl._memory import short_of_addresses
 from f2sl.cli.interrupts import interrupts
-from f2sl.errors import F2SLError
+from f2sl.errors import F2SLError, printable
 
 FAULT = 1
 WRONG_INPUT = 2
@@ -91,9 +91,8 @@ def _drop_output() -> None:
 
 def _tell(message: str, code: int) -> int:
     line = " ".join(message.splitlines())
-    line = "".join(one if one.isprintable() else repr(one)[1:-1] for one in line)
     with contextlib.suppress(OSError):
-        print(f"f2sl: {line}", file=sys.stderr, flush=True)
+        print(f"f2sl: {printable(line)}", file=sys.stderr, flush=True)
     return code
 
 
