@@ -400,7 +400,8 @@ def _in_use(folder: Path, process: int) -> bool:
     import psutil  # type: ignore[import-untyped]
 
     try:
-        return bool(psutil.Process(process).create_time() <= folder.stat().st_mtime + 1)  # clocks differ a bit
+        began = float(psutil.Process(process).create_time())
+        return began <= folder.stat().st_mtime + 1  # a second, because clocks differ a bit
     except (psutil.NoSuchProcess, FileNotFoundError):
         return False
     except psutil.Error:  # of another user
