@@ -5,7 +5,8 @@
 
 Every learner begins with an empty cache of machine code, but with Python's modules compiled, as pip installs
 them. The seconds of a kernel are its own, without those of kernels that are compiled on the way, and of the
-processor, so that they hardly depend on what else runs. At last, the resident memory of a learner whose kernels are compiled, and what it is made of.
+processor, so that they hardly depend on what else runs. At last, the resident memory of a learner whose
+kernels are compiled, and what it is made of.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "alarm.csv"
         f2sl.load_network("alarm").sample(1000, seed=1).to_csv(table, index=False)
-        run(["-c", "import compileall, f2sl; compileall.compile_dir(f2sl.__path__[0], quiet=1)"], Path(folder))
+        modules = "import compileall, f2sl; compileall.compile_dir(f2sl.__path__[0], quiet=1)"
+        run(["-c", modules], Path(folder))
         print("import numba:", least(["-c", "import numba"], Path(folder)))
         for learner in sys.argv[1:] or LEARNERS:
             cache = Path(folder) / learner
