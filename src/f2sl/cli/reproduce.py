@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
@@ -135,6 +136,8 @@ def reproduce(
                 watch=watch,
             )
     if not quiet:
+        for note in note_of_jobs(jobs, "learners at a time"):
+            print(note)
         _show(summary)
     told = _report(out)
     if not quiet:
