@@ -403,13 +403,14 @@ def test_replicates_of_another_run_are_refused(tmp_path):
 
 def test_what_holds_no_replicates_cannot_be_gone_on_with(tmp_path):
     out = tmp_path / "c.csv"
-    f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
     with pytest.raises(
         FileError, match=r"c\.csv has no replicates to continue from: only \.json stores them"
     ):
         f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1, out=out, resume=True)
     journal = tmp_path / "d.json.replicates"
-    for content in (b"no journal\n", b'{"seed": 0}\n'):
+    asked = json.dumps({**found.asked, "options": None}).encode() + b"\n"
+    for content in (b"no journal\n", b'{"seed": 0}\n', b"[" * 100_000 + b"\n", asked):
         journal.write_bytes(content)
         with pytest.raises(FileError, match=r"d\.json\.replicates: not a file of replicates"):
             f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=tmp_path / "d.json", resume=True)
