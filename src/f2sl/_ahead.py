@@ -22,7 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from f2sl._memory import available_bytes
+from f2sl._progress import note
 from f2sl._threads import available_cores
+
+COMPILING = "compiling the inner loops for this machine (first run only) ..."
 
 LIST = Path(__file__).with_name("_ahead.json")
 
@@ -42,15 +45,41 @@ FEWEST_KERNELS = 4
 def nothing_compiled() -> bool:
     """Return whether Numba's cache folder holds no machine code of f2sl.
 
-    False if that is unknown: if the package's own folder is not writable, only Numba knows which folder it
-    uses.
+    False if that is unknown: if neither the folder that the user has set nor the package's own is writable,
+    only Numba knows which folder it uses.
     """
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        return False
     place = Path(__file__).parent / "storage" / "memory"
     given = os.environ.get("NUMBA_CACHE_DIR")
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0" or not (given or os.access(place, os.W_OK)):
+    if given and _writable(Path(given)):
+        found = Path(given).glob("memory_*/*.nbi")
+    elif os.access(place, os.W_OK):
+        found = (place / "__pycache__").glob("*.nbi")
+    else:
         return False
-    found = Path(given).glob("memory_*/*.nbi") if given else (place / "__pycache__").glob("*.nbi")
     return next(iter(found), None) is None
+
+
+def _writable(folder: Path) -> bool:
+    """Return whether files can be written to a folder, which need not exist yet."""
+    existing = next(one for one in (folder.absolute(), *folder.absolute().parents) if os.path.lexists(one))
+    return existing.is_dir() and os.access(existing, os.W_OK)
+
+
+_told: list[bool] = []
+
+
+def tell_of_first_run() -> None:
+    """Report to the current display, once, that inner loops are compiled, if none are yet."""
+    if nothing_compiled():
+        tell_of_compiling()
+
+
+def tell_of_compiling() -> None:
+    """Report to the current display, once, that inner loops are compiled."""
+    if not _told and note(COMPILING):
+        _told.append(True)
 
 
 class Helpers:
@@ -58,25 +87,34 @@ class Helpers:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._looked = False
+        self._looked = self._first_run = False
         self._fit: tuple[str, str] | None = None  # the learner and the kind of table
         self._left: list[str] = []  # kernels that nobody has taken yet, in the order in which they are needed
         self._taken: dict[str, threading.Event] = {}  # kernels of helpers; set when they are compiled
+        self._all: list[str] = []  # kernels that the fit needs, in the order in which it needs them
+        self._reached = 0  # how many of them this process has reached
         self._processes: list[Any] = []
 
     def look(self) -> None:
-        """Start helpers if nothing is compiled; they load Numba and wait for a fit to be announced."""
+        """Start helpers if nothing is compiled; they load Numba and wait for a fit to be announced.
+
+        If a display is in place, it is told at once: importing Numba and reading the table come first.
+        """
         with self._changed:
             if not self._looked:
                 self._looked = True
-                if nothing_compiled():
+                self._first_run = nothing_compiled()
+                if self._first_run:
                     self._start()
+        if self._first_run:
+            tell_of_compiling()
 
     def expect(self, learner: str, kind: str) -> None:
         """Announce a fit, by the name of the learner's class and the kind of the table."""
         self.look()
         with self._changed:
             self._fit = learner, kind
+            self._all, self._reached = [], 0
             if self._processes:
                 self._left = self._needed()
             self._changed.notify_all()
@@ -87,6 +125,9 @@ class Helpers:
             return False
         kernel = json.dumps(description)
         with self._changed:
+            self._all = self._all or self._listed()
+            if kernel in self._all:
+                self._reached = max(self._reached, self._all.index(kernel))
             finished = self._taken.get(kernel)
             if not self._processes and not self._left:
                 # Some kernels are compiled, of another learner maybe; those behind this one are probably not.
@@ -102,13 +143,22 @@ class Helpers:
         finished.wait()
         return True
 
-    def _needed(self) -> list[str]:
-        """List the kernels that the fit needs and no helper has compiled."""
+    def how_far(self) -> tuple[int, int]:
+        """Return how many of the kernels that the fit needs are compiled, and how many it needs, if known."""
+        with self._changed:
+            ready = set(self._all[: self._reached])
+            ready.update(kernel for kernel, finished in self._taken.items() if finished.is_set())
+            return len(ready.intersection(self._all)), len(self._all)
+
+    def _listed(self) -> list[str]:
+        """List the kernels that the fit needs."""
         known = json.loads(LIST.read_text(encoding="utf-8"))
         learner, kind = self._fit or ("", "")
-        numbers = known["needed"].get(learner, {}).get(kind, [])
-        kernels = [json.dumps(known["kernels"][i]) for i in numbers]
-        return [kernel for kernel in kernels if kernel not in self._taken]
+        return [json.dumps(known["kernels"][i]) for i in known["needed"].get(learner, {}).get(kind, [])]
+
+    def _needed(self) -> list[str]:
+        """List the kernels that the fit needs and no helper has taken."""
+        return [kernel for kernel in self._listed() if kernel not in self._taken]
 
     def _start(self) -> None:
         import multiprocessing

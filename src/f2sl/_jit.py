@@ -26,20 +26,19 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from f2sl._ahead import HELPERS, nothing_compiled
+from f2sl._ahead import HELPERS, tell_of_compiling, tell_of_first_run
 from f2sl._memory import short_of_addresses
 from f2sl._progress import note
 from f2sl.errors import F2SLError
 
-COMPILING = "compiling the inner loops for this machine (first run only) ..."
-SECONDS_BETWEEN_NOTES = 5.0
+SECONDS_BETWEEN_NOTES = 2.0
 
 
 if short_of_addresses():  # LLVM would end the process when it cannot map its memory
     raise F2SLError(short_of_addresses())
 
 # A first run says so at once: from here on it waits for Numba to be imported and to compile.
-_told = nothing_compiled() and note(COMPILING)
+tell_of_first_run()
 
 import llvmlite.binding as llvm
 import numba
@@ -87,21 +86,22 @@ def register() -> None:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Report to the current display how many functions are compiled instead of loaded from the cache."""
+    """Report to the current display how much is compiled instead of loaded from the cache."""
 
     def __init__(self) -> None:
-        self.told, self.done, self.last = _told, 0, time.monotonic()
+        self.done, self.last = 0, time.monotonic()
 
     def on_start(self, event: Any) -> None:
         register()
-        if not self.told:
-            self.told = note(COMPILING)
+        tell_of_compiling()
 
     def on_end(self, event: Any) -> None:
         self.done += 1
         if time.monotonic() - self.last >= SECONDS_BETWEEN_NOTES:
             self.last = time.monotonic()
-            note(f"{self.done} compiled so far ...")
+            ready, needed = HELPERS.how_far()
+            done = f"{ready} of {needed} inner loops" if needed else f"{self.done} functions"
+            note(f"{done} compiled so far ...")
 
 
 event.register("numba:compile", _Listener())

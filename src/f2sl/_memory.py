@@ -23,14 +23,18 @@ ADDRESS_SPACE = 24 * 10**8
 """Bytes of addresses below which the libraries that f2sl builds on fail to load; most are never used."""
 
 
-def short_of_addresses() -> str:
+NUMPY_ADDRESS_SPACE = 4 * 10**8
+"""Bytes of addresses below which even NumPy fails to load, or never ends trying."""
+
+
+def short_of_addresses(least: int = ADDRESS_SPACE) -> str:
     """Return a message if a limit on the process (``ulimit -v``) is below what libraries need, or ""."""
     try:
         import resource
     except ImportError:  # not on Windows
         return ""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY or limit >= ADDRESS_SPACE:
+    if limit == resource.RLIM_INFINITY or limit >= least:
         return ""
     return (
         f"this process may use {limit / 1e6:,.0f} MB of address space, and f2sl needs "

@@ -22,7 +22,7 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 MOST_PER_CORE = 8
-"""Threads for each core that are ever started: more would only wait for each other, and take memory."""
+"""Threads or processes for each core that are ever started: more would only wait, and take memory."""
 
 AHEAD = 8
 """Number of pieces for each thread to submit before taking the first results."""
@@ -54,8 +54,8 @@ def resolve_jobs(n_jobs: int | None) -> int:
     return min(int(n_jobs), MOST_PER_CORE * cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def note_of_jobs(n_jobs: int | None) -> list[str]:
-    """Return a note if `n_jobs` asks for more threads than are started.
+def note_of_jobs(n_jobs: int | None, jobs: str = "threads") -> list[str]:
+    """Return a note if `n_jobs` asks for more `jobs` than are started.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def note_of_jobs(n_jobs: int | None) -> list[str]:
     if n_jobs is None or n_jobs <= used:
         return []
     return [
-        f"{used} threads instead of the {n_jobs:,} asked for: {MOST_PER_CORE} for each core of this machine"
+        f"{used} {jobs} instead of the {n_jobs:,} asked for: {MOST_PER_CORE} for each core of this machine"
     ]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
-from f2sl._ahead import HELPERS
+from f2sl._ahead import HELPERS, tell_of_first_run
 from f2sl._options import READING_OPTIONS, flag
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
@@ -233,6 +233,7 @@ def find_sets(
     """Read the table, and find the set of one variable or of all; `look` is as in `read_and_fit`."""
     learner.check_options()
     with display_for(flag("verbose", verbose)):
+        tell_of_first_run()
         with stage("reading the table"):
             table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
         with nullcontext() if table is data else table:

@@ -13,8 +13,25 @@ from collections.abc import Iterable
 from typing import Any
 
 
+def printable(text: object) -> str:
+    r"""Return a text on one line, with characters escaped that would break it or control a terminal.
+
+    Examples
+    --------
+    >>> print(printable("two words"), printable("two\nlines"))
+    two words two\nlines
+    """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in plain)
+
+
 class F2SLError(Exception):
-    """Base class of all errors that f2sl raises on purpose."""
+    """Base class of all errors that f2sl raises on purpose; names and paths in messages are escaped."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class DataError(F2SLError, ValueError):
@@ -103,7 +120,7 @@ def shown_list(names: Iterable[object]) -> str:
     'f2sl-c, mmhc'
     """
     listed = [str(name) for name in names]
-    first = ", ".join(map(shortened, listed[:30]))
+    first = ", ".join(printable(shortened(name)) for name in listed[:30])
     return first if len(listed) <= 30 else f"{first}, ... ({len(listed)} in all)"
 
 

@@ -13,8 +13,9 @@ from numba.core.errors import TypingError
 from numba.core.types.functions import BaseFunction
 
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
+from f2sl._ahead import COMPILING
 from f2sl._compiler import KernelCompiler
-from f2sl._jit import COMPILING, inner, kernel
+from f2sl._jit import inner, kernel
 from f2sl.cli import program
 from f2sl.cli.app import main
 from f2sl.graph import DAG
@@ -286,6 +287,28 @@ with showing(Notes()):
     assert (compiling, answer) == (COMPILING, "2")
     assert note.startswith("cannot store the compiled loops, so every run compiles them again")
     assert not list((tmp_path / "cache").glob("*/*"))
+
+
+@posix_only
+@pytest.mark.parametrize(
+    "command", [["learn", "t.csv"], ["pc", "t.csv", "c"], ["show", "g.json", "--out", "g.html"]]
+)
+@pytest.mark.parametrize("megabytes", [60, 100, 200, 390, 1000, 2000])
+def test_too_little_address_space_is_one_error(tmp_path, command, megabytes):
+    """Not an end of the process by LLVM or OpenBLAS, nor one that never comes."""
+    write_csv(tmp_path / "t.csv", small_table())
+    DAG(["a", "b"], [("a", "b")]).save(tmp_path / "g.json")
+    limited = ["sh", "-c", f'ulimit -v {megabytes * 1000} && exec "$@"', "sh", SCRIPT, *command]
+    done = subprocess.run(
+        limited, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=60
+    )
+    if command[0] == "show" and megabytes > 400:  # needs no Numba
+        assert done.returncode == 0
+        return
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert line.startswith("f2sl: error: this process may use ")
+    assert line.endswith("f2sl needs 2,400 MB: raise the limit (ulimit -v)")
 
 
 @posix_only

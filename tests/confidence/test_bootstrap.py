@@ -16,6 +16,7 @@ import pytest
 import f2sl
 from f2sl import Confidence, Knowledge
 from f2sl._progress import Display, showing
+from f2sl._threads import MOST_PER_CORE, available_cores
 from f2sl.cli.files import load_graph_or_network
 from f2sl.confidence import workers
 from f2sl.confidence.resample import Replicate, Resampling, gathered
@@ -36,6 +37,13 @@ def resampled(number, n_rows, method, seed):
     if method == "bootstrap":
         return drawn.integers(n_rows, size=n_rows)
     return drawn.permutation(n_rows)[half * (n_rows // 2) :][: n_rows // 2]
+
+
+def test_far_more_processes_than_cores_are_capped_with_a_note():
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 3, n_jobs=10**9)
+    most = MOST_PER_CORE * available_cores()
+    assert f"{most} processes instead of the 1,000,000,000 asked for" in found.notes[-1]
+    assert "asked for" not in "".join(f2sl.bootstrap(ASIA, "f2sl-c", 3, n_jobs=2).notes)
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "subsample"])
@@ -395,13 +403,14 @@ def test_replicates_of_another_run_are_refused(tmp_path):
 
 def test_what_holds_no_replicates_cannot_be_gone_on_with(tmp_path):
     out = tmp_path / "c.csv"
-    f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
     with pytest.raises(
         FileError, match=r"c\.csv has no replicates to continue from: only \.json stores them"
     ):
         f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1, out=out, resume=True)
     journal = tmp_path / "d.json.replicates"
-    for content in (b"no journal\n", b'{"seed": 0}\n'):
+    asked = json.dumps({**found.asked, "options": None}).encode() + b"\n"
+    for content in (b"no journal\n", b'{"seed": 0}\n', b"[" * 100_000 + b"\n", asked):
         journal.write_bytes(content)
         with pytest.raises(FileError, match=r"d\.json\.replicates: not a file of replicates"):
             f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=tmp_path / "d.json", resume=True)

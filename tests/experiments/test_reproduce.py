@@ -1,6 +1,8 @@
 """The experiments without their processes: what there is to run, the file of results, the data."""
 
 import gc
+import json
+import math
 import sqlite3
 from functools import partial
 from itertools import product
@@ -19,6 +21,7 @@ from f2sl.local.base import LOCAL
 from f2sl.structure.base import STRUCTURE
 from marks import compiled_only
 from reproduce_tools import Bench, write_supplement
+from store_tools import DESCRIPTION
 
 GRAPH = [[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]
 
@@ -188,13 +191,13 @@ def test_what_is_kept_is_read_again(tmp_path):
     full = Outcome(unit(1), "sampled", 50001, DONE, 1, 0.1 + 0.2, 7, 60.0, 100, "said", {"f1": 1 / 3})
     facts = store.NetworkFacts("mildew", "sampled", 35, 46, 3, 3, 1, 5, 3, 100)
     with Store(tmp_path) as kept:
-        assert kept.add_run("now", {"jobs": 2}) == 1
+        assert kept.add_run("now", DESCRIPTION) == 1
         kept.add([outcome(unit(1), FAILED), outcome(unit(2), SKIPPED)])
         kept.add([full])
         kept.add_networks([facts])
     read = store.read_results(tmp_path)
     assert read.outcomes == (full, outcome(unit(2), SKIPPED))
-    assert read.runs == {1: {"started": "now", "jobs": 2}}
+    assert read.runs == {1: {"started": "now", **DESCRIPTION}}
     assert read.networks == (facts,)
 
 
@@ -246,11 +249,20 @@ def test_files_of_others_are_refused_and_left_alone(tmp_path, spoil, said):
         ("networks", "edges", "few"),
         ("runs", "description", "[1, 2]"),
         ("runs", "description", 7),
+        ("runs", "description", "{}"),
+        ("runs", "description", json.dumps({**DESCRIPTION, "time_limit": math.inf})),
+        ("runs", "description", json.dumps({**DESCRIPTION, "machine": {"cores": "two"}})),
+        ("runs", "description", "[" * 100_000),
+        ("runs", "started", b"now"),
+        ("units", "seconds", math.inf),
+        ("networks", "variables", -5),
+        ("units", "measures", '{"f1": NaN}'),
+        ("units", "measures", "[" * 100_000),
     ],
 )
 def test_values_of_a_wrong_type_are_refused(tmp_path, table, column, value):
     with Store(tmp_path) as kept:
-        kept.add_run("now", {"jobs": 2})
+        kept.add_run("now", DESCRIPTION)
         kept.add([Outcome(unit(1), "sampled", 50001, DONE, 1, 0.5, 7, 60.0, 100, "said", {"f1": 1})])
         kept.add_networks([store.NetworkFacts("mildew", "sampled", 35, 46, 3, 3, 1, 5, 3, 100)])
     assert store.read_results(tmp_path).outcomes[0].measures == {"f1": 1}
@@ -260,6 +272,9 @@ def test_values_of_a_wrong_type_are_refused(tmp_path, table, column, value):
     database.close()
     with pytest.raises(FileError, match=r"results\.sqlite: cannot be read as results of f2sl reproduce"):
         store.read_results(tmp_path)
+    if table == "units":  # what a call that goes on reads
+        with Store(tmp_path) as kept, pytest.raises(FileError, match=r"cannot read .*results\.sqlite: "):
+            kept.outcomes()
 
 
 @pytest.mark.parametrize("made", [False, True])

@@ -299,6 +299,8 @@ age lab_2
             ('/knowledge\nforbiddirect\n"a"b c\n', "line 3: quotes go around a whole name"),
             ("requird = []\n", "did you mean 'required'"),
             ("required = [\n", "not a file of knowledge"),
+            (f"tiers = {'9' * 5000}", "not a file of knowledge: a number has too many digits"),
+            (f"tiers = {'[' * 100_000}", "not a file of knowledge: lists are nested too deeply"),
             ("required = 3\n", "required must be a list of pairs"),
             ("\xff\xfe", "not a file of knowledge"),
         ],

@@ -386,8 +386,10 @@ def test_a_folder_that_a_killed_process_has_left_is_removed(tmp_path, monkeypatc
     ended.wait()
     here = f"f2sl-{socket.gethostname()}-"
     kept = {f"{here}{os.getpid()}-b", f"f2sl-elsewhere-{ended.pid}-c", f"{here}x-d"}
-    for name in (f"{here}{ended.pid}-a", *kept):
+    of_another = f"{here}{os.getpid()}-of-a-process-that-had-our-number"
+    for name in (f"{here}{ended.pid}-a", of_another, *kept):
         (tmp_path / name / "worker").mkdir(parents=True)
+    os.utime(tmp_path / of_another, (0, 0))
     with connecting._folder_of_workers() as folder:
         assert {one.name for one in tmp_path.iterdir()} == {*kept, folder.rpartition(os.sep)[2]}
     assert folder.startswith(str(tmp_path / f"{here}{os.getpid()}-"))

@@ -156,6 +156,41 @@ def test_a_learner_that_is_not_compiled_beside_others_that_are(tmp_path, helpers
     assert [json.loads(kernel) for kernel in found._taken] == kernels[:5:-1]  # none of the others
 
 
+def test_how_far_a_first_run_is(monkeypatch):
+    monkeypatch.setattr(_ahead, "nothing_compiled", lambda: False)
+    monkeypatch.setattr(_ahead, "available_cores", lambda: 1)  # no helpers
+    found, kernels = Helpers(), needed("F2SLc")
+    assert found.how_far() == (0, 0)  # nobody has announced a fit
+    found.expect("F2SLc", "states")
+    for reached, kernel in enumerate(kernels):
+        assert not found.compiled(kernel)
+        assert found.how_far() == (reached, len(kernels))
+    assert not found.compiled(["f2sl", "of_other_types", []])
+    assert found.how_far() == (len(kernels) - 1, len(kernels))
+    done = threading.Event()
+    done.set()
+    found._taken = {json.dumps(kernels[-1]): done, json.dumps(["f2sl", "of_another_fit", []]): done}
+    assert found.how_far() == (len(kernels), len(kernels))
+    found.expect("F2SLh", "states")
+    found.compiled(needed("F2SLh")[0])
+    assert found.how_far()[1] == len(needed("F2SLh"))
+
+
+@pytest.mark.parametrize("place", ["file", "file/within"])
+def test_a_cache_folder_that_cannot_be_used_is_not_an_empty_one(tmp_path, monkeypatch, place):
+    """Numba then uses the next folder it knows, which may hold all that is needed."""
+    own = tmp_path / "f2sl" / "storage" / "memory" / "__pycache__"
+    own.mkdir(parents=True)
+    monkeypatch.setattr(_ahead, "__file__", str(tmp_path / "f2sl" / "_ahead.py"))
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    (tmp_path / "file").touch()
+    for given in (tmp_path / "folder" / "new", tmp_path / place):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(given))
+        assert _ahead.nothing_compiled()
+    (own / "kernels.nbi").touch()
+    assert not _ahead.nothing_compiled()
+
+
 def test_a_helper_leaves_machine_code_in_the_cache(tmp_path, helpers, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     found = helpers(sys.executable)

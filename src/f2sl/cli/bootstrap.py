@@ -25,10 +25,10 @@ from f2sl.cli.options import (
     out_file,
     with_learner_options,
 )
-from f2sl.cli.output import count, printable
+from f2sl.cli.output import count
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import Edge, as_lists, strongest_edges
-from f2sl.errors import Interrupted
+from f2sl.errors import Interrupted, printable
 
 if TYPE_CHECKING:
     from f2sl.confidence import Confidence

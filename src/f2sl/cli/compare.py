@@ -12,6 +12,7 @@ from f2sl.cli import output
 from f2sl.cli.files import load_any_graph
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson
+from f2sl.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,7 +77,7 @@ def compare(
     if as_json:
         output.show_json(comparison.as_dict())
     else:
-        title = f"{output.printable(learned)} compared with {output.printable(truth)}"
+        title = f"{printable(learned)} compared with {printable(truth)}"
         output.show(metrics(title, comparison))
         for note in notes_on(truth):
             output.show(f"\nnote: {note}")

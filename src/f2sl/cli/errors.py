@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from f2sl._memory import short_of_addresses
 from f2sl.cli.interrupts import interrupts
-from f2sl.errors import F2SLError
+from f2sl.errors import F2SLError, printable
 
 FAULT = 1
 WRONG_INPUT = 2
@@ -69,12 +69,12 @@ def _settle(error: BaseException) -> int:
         # Errors of files are F2SLErrors, so this is an error of the standard output.
         _drop_output()
         return _tell(f"error: cannot write to the standard output: {error.strerror}", FAULT)
-    if isinstance(error, MemoryError):
+    short = short_of_addresses()
+    if isinstance(error, MemoryError) and not short:
         detail = f" ({error})" if str(error) else ""
         return _tell(f"error: not enough memory{detail}; learn from fewer rows or columns", FAULT)
     if not isinstance(error, Exception):
         raise error
-    short = short_of_addresses()
     if short:  # libraries report this in their own words
         return _tell(f"error: {short}", WRONG_INPUT)
     if os.environ.get(DEBUG):
@@ -91,9 +91,8 @@ def _drop_output() -> None:
 
 def _tell(message: str, code: int) -> int:
     line = " ".join(message.splitlines())
-    line = "".join(one if one.isprintable() else repr(one)[1:-1] for one in line)
     with contextlib.suppress(OSError):
-        print(f"f2sl: {line}", file=sys.stderr, flush=True)
+        print(f"f2sl: {printable(line)}", file=sys.stderr, flush=True)
     return code
 
 

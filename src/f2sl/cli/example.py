@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from f2sl.cli import output
 from f2sl.cli.files import check_graph_file, save_bytes, save_graph
 from f2sl.cli.help import examples
 from f2sl.cli.options import Silent
-from f2sl.errors import FileError, OptionError
+from f2sl.errors import FileError, OptionError, printable
 
 EXAMPLES = examples(
     "f2sl example asia --out asia.csv",
@@ -43,10 +42,10 @@ def example(
         check_graph_file(truth, [] if out is None else [out])
     if out is not None:
         save_bytes(gzip.decompress(table.read_bytes()), out)
-        _tell(quiet, f"wrote {output.printable(out)}: the table, {graph.n_nodes} variables")
+        _tell(quiet, f"wrote {printable(out)}: the table, {graph.n_nodes} variables")
     if truth is not None:
         save_graph(graph, truth)
-        _tell(quiet, f"wrote {output.printable(truth)}: the true graph, {graph.n_edges} edges")
+        _tell(quiet, f"wrote {printable(truth)}: the true graph, {graph.n_edges} edges")
 
 
 def _check_table_file(out: Path) -> None:

@@ -12,9 +12,9 @@ from f2sl.cli.files import check_distinct, load_any_graph
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import Silent, as_flags, in_terms_of_flags, out_file
-from f2sl.cli.output import count, printable
+from f2sl.cli.output import count
 from f2sl.cli.reading import TableOptions, with_reading_options
-from f2sl.errors import F2SLError, OptionError
+from f2sl.errors import F2SLError, OptionError, printable
 
 EXAMPLES = examples(
     "f2sl fit graph.json data.csv --out net.bif",

@@ -21,10 +21,10 @@ from f2sl.cli.options import (
     told_options,
     with_learner_options,
 )
-from f2sl.cli.output import count, printable
+from f2sl.cli.output import count
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import reliability
-from f2sl.errors import Interrupted
+from f2sl.errors import Interrupted, printable
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry

@@ -12,11 +12,10 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl._progress import Display, showing
-from f2sl.errors import F2SLWarning
+from f2sl.errors import F2SLWarning, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +41,7 @@ class _Lines(Display):
     """Display that prints only notes, each as a line on the standard error."""
 
     def note(self, text: str) -> None:
-        print(f"f2sl: {text}", file=sys.stderr, flush=True)
+        print(f"f2sl: {printable(text)}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -102,18 +101,6 @@ def columns(
         table.add_row(*map(Text, row))
     # Not the table's own title: that would be squeezed into its width.
     return Group(Text(title, style="bold"), table)
-
-
-def printable(name: str | Path) -> str:
-    r"""Return a name on one line, with unprintable characters escaped.
-
-    Examples
-    --------
-    >>> print(printable("two words"), printable("two\nlines"))
-    two words two\nlines
-    """
-    text = str(name)
-    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

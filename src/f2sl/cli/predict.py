@@ -11,9 +11,9 @@ import typer
 from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
 from f2sl.cli.help import examples
 from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags, out_file
-from f2sl.cli.output import count, printable
+from f2sl.cli.output import count
 from f2sl.cli.query import Network
-from f2sl.errors import DataError, shown_list
+from f2sl.errors import DataError, printable, shown_list
 
 EXAMPLES = examples(
     "f2sl predict net.bif new.csv outcome --out predicted.csv",

@@ -8,9 +8,10 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
+from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
 from f2sl._version import __version__
 from f2sl.cli.help import GroupedCommand, PlainParameters, examples
-from f2sl.errors import OptionError, unknown_name
+from f2sl.errors import F2SLError, OptionError, unknown_name
 
 # Click, or the copy of it within newer versions of Typer, raises this one for whatever it cannot parse.
 UsageError = cast(type[Exception], typer.BadParameter.__base__)
@@ -103,7 +104,12 @@ def run(arguments: list[str]) -> None:
     ------
     OptionError
         If the arguments are wrong.
+    F2SLError
+        If the process may not use enough memory to load NumPy, whose own error would end or hang the process.
     """
+    short = short_of_addresses(NUMPY_ADDRESS_SPACE)
+    if short and not {"-h", "--help", "--version"}.intersection(arguments):
+        raise F2SLError(short)
     command = typer.main.get_command(app)
     try:
         # Not command.main(), which handles errors and interrupts in its own way.

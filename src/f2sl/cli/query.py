@@ -10,8 +10,7 @@ from f2sl.cli import output
 from f2sl.cli.files import load_fitted_network
 from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson, in_terms_of_flags
-from f2sl.cli.output import printable
-from f2sl.errors import OptionError, unknown_name
+from f2sl.errors import OptionError, printable, unknown_name
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork

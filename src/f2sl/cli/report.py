@@ -11,6 +11,7 @@ from f2sl.cli import output
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import Silent
+from f2sl.errors import printable
 
 EXAMPLES = examples("f2sl report results/")
 
@@ -43,4 +44,4 @@ def write_report(folder: Path) -> str:
 
     written = write(folder, save)
     told = f"{output.count(len(written) - 1, 'file')} of tables and figures"
-    return f"wrote {output.printable(written[-1])} and {told}"
+    return f"wrote {printable(written[-1])} and {told}"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from f2sl.cli import output
+from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import OUTPUT, Silent, in_terms_of_flags
 from f2sl.cli.output import count
 from f2sl.cli.report import write_report
-from f2sl.errors import F2SLError, OptionError
+from f2sl.errors import F2SLError, OptionError, printable
 
 if TYPE_CHECKING:
     from f2sl.experiments import Summary
@@ -120,7 +120,7 @@ def reproduce(
         from f2sl.cli.run_display import run_display
         from f2sl.experiments import reproduce as run
 
-        interrupts.keeping(f"finished results are in {output.printable(out)}; the same command continues")
+        interrupts.keeping(f"finished results are in {printable(out)}; the same command continues")
         with run_display(quiet) as watch:
             summary = run(
                 out,
@@ -136,6 +136,8 @@ def reproduce(
                 watch=watch,
             )
     if not quiet:
+        for note in note_of_jobs(jobs, "learners at a time"):
+            print(note)
         _show(summary)
     told = _report(out)
     if not quiet:
@@ -151,7 +153,7 @@ def _report(folder: Path) -> str:
     try:
         need_matplotlib()
     except F2SLError as error:
-        return f"no report: {error}; then f2sl report {output.printable(folder)} makes one"
+        return f"no report: {error}; then f2sl report {printable(folder)} makes one"
     return write_report(folder)
 
 
@@ -184,7 +186,7 @@ def _show(summary: Summary) -> None:
     """Print the stored results."""
     states = summary.states
     told = ", ".join(f"{states[state]:,} {words}" for state, words in TOLD.items() if states[state])
-    print(f"{output.printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({told})")
+    print(f"{printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({told})")
     print(f"in this call: {count(summary.new, 'unit')}")
     for source, words in (("paper", "the paper's data"), ("sampled", "sampled from bundled networks")):
         of_these = [network for network, name in summary.sources.items() if name == source]

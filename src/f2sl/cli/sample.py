@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from f2sl._constants import MISSING_SPELLINGS, REMARKS
-from f2sl.cli import output
 from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
 from f2sl.cli.help import examples
 from f2sl.cli.options import Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count
-from f2sl.errors import OptionError
+from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
     from f2sl.table import Table
@@ -61,7 +60,7 @@ def sample(
     save_bytes(table_bytes(to_arrow(table), out), out)
     if not quiet:
         told = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
-        print(f"wrote {output.printable(out)}: {told}")
+        print(f"wrote {printable(out)}: {told}")
         if drawn_from.name in REMARKS:
             print(f"note: {REMARKS[drawn_from.name]}")
         _warn_of_missing(table, out)
@@ -81,6 +80,6 @@ def _warn_of_missing(table: Table, out: Path) -> None:
         name, state = strange[0]
         more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
         print(
-            f"note: the state {state!r} of {output.printable(name)}{more} is read from a CSV as a missing "
+            f"note: the state {state!r} of {printable(name)}{more} is read from a CSV as a missing "
             "value; learn with --missing state, or write .parquet"
         )

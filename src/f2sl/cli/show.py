@@ -15,7 +15,7 @@ from f2sl.cli import output
 from f2sl.cli.files import check_page_file, load_any_graph, load_graph_or_network, save_page
 from f2sl.cli.help import examples
 from f2sl.cli.options import Silent, as_flags, as_written, create_learner, in_terms_of_flags
-from f2sl.errors import OptionError
+from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
     from f2sl.graph import PDAG
@@ -79,9 +79,9 @@ def show(
         else:
             save_page(what, out, data=None if data is None else str(data), **options)
     if not quiet:
-        print(f"wrote {output.printable(out)}: open it in a browser")
+        print(f"wrote {printable(out)}: open it in a browser")
         for note in notes:
-            print(f"note: {output.printable(note)}")
+            print(f"note: {printable(note)}")
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
 from f2sl.cli.options import as_flags, told_options
-from f2sl.cli.output import count, printable
+from f2sl.cli.output import count
+from f2sl.errors import printable
 
 if TYPE_CHECKING:
     from f2sl.cli.reading import TableOptions

@@ -54,7 +54,7 @@ def why(
     if as_json:
         output.show_json(found.as_dict())
     else:
-        print("\n".join(output.printable(line) for line in str(found).split("\n")))
+        print(found)
 
 
 def command_to_explain(context: typer.Context) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from f2sl._options import READING_OPTIONS, choice, refuse
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
-from f2sl._threads import resolve_jobs
+from f2sl._threads import note_of_jobs, resolve_jobs
 from f2sl._version import __version__
 from f2sl.api import make_learner
 from f2sl.confidence.journal import Journal, check_same
@@ -128,7 +128,8 @@ def bootstrap(
         runner = _runner(resampling, held, n_jobs, scheduler, own)
 
         def result() -> Confidence:
-            notes = (*held.notes, *remarks(held))
+            capped = note_of_jobs(n_jobs, "processes") if scheduler is None or scheduler is HERE else []
+            notes = (*held.notes, *remarks(held), *capped)
             n = max(replicates, len(tally.done))
             facts = known, read_as(held.columns), notes
             return Confidence.of_tally(tally, resampling.nodes, threshold, n, asked, *facts)

@@ -77,7 +77,7 @@ class Journal:
         else:
             try:
                 before = json.loads(content[: content.index(b"\n")])
-            except ValueError:
+            except (ValueError, RecursionError):
                 before = None
             check_same(path, before, asked)
         return cls(path, file)
@@ -119,7 +119,8 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
     f2sl.errors.OptionError: cannot resume: c.json belongs to another run: seed was 1 and is now 2; give \
 the same options and data, or choose another file
     """
-    if not isinstance(before, dict) or before.keys() != asked.keys():
+    same_form = isinstance(before, dict) and before.keys() == asked.keys()
+    if not same_form or not isinstance(before["options"], dict):
         raise FileError(f"{path}: not a file of replicates that this version can continue from; remove it")
     other = [
         f"{what} was {before[what]} and is now {value}"

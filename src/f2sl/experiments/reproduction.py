@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from f2sl import _options
-from f2sl._threads import available_cores
+from f2sl._threads import available_cores, resolve_jobs
 from f2sl.errors import FileError, OptionError
 from f2sl.experiments.harness.job import Ended, Keeper, Limits
 from f2sl.experiments.harness.lines import claimed
@@ -101,7 +101,8 @@ def reproduce(
     memory_limit : int, optional
         Bytes for each unit; by default an equal share of half of the machine's memory.
     jobs : int, optional
-        Number of units that run at a time; by default the number of cores, which they share.
+        Number of units that run at a time, at most eight for each core; by default the number of cores, which
+        they share.
     watch : Watch, optional
         Receives the progress.
 
@@ -121,7 +122,7 @@ def reproduce(
     Counter({'done': 1})
     """
     selection = select(quick, networks, algorithms, sizes, sets)
-    n_jobs = _options.whole("jobs", available_cores() if jobs is None else jobs, least=1)
+    n_jobs = resolve_jobs(None if jobs is None else _options.whole("jobs", jobs, least=1))
     if memory_limit is None:
         memory_limit = max(total_memory() // 2 // n_jobs, LEAST_MEMORY)
     if _options.whole("memory_limit", memory_limit) < LEAST_MEMORY:

@@ -7,6 +7,7 @@ rollback journal, so that a killed process or a full disk loses no finished resu
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,6 +42,10 @@ CREATE TABLE units (
     PRIMARY KEY (network, rows, data_set, learner, setting)
 );
 """
+
+
+WRONG_VALUES = (ValueError, TypeError, RecursionError)
+"""What reading values raises that were not stored by f2sl."""
 
 
 class Unit(NamedTuple):
@@ -88,6 +93,17 @@ class NetworkFacts:
     max_pc: int
     min_states: int
     max_states: int
+
+
+DESCRIBED = {
+    "machine": {"processor": str, "cores": int, "memory": int, "system": str},
+    "versions": dict,
+    "threads": int,
+    "jobs": int,
+    "time_limit": (int, float),
+    "memory_limit": (int, float),
+}
+"""What the description of a run must have, and of which types; it may have more."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +190,7 @@ class Store:
         """Turn errors of the database into one line about the file."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, *WRONG_VALUES) as error:
             if isinstance(error, FileError):
                 raise
             advice = ""
@@ -207,10 +223,10 @@ def read_results(folder: str | os.PathLike[str]) -> Results:
             networks = database.execute(f"SELECT {names} FROM networks").fetchall()
             return Results(
                 outcomes=tuple(_outcomes(database)),
-                runs={number: {"started": at, **json.loads(text)} for number, at, text in runs},
+                runs={number: _run(started, text) for number, started, text in runs},
                 networks=tuple(_checked(NetworkFacts(*row)) for row in networks),
             )
-    except (sqlite3.Error, ValueError, TypeError) as error:
+    except (sqlite3.Error, *WRONG_VALUES) as error:
         raise FileError(f"{path}: cannot be read as results of f2sl reproduce ({error})") from None
 
 
@@ -239,14 +255,41 @@ def _outcomes(database: sqlite3.Connection) -> Iterator[Outcome]:
         yield _checked(Outcome(_checked(Unit(*row[:5])), *values))
 
 
+def _run(started: Any, text: Any) -> dict[str, Any]:
+    """Return the description of a run; all that is shown of it must be there."""
+    if not isinstance(started, str):
+        raise ValueError(f"a run started {started!r}")
+    run = json.loads(text)
+    _check_described(run, DESCRIBED)
+    return {"started": started, **run}
+
+
+def _check_described(found: Any, wanted: Mapping[str, Any]) -> None:
+    if not isinstance(found, dict):
+        raise ValueError(f"a run is described by {found!r}")
+    for key, kind in wanted.items():
+        value = found.get(key)
+        if isinstance(kind, dict):
+            _check_described(value, kind)
+        elif not isinstance(value, kind) or not _plausible(value):
+            raise ValueError(f"{key} of a run is {value!r}")
+
+
+def _plausible(value: Any) -> bool:
+    """Return whether a value is not a number, or a finite one of at least 0, as all stored numbers are."""
+    return not isinstance(value, int | float) or 0 <= value < math.inf
+
+
 def _checked(record: Record) -> Record:
     """Return a record that has values of the types it declares; SQLite stores any."""
     declared: Any = type(record)
     for name, kind in _kinds(declared).items():
         value = getattr(record, name)
-        if not isinstance(value, kind) or isinstance(value, bool):
+        if not isinstance(value, kind) or isinstance(value, bool) or not _plausible(value):
             raise ValueError(f"{name} is {value!r}")
-        if isinstance(value, dict) and not all(isinstance(number, int | float) for number in value.values()):
+        if isinstance(value, dict) and not all(
+            isinstance(number, int | float) and math.isfinite(number) for number in value.values()
+        ):
             raise ValueError(f"{name} are {value!r}")
     return record
 

@@ -75,7 +75,14 @@ def save(knowledge: Knowledge, path: str | PathLike[str]) -> None:
 
 def from_toml(text: str) -> dict[str, Any]:
     """Read TOML; `Knowledge` checks the values."""
-    found = tomllib.loads(text)
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise ValueError("lists are nested too deeply") from None
+    except ValueError:  # Python refuses to read whole numbers of more than some thousand digits
+        raise ValueError("a number has too many digits") from None
     for key in found:
         if key not in KEYS:
             raise ValueError(unknown_name("key", key, KEYS))

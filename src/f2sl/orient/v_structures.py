@@ -148,6 +148,8 @@ def _colliders(
 
     # Step 3: separated by some of the neighbours of either.
     for size in range(1, most + 1):
+        if not len(left):
+            break
         new = _search_subsets(skeleton, test, triples[left], size, separated)
         yield 0.4 / most, left[new]
         left = left[~new]
@@ -174,6 +176,8 @@ def _search_subsets(
     alone = np.where(np.diff(first_triple) == 1, triples[first_triple[:-1], 1], NOTHING)
     others = np.diff(skeleton.start)[pairs] - (alone != NOTHING)[:, None]
     hopeful = np.flatnonzero((others >= size).any(axis=1))
+    if not len(hopeful):
+        return is_collider
 
     def candidates() -> Iterator[tuple[Integers, Integers]]:
         """Yield pairs with sets to try, of the pairs that have an open triple.
@@ -189,6 +193,8 @@ def _search_subsets(
     for which, given in _batches(candidates()):
         a, d = pairs[which].T
         apart = test.answer(a, d, given) == INDEPENDENT
+        if not apart.any():
+            continue
         separated.add(a[apart], d[apart], given[apart])
         # Each separated pair is now tested with each of its open C that is not in the set itself. All
         # combinations (`row` of the batch, `triple`) are listed flat, as in `triples_in_parts`.

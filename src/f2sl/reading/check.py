@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl.errors import DataError, OptionError
+from f2sl.errors import DataError, OptionError, printable
 from f2sl.reading.values import Refused
 from f2sl.table.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
 from f2sl.table.names import listing
@@ -162,13 +162,13 @@ class Report:
 
     def __repr__(self) -> str:
         rows = [
-            tuple(map(str, row))
+            tuple(map(printable, row))
             for row in (("column", "kind", "values", "missing", "action", "why"), *self.columns)
         ]
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         for what, texts in (("note", self.notes), ("problem", self.problems)):
-            lines += [f"{what}: {text}" for text in texts]
+            lines += [f"{what}: {printable(text)}" for text in texts]
         return "\n".join(lines)
 
 

@@ -295,6 +295,7 @@ class StructureLearner(Estimator):
         self.timings_: dict[str, float] = {}
         started = time.perf_counter()
         with display_for(self.verbose), ExitStack() as own:
+            HELPERS.look()
             with self._timed("read"), stage("reading the table"):
                 table = open_for(self.takes, called, data, self.n_jobs, **reading)
                 if not isinstance(data, Table):

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from f2sl.errors import printable
+
 SAME = 1e-6
 """Log scores nearer than this are the same."""
 
@@ -39,7 +41,7 @@ class Explanation:
 
     def __str__(self) -> str:
         title = self.edge or f"no edge between {self.a} and {self.b}"
-        return "\n".join([title, *(f"  {reason.text}" for reason in self.reasons)])
+        return "\n".join([printable(title), *(f"  {printable(reason.text)}" for reason in self.reasons)])
 
     __repr__ = __str__
 

@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from f2sl._estimator import Estimator
+from f2sl.errors import printable
 from f2sl.graph import PDAG, Comparison
 from f2sl.view.drawing import edges_of, graph_of
 from f2sl.view.plot import plot
@@ -35,10 +36,11 @@ class Summary:
 
     def __str__(self) -> str:
         wide = max(len(name) for name, _ in [*self.facts, ("", "")])
-        lines = [self.title, *(f"  {name:<{wide}}  {text}" for name, text in self.facts)]
+        lines = [self.title, *(f"  {name:<{wide}}  {printable(text)}" for name, text in self.facts)]
         if self.edges:
-            wide = max(len(edge) for edge, _ in self.edges)
-            lines += ["Strongest edges", *(f"  {edge:<{wide}}  {text}".rstrip() for edge, text in self.edges)]
+            edges = [(printable(edge), text) for edge, text in self.edges]
+            wide = max(len(edge) for edge, _ in edges)
+            lines += ["Strongest edges", *(f"  {edge:<{wide}}  {text}".rstrip() for edge, text in edges)]
         return "\n".join(lines)
 
     __repr__ = __str__

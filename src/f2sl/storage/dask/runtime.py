@@ -383,14 +383,29 @@ def _not_interrupted() -> Iterator[None]:
 
 def _folder_of_workers() -> tempfile.TemporaryDirectory[str]:
     """Create a folder for workers of this machine; remove folders of killed processes."""
-    import psutil  # type: ignore[import-untyped]
-
     prefix = f"f2sl-{socket.gethostname()}-"
     for old in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*-*"):
         process = old.name.removeprefix(prefix).partition("-")[0]
-        if process.isdecimal() and not psutil.pid_exists(int(process)):
+        if process.isdecimal() and not _in_use(old, int(process)):
             shutil.rmtree(old, ignore_errors=True)
     return tempfile.TemporaryDirectory(prefix=f"{prefix}{os.getpid()}-")
+
+
+def _in_use(folder: Path, process: int) -> bool:
+    """Return whether the process with that number runs, and is the one that made the folder.
+
+    Numbers of processes are used again, soon so in a container; such a process began after the folder changed
+    for the last time.
+    """
+    import psutil  # type: ignore[import-untyped]
+
+    try:
+        began = float(psutil.Process(process).create_time())
+        return began <= folder.stat().st_mtime + 1  # a second, because clocks differ a bit
+    except (psutil.NoSuchProcess, FileNotFoundError):
+        return False
+    except psutil.Error:  # of another user
+        return True
 
 
 @contextmanager
