@@ -37,11 +37,16 @@ class Skeleton:
 
     def linked(self, first: Integers, second: Integers) -> np.ndarray:
         """Return for each pair whether it is an edge."""
-        keys = self.edges[:, 0] * self.n + self.edges[:, 1]
+        if not len(self.edges):
+            return np.zeros(len(first), np.bool_)
+        place = np.minimum(self.places(first, second), len(self.edges) - 1)
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        return np.asarray((self.edges[place, 0] == low) & (self.edges[place, 1] == high))
+
+    def places(self, first: Integers, second: Integers) -> Integers:
+        """Return the place of each pair among the edges, or where it would have to be inserted."""
         wanted = np.minimum(first, second) * self.n + np.maximum(first, second)
-        place = np.searchsorted(keys, wanted)
-        place[place == len(keys)] = 0
-        return keys[place] == wanted if len(keys) else np.zeros(len(wanted), np.bool_)
+        return np.searchsorted(self.edges[:, 0] * self.n + self.edges[:, 1], wanted)
 
     def with_more(self, edges: Integers, strengths: Floats) -> Skeleton:
         """Return the skeleton with further edges (a, b), a < b, in any order."""

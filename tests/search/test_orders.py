@@ -126,6 +126,15 @@ def test_kicks_never_lower_the_score_and_are_the_same_each_time(seed, n):
     assert more.order.tolist() == again.order.tolist()
 
 
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 9))
+@settings(max_examples=20, deadline=None)
+def test_sets_of_some_variables_come_from_others(seed, n):
+    sets, other = sets_of(seed, n)[0], sets_of(seed + 1, n)[0]
+    chosen = np.random.default_rng(seed).random(n) < 0.5
+    pairs = zip(as_lists(sets), as_lists(other), chosen.tolist(), strict=True)
+    assert as_lists(sets.with_those(other, chosen)) == [b if use else a for a, b, use in pairs]
+
+
 reverse = njit(lambda *arguments: _kernels._reverse(*arguments))
 
 

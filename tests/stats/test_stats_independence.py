@@ -15,7 +15,7 @@ from f2sl.stats import answers as subset_module
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets, subsets
 from f2sl.stats.choose import make_test
 from f2sl.stats.tests import g2
-from f2sl.stats.tests._kernels import TESTS_PER_SORTED_PLANE
+from f2sl.stats.tests._kernels import TESTS_PER_OCCURRENCE, TESTS_PER_SORTED_PLANE
 from f2sl.stats.tests.base import chi_squared_tail, strengths
 from f2sl.stats.tests.g2 import UntilDecided
 from f2sl.storage.memory.engine import MOST_PLANES
@@ -296,9 +296,16 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
     assert test.answer(*asked).tolist() == test.ask(*asked).answer.tolist()
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.sampled_from([257, 640]), st.booleans())
-def test_many_tests_of_one_pair_answer_as_single_ones(seed, size, n_rows, gaps):
-    # So many that the samples are sorted by the cells of the pair.
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 3),
+    st.sampled_from([257, 640]),
+    st.booleans(),
+    st.sampled_from([4 * TESTS_PER_OCCURRENCE, 20 * TESTS_PER_SORTED_PLANE]),
+)
+def test_many_tests_of_one_pair_answer_as_single_ones(seed, size, n_rows, gaps, least):
+    # So many that it is looked up which states occur together, or that the samples are sorted by the cells of
+    # the pair.
     codes = related_codes(seed, n_rows, 6, most_states=3)
     missing = drawn_gaps(seed, codes) if gaps else None
     engine = open_engine(mixed_table(codes, ["states"] * 6, missing=missing))
@@ -309,7 +316,7 @@ def test_many_tests_of_one_pair_answer_as_single_ones(seed, size, n_rows, gaps):
     assume(reliable.any())
     single = np.column_stack([given, x, y])[reliable]
     whole = test.formula(engine.count(Queries.of_matrix(single)))
-    times = -(-20 * TESTS_PER_SORTED_PLANE // len(single))
+    times = -(-least // len(single))
     many, expected = np.tile(single, (times, 1)), np.tile(whole, (times, 1))
     found = engine.evaluate(Queries.of_matrix(many), UntilDecided(test.formula, engine, test.alpha), width=2)
     ended = np.isinf(found[:, 0])

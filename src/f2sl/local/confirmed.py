@@ -30,10 +30,10 @@ import numpy as np
 
 from f2sl._options import option
 from f2sl._progress import stage
-from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
+from f2sl.local.base import Neighbourhood, Neighbourhoods, WithMeasure
 from f2sl.local.fcbf import redundancy_margin, relevance_graph
-from f2sl.local.lockstep import Search, answer_all, together
-from f2sl.local.subset_search import drop_in_turn, separations
+from f2sl.local.lockstep import answer_all
+from f2sl.local.subset_search import Asked, separations_of_all
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice, make_test, significant_pairs
 from f2sl.stats.tests.base import CITest
@@ -61,13 +61,9 @@ class ConfirmedFCBF(WithMeasure):
         """Find the set of one variable; all pairs of the table are needed to decide which are significant."""
         relevant = self.relevant(engine)
         test, strict = self.test(engine), self.strict_test(engine)
-        sets = self.confirm(relevant, test, target, target + 1)
-        members, strengths = sets.of(target)
-        if self.clean_up:
-            cleaned = answer_all(self._cleaned(strict, target, members, strengths), strict)
-            members, strengths = cleaned.members, cleaned.strengths
+        sets = self._cleaned(self.confirm(relevant, test, target, target + 1), strict)
         n_tests, n_unreliable = test.n_tests + strict.n_tests, test.n_unreliable + strict.n_unreliable
-        return Neighbourhood(members, strengths, {}, n_tests, n_unreliable)
+        return Neighbourhood(*sets.of(target), {}, n_tests, n_unreliable)
 
     def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find the sets of all variables."""
@@ -92,12 +88,7 @@ class ConfirmedFCBF(WithMeasure):
         self, relevant: Neighbourhoods, test: IndependenceTest, strict: IndependenceTest
     ) -> Neighbourhoods:
         """Do step 2 for all variables by the answers of `test`, and step 3 by those of `strict`."""
-        n = len(relevant.start) - 1
-        kept = self.confirm(relevant, test, 0, n)
-        if self.clean_up:
-            searches = (self._cleaned(strict, target, *kept.of(target)) for target in range(n))
-            with stage("testing independence"):
-                kept = flatten(answer_all(together(searches), strict))
+        kept = self._cleaned(self.confirm(relevant, test, 0, len(relevant.start) - 1), strict)
         n_tests, n_unreliable = test.n_tests + strict.n_tests, test.n_unreliable + strict.n_unreliable
         return replace(kept, n_tests=n_tests, n_unreliable=n_unreliable)
 
@@ -128,21 +119,25 @@ class ConfirmedFCBF(WithMeasure):
                     since[y] = x + 1
         return relevant.where(fate == _kernels.KEPT)
 
-    def _cleaned(
-        self, test: IndependenceTest, target: int, members: np.ndarray, strengths: np.ndarray
-    ) -> Search[Neighbourhood]:
-        """Clean up the set of one target (step 3)."""
-        weakest_first = members[::-1]
-        found = yield from separations(
-            test,
-            target,
-            weakest_first,
-            weakest_first[-MOST_SEPARATING:],
-            self.clean_up,
-            smallest=1,
-            find_all=True,
-            known=0.0,
-        )
-        dropped = drop_in_turn(weakest_first.tolist(), found.sets)
-        stays = ~np.isin(members, list(dropped))
-        return Neighbourhood(members[stays], strengths[stays])
+    def _cleaned(self, sets: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
+        """Clean up the sets of all targets (step 3)."""
+        if not self.clean_up:
+            return sets
+        n, owners = len(sets.start) - 1, sets.owners
+        rank = np.arange(len(owners)) - sets.start[owners]
+        separating, stays = rank < MOST_SEPARATING, np.ones(len(owners), np.bool_)
+        targets, nothing = np.arange(n), np.empty((n, 0), np.int64)
+        with stage("testing independence"):
+            # Those that separate no other are tried at once, the others one after another. One set that
+            # separates is enough, and sets of those that were dropped are not asked about.
+            for tried in (~separating, *(rank == place for place in range(MOST_SEPARATING - 1, -1, -1))):
+                left = sets.where(separating & stays)
+                members = np.zeros((n, MOST_SEPARATING), np.int64)
+                members[left.owners, np.arange(len(left.members)) - left.start[left.owners]] = left.members
+                asked = Asked(targets, owners[tried], sets.members[tried], members, np.diff(left.start))
+                known = np.zeros(len(asked.others))
+                search = separations_of_all(
+                    test, asked, self.clean_up, smallest=1, fixed=nothing, known=known
+                )
+                stays[tried] = ~answer_all(search, test).separated
+        return sets.where(stays)

@@ -48,6 +48,5 @@ def orient_by_score(
 
 def weighted_dag(skeleton: Skeleton, names: tuple[str, ...], arrows: Integers) -> DAG:
     """Return a DAG of arrows among a skeleton's edges, with the skeleton's strengths."""
-    strength = dict(zip(map(tuple, skeleton.edges.tolist()), skeleton.strengths.tolist(), strict=True))
-    weights = [strength[min(u, v), max(u, v)] for u, v in arrows.tolist()]
+    weights = skeleton.strengths[skeleton.places(*arrows.T)]
     return DAG.from_arrays(names, arrows, weights_directed=weights)

@@ -23,7 +23,6 @@ are adjacent, and each question about a pair is asked once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb
@@ -309,12 +308,17 @@ def directions(triples: Integers) -> list[tuple[int, int]]:
     >>> directions(np.array([[0, 1, 2], [0, 1, 3], [1, 0, 4]]))
     [(0, 1), (2, 1), (3, 1), (4, 0)]
     """
-    claims: Counter[tuple[int, int]] = Counter()
-    for a, c, d in triples.tolist():
-        claims[a, c] += 1
-        claims[d, c] += 1
-    settled = [(u, v) for (u, v), n in claims.items() if n > claims.get((v, u), 0)]
-    return sorted(settled, key=lambda arrow: (-claims[arrow], arrow))
+    if not len(triples):
+        return []
+    n = int(triples.max()) + 1
+    keys, n_claims = np.unique(triples[:, [0, 2]] * n + triples[:, [1]], return_counts=True)
+    u, v = np.divmod(keys, n)
+    back = v * n + u
+    at = np.minimum(np.searchsorted(keys, back), len(keys) - 1)
+    settled = n_claims > np.where(keys[at] == back, n_claims[at], 0)
+    order = np.lexsort((keys, -n_claims))
+    order = order[settled[order]]
+    return list(zip(u[order].tolist(), v[order].tolist(), strict=True))
 
 
 def orient_by_independence(

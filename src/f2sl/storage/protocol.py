@@ -365,8 +365,9 @@ class CodeTiles:
 
 @dataclass(frozen=True)
 class PlaneTables:
-    """Tables that are yet to be counted, from bit planes as in `PlaneTiles`."""
+    """Tables that are yet to be counted, from bit planes as in `PlaneTiles`, or from the codes."""
 
+    codes: NDArray[np.unsignedinteger[Any]]
     planes: NDArray[np.uint64]
     plane_start: Integers
     cardinalities: Integers

@@ -27,7 +27,7 @@ The score never falls, and each step raises it or is the last, so that this ends
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ from f2sl.search.orders.parent_sets import (
 )
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
+from f2sl.stats.tests.base import TableTest
+from f2sl.storage.protocol import product_of_columns
 
 MOST_DISTURBED = 300
 """Variables that count for how often the order is disturbed before it is asked whether that pays."""
@@ -120,11 +122,15 @@ class OnDemand:
         # What the last listing of each row depended on; see `_not_listed`.
         self._listed = np.empty((0, MOST_CANDIDATES + 3), np.int64)
         self._first, self._were_extended = sets, extended(sets)
+        self._first_pairs = np.repeat(np.arange(n), np.diff(start)) * n + candidates
         owners = np.repeat(np.arange(n), np.diff(sets.first))
         self._ask(np.unique(owners[~self._were_extended]))
-        # Nothing is known yet of the pairs from outside.
+        # Nothing is known yet of the pairs from outside. Of the two checks the faster comes first: tests on
+        # counts of many u with the same v and parents, which are counted together.
         self._outside = outside[self._may_join(outside)]
-        self._gains: Floats = np.full(len(self._outside), -np.inf)
+        self._hopeful = np.zeros(len(self._outside), np.bool_)
+        checks = self._are_dependent, self._gain
+        self._checks = checks if isinstance(test, TableTest) else checks[::-1]
         self._last = np.full((n, self._most), n)
         self._hiding: Determined | None = None
         if fit is not None:
@@ -163,14 +169,22 @@ class OnDemand:
             return best
         first = originals(self.n, copies)
         near = candidates_of_originals(self.start, self.candidates, first)
+        owners = np.repeat(np.arange(self.n), np.diff(near[0]))
+        # Variables with the same candidates as at first have the same sets. Where edges are required, the
+        # price of breaking this depends on all sets.
+        differing = np.setxor1d(owners * self.n + near[1], self._first_pairs) // self.n
+        same = np.full(self.n, not len(self._rules.required))
+        same[differing] = False
+        changed = ~same[owners]
         with stage("scoring sets of parents"):
             sets = parent_sets(
                 self._score,
-                *near,
+                np.concatenate([[0], np.cumsum(np.bincount(owners[changed], minlength=self.n))]),
+                near[1][changed],
                 edge_log_prior=self._prior,
                 max_parents=self._max_parents,
                 constraints=self._rules,
-            )
+            ).with_those(self._first, same)
         moved = self._search([best.order], 0, sets, near)
         found = self._climb(self._search([with_copies(moved.order, first)], 0))
         return self.search_on(found, kicks) if _is_higher(found, best) else best
@@ -372,19 +386,20 @@ class OnDemand:
         """Add candidates that gain as further parents; return whether there are any."""
         parents = self._by_child(best.arrows)
         with stage("looking for further candidates"):
-            self._score_outside(parents)
-            at = np.flatnonzero(self._gains > 0.0)
+            asked = self._ask_outside(parents)
+            # What fails is not asked about again before v has other parents.
+            self._hopeful[asked] = self._checks[0](self._outside[asked], parents)
+            at = np.flatnonzero(self._hopeful)
             at = at[~_is_below(self._outside[at], parents, best.order)]
-            hits, given = self._outside[at], parents[self._outside[at, 0]]
-            dependent = self._are_dependent(hits, given)
-            # They are not asked about again before v has other parents.
-            self._gains[at[~dependent]] = -np.inf
-            hits, given = hits[dependent], given[dependent]
+            self._hopeful[at] = self._checks[1](self._outside[at], parents)
+            hits = self._outside[at[self._hopeful[at]]]
+            given = parents[hits[:, 0]]
             if self._hiding is not None:
                 for pairs, replaced in self._hiding.gaining(parents, self._may_be_parents):
                     # With many rows most variables are dependent there, so only the best one joins.
                     first = pairs[~_is_below(pairs, parents, best.order)][:1]
-                    if len(first) and self._are_dependent(first, replaced[None])[0]:
+                    v, u = first.T
+                    if DEPENDENT in self._test.answer(v, u, replaced[None, replaced >= 0][: len(first)]):
                         hits, given = np.append(hits, first, axis=0), np.append(given, replaced[None], axis=0)
             # Nobody has as many parents as there is room for before one joins.
             families = np.sort(np.column_stack([given[:, 1:], hits[:, 1]]), axis=1)
@@ -404,38 +419,39 @@ class OnDemand:
         linked = np.repeat(np.arange(self.n), np.diff(self.start)) * self.n + self.candidates
         return self._rules.allows(pairs[:, 1], pairs[:, 0]) & ~np.isin(pairs @ [self.n, 1], linked)
 
-    def _score_outside(self, parents: Integers) -> None:
-        """Compute what each pair (v, u) from outside gains if u becomes a parent of v.
+    def _ask_outside(self, parents: Integers) -> Integers:
+        """Return the places of the pairs (v, u) from outside for which it is unknown whether u may join.
 
-        That is known already where v has the parents that it had when this was computed last. Pairs that no
-        test could find dependent gain nothing, and are not scored.
+        It is known where v has the parents that it had when this was called last, and where no test could
+        find a pair dependent.
         """
-        sizes = (parents >= 0).sum(axis=1)
+        v, u = self._outside.T
         changed = (parents != self._last).any(axis=1)
         self._last = parents
-        self._gains[changed[self._outside[:, 0]]] = -np.inf
-        asked = changed & (sizes < self._limits)
-        now = np.zeros(self.n)
-        now[asked] = self._scored(np.flatnonzero(asked), parents[asked])
-        for size in np.unique(sizes[asked]).tolist():
-            rows = np.flatnonzero((asked & (sizes == size))[self._outside[:, 0]])
-            v, u = self._outside[rows].T
-            given = parents[:, self._most - size :]
-            configurations = self._test.configurations(given)
-            reliable = configurations[v] <= self._test.max_configurations(v, u)
-            rows, v, u = rows[reliable], v[reliable], u[reliable]
-            families = np.sort(np.column_stack([given[v], u]), axis=1)
-            self._gains[rows] = self._scored(v, families) - now[v]
+        self._hopeful[changed[v]] = False
+        states = np.append(self._test.configurations(np.arange(self.n)[:, None]), 1.0)
+        configurations = product_of_columns(states[parents])
+        room = np.where(changed & ((parents >= 0).sum(axis=1) < self._limits), configurations, np.inf)
+        return np.flatnonzero(room[v] <= self._test.max_configurations(v, u))
 
-    def _are_dependent(self, pairs: Integers, given: Integers) -> Mask:
-        """Return which pairs (v, u) the test finds dependent given others."""
-        sizes = (given >= 0).sum(axis=1)
+    def _gain(self, pairs: Integers, parents: Integers) -> Mask:
+        """Return for which pairs (v, u) the score rises if u becomes a parent of v."""
+        now = np.zeros(self.n)
+        asked = np.unique(pairs[:, 0])
+        now[asked] = self._scored(asked, parents[asked])
         found = np.zeros(len(pairs), np.bool_)
-        for size in np.unique(sizes).tolist():
-            asked = sizes == size
-            v, u = pairs[asked].T
-            answers = self._test.answer(v, u, given[asked, self._most - size :])
-            found[asked] = answers == DEPENDENT
+        for rows, given in _by_size(pairs, parents):
+            v, u = pairs[rows].T
+            families = np.sort(np.column_stack([given, u]), axis=1)
+            found[rows] = self._scored(v, families) > now[v]
+        return found
+
+    def _are_dependent(self, pairs: Integers, parents: Integers) -> Mask:
+        """Return which pairs (v, u) the test finds dependent given the parents of v."""
+        found = np.zeros(len(pairs), np.bool_)
+        for rows, given in _by_size(pairs, parents):
+            v, u = pairs[rows].T
+            found[rows] = self._test.answer(v, u, given) == DEPENDENT
         return found
 
     def _link(self, hits: Integers) -> None:
@@ -457,7 +473,7 @@ class OnDemand:
                 self._near[r, (self._near[r] >= 0).sum()] = u
         self.joined = np.concatenate([self.joined, pairs])
         left = self._may_join(self._outside)
-        self._outside, self._gains = self._outside[left], self._gains[left]
+        self._outside, self._hopeful = self._outside[left], self._hopeful[left]
 
 
 def _is_higher(one: Ordered, other: Ordered) -> bool:
@@ -487,6 +503,14 @@ def _has(masks: Sets) -> Mask:
 def _first_within(masks: Sets, allowed: Sets) -> Integers:
     """Return the place of the first of `masks` that is within each of `allowed`; the empty set always is."""
     return np.asarray(((masks & ~allowed[:, None]) == 0).argmax(axis=1))
+
+
+def _by_size(pairs: Integers, parents: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the places of the pairs (v, u) whose v has as many parents, and these parents, ascending."""
+    sizes = (parents >= 0).sum(axis=1)[pairs[:, 0]]
+    for size in np.unique(sizes).tolist():
+        rows = np.flatnonzero(sizes == size)
+        yield rows, parents[pairs[rows, 0], parents.shape[1] - size :]
 
 
 def _is_below(pairs: Integers, parents: Integers, order: Integers) -> Mask:

@@ -81,6 +81,16 @@ class ParentSets:
         flat = np.concatenate([self.members, more[more >= 0]])
         return _sorted(n, owners, np.concatenate([self.scores, scores]), sizes, flat)
 
+    def with_those(self, other: ParentSets, of: Mask) -> ParentSets:
+        """Return these sets, but for some variables, those where `of` is True, the sets of another."""
+        parts = []
+        for sets, wanted in ((self, ~of), (other, of)):
+            owners, sizes = np.repeat(np.arange(len(of)), np.diff(sets.first)), np.diff(sets.start)
+            kept = wanted[owners]
+            flat = sets.members[np.repeat(kept, sizes)]
+            parts.append((owners[kept], sets.scores[kept], sizes[kept], flat))
+        return _sorted(len(of), *map(np.concatenate, zip(*parts, strict=True)))
+
     def holding(self, near_start: Integers, candidates: Integers) -> tuple[Integers, Integers]:
         """List, for each variable u and each of its candidates v, the sets of v that have u as a member.
 

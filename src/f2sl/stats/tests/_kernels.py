@@ -13,6 +13,13 @@ from f2sl.stats._kernels import count_columns, n_log_n_of
 MOST_PACKED = 128
 """Bit planes that are packed side by side; with 5,000 samples they take 80 kilobytes."""
 
+TESTS_PER_OCCURRENCE = 3
+"""Tests of the same X and Y for each variable of their conditions, from which on it is looked up which states
+occur together."""
+
+WORDS_PER_SAMPLE = 24
+"""Words of bit planes that are counted in the time in which one sample is looked at."""
+
 TESTS_PER_SORTED_PLANE = 8
 """Tests of the same X and Y for each bit plane of their conditions, from which on samples are sorted."""
 
@@ -141,6 +148,7 @@ def x2_tests(
 
 @kernel
 def tests_until_decided(
+    codes: Array,
     planes: Array,
     plane_start: Array,
     cardinalities: Array,
@@ -162,15 +170,15 @@ def tests_until_decided(
 
     Parameters
     ----------
-    planes, plane_start, cardinalities
+    codes, planes, plane_start, cardinalities
         As in `storage/memory/_kernels.py`.
     queries : (n_tests, width) int64
         The condition, then X, then Y. Tests in sequence with the same X and Y share work.
     margin_start, by_size : int64
         The states of variable v, those with most samples first, are ``by_size[margin_start[v]:]``. Large
         strata contribute most of G2, so most tests end after a few of them.
-    enough : (n_tests,) float64
-        Half of a G2, in units, above which a test ends.
+    enough : float64
+        Half of a G2, in units, above which a test ends, by the most degrees of freedom that it can have.
     least_rows : (n_tests,) float64
         Number of samples that a test needs; with fewer its statistic is NaN. Where some miss a variable, only
         counting tells: a test does not end before it has seen so many.
@@ -181,7 +189,12 @@ def tests_until_decided(
     -----
     A cell of a stratum is an AND of the stratum with the samples of that cell: one walk along all words for
     each cell. Where many tests share X and Y, the samples are sorted by cell first, each cell beginning with
-    a new word. One walk along the words then counts all cells of a stratum.
+    a new word. One walk along the words then counts all cells of a stratum. Otherwise a stratum with few
+    samples is counted sample by sample.
+
+    A stratum has the more degrees of freedom the more states of X and Y occur in it: no more than occur
+    together with each variable of the condition. That bounds them without counting, where many tests share X
+    and Y. Strata in which X or Y cannot vary are passed over.
     """
     n_tests, width = queries.shape
     n_words, depth = planes.shape[1], width - 2
@@ -190,9 +203,11 @@ def tests_until_decided(
         widest = max(widest, max(cardinalities[queries[t, depth]], cardinalities[queries[t, depth + 1]]))
     most_words = n_words + widest * widest
     columns = np.empty(widest, np.int64)
-    cells = np.empty(widest * widest, np.int64)
-    # joint[a * k_y + b] holds the samples in state a of X and b of Y.
+    cells = np.empty(widest * widest + 1, np.int64)
+    # joint[a * k_y + b] holds the samples in state a of X and b of Y, and pair[s] is the cell of sample s:
+    # the one behind the last if it misses X or Y.
     joint = np.empty((widest * widest, n_words), np.uint64)
+    pair = np.empty(codes.shape[1], np.int32)
     # If samples are sorted, those of a cell are in words begins[cell] to begins[cell + 1], place p has sample
     # source[p] (-1: none), and the planes of variable v are sorted[place[v]:]. `used` lists these variables.
     begins = np.zeros(widest * widest + 1, np.int64)
@@ -200,7 +215,12 @@ def tests_until_decided(
     place, used = np.full(len(cardinalities), -1), np.empty(len(cardinalities), np.int64)
     sorted_planes = joint
     running = np.zeros(most_words + 1, np.int64)
-    # masks[level + 1] holds the samples in the current states of condition variables 0 to level.
+    # occurs[0, place[v] + state] has a bit for each state of X that occurs together with a state of v,
+    # occurs[1] for those of Y; `bounds` are degrees of freedom that the strata of a test have at most.
+    occurs, bounds = np.empty((2, 0), np.uint64), np.empty(0, np.int64)
+    # masks[level + 1] holds the samples in the current states of condition variables 0 to level, and
+    # there[level + 1] says how many they are.
+    there = np.empty(depth + 1, np.int64)
     masks = np.empty((depth + 1, most_words), np.uint64)
     for w in range(most_words):
         masks[0, w] = ~np.uint64(0)
@@ -231,55 +251,135 @@ def tests_until_decided(
                 v = used[i]
                 for s in range(cardinalities[v]):
                     _sort_plane(planes, plane_start[v] + s, source, sorted_planes, place[v] + s)
+        if n_planes > occurs.shape[1]:
+            occurs = np.empty((2, n_planes), np.uint64)
+        known = depth * (last - first) >= TESTS_PER_OCCURRENCE * n_used
+        for i in range(n_used):
+            v = used[i]
+            for s in range(cardinalities[v]):
+                plane = plane_start[v] + s
+                occurs[0, place[v] + s] = _occurring(planes, plane, plane_start[x], k_x, known)
+                occurs[1, place[v] + s] = _occurring(planes, plane, plane_start[y], k_y, known)
         held = sorted_planes if is_sorted else planes
         held_at = place if is_sorted else plane_start
+        few, paired = k_x * k_y * n_words // WORDS_PER_SAMPLE, False
+        there[0] = 64 * words
         for t in range(first, last):
+            n_strata = 1
+            for level in range(depth):
+                n_strata *= cardinalities[queries[t, level]]
+            if n_strata > len(bounds):
+                bounds = np.empty(n_strata, np.int64)
+            # `state` is an odometer, as in `_count_by_planes`; after the last stratum it is at the first.
+            most = 0
+            for stratum in range(n_strata):
+                in_x, in_y = ~np.uint64(0) >> np.uint64(64 - k_x), ~np.uint64(0) >> np.uint64(64 - k_y)
+                for level in range(depth):
+                    v = queries[t, level]
+                    at = place[v] + by_size[margin_start[v] + state[level]]
+                    in_x &= occurs[0, at]
+                    in_y &= occurs[1, at]
+                bounds[stratum] = max(popcount(in_x) - 1, 0) * max(popcount(in_y) - 1, 0)
+                most += bounds[stratum]
+                _next_state(state, depth - 1, cardinalities, queries[t])
+            # Masks of levels up to `valid` hold for the current states.
+            total, degrees, rows, valid, stratum = 0, 0, 0, 0, 0
+            while stratum < n_strata and (total <= enough[degrees + most] or rows < least_rows[t]):
+                # Where X or Y do not vary, a stratum adds nothing.
+                if bounds[stratum] > 0 or least_rows[t] > 0.0:
+                    plane = 0
+                    for level in range(valid, depth):
+                        v = queries[t, level]
+                        plane = held_at[v] + by_size[margin_start[v] + state[level]]
+                        there[level + 1] = there[level]
+                        if there[level] > 0 and (level < depth - 1 or not is_sorted):
+                            bits = int64(0)
+                            for w in range(words):
+                                word = masks[level, w] & held[plane, w]
+                                masks[level + 1, w] = word
+                                bits += popcount(word)
+                            there[level + 1] = bits
+                    valid = depth
+                    if there[depth] > 0:
+                        if is_sorted:
+                            # One sum that runs through all cells: loops over the few words of each take
+                            # longer.
+                            bits = int64(0)
+                            for w in range(words):
+                                bits += popcount(masks[depth - 1, w] & held[plane, w])
+                                running[w + 1] = bits
+                            for cell in range(k_x * k_y):
+                                cells[cell] = running[begins[cell + 1]] - running[begins[cell]]
+                        elif there[depth] <= few:
+                            if not paired:
+                                paired = True
+                                _pair_up(codes[x], codes[y], k_x, k_y, pair)
+                            for cell in range(k_x * k_y + 1):
+                                cells[cell] = 0
+                            for w in range(n_words):
+                                word = masks[depth, w]
+                                while word != 0:
+                                    cells[pair[64 * w + popcount(~word & (word - np.uint64(1)))]] += 1
+                                    word &= word - np.uint64(1)
+                        else:
+                            # Bits of a mask beyond the last sample may be set, but not those of `joint`.
+                            for cell in range(k_x * k_y):
+                                bits = int64(0)
+                                for w in range(n_words):
+                                    bits += popcount(masks[depth, w] & joint[cell, w])
+                                cells[cell] = bits
+                        g2, free, n_z = _g2_of_stratum(
+                            cells, int64(0), k_x, k_y, columns, terms, logarithms, unit
+                        )
+                        total += g2
+                        degrees += free
+                        rows += n_z
+                most -= bounds[stratum]
+                stratum += 1
+                valid = min(valid, _next_state(state, depth - 1, cardinalities, queries[t]))
             for level in range(depth):
                 state[level] = 0
-            total, degrees, changed, rows = 0, 0, 0, 0
-            while changed >= 0 and (total <= enough[t] or rows < least_rows[t]):
-                # As in `_count_by_planes`, `state` is an odometer, and masks before the digit that changed
-                # still hold.
-                plane = 0
-                for level in range(changed, depth):
-                    v = queries[t, level]
-                    plane = held_at[v] + by_size[margin_start[v] + state[level]]
-                    if level < depth - 1 or not is_sorted:
-                        for w in range(words):
-                            masks[level + 1, w] = masks[level, w] & held[plane, w]
-                if is_sorted:
-                    # One sum that runs through all cells: loops over the few words of each take longer.
-                    bits = int64(0)
-                    for w in range(words):
-                        bits += popcount(masks[depth - 1, w] & held[plane, w])
-                        running[w + 1] = bits
-                    for cell in range(k_x * k_y):
-                        cells[cell] = running[begins[cell + 1]] - running[begins[cell]]
-                else:
-                    # Bits of a mask beyond the last sample may be set, but not those of `joint`.
-                    for cell in range(k_x * k_y):
-                        bits = int64(0)
-                        for w in range(n_words):
-                            bits += popcount(masks[depth, w] & joint[cell, w])
-                        cells[cell] = bits
-                g2, free, n_z = _g2_of_stratum(cells, int64(0), k_x, k_y, columns, terms, logarithms, unit)
-                total += g2
-                degrees += free
-                rows += n_z
-                changed = depth - 1
-                while changed >= 0:
-                    state[changed] += 1
-                    if state[changed] < cardinalities[queries[t, changed]]:
-                        break
-                    state[changed] = 0
-                    changed -= 1
-            statistics[t] = np.inf if total > enough[t] else 2.0 * total * unit
+            statistics[t] = np.inf if total > enough[degrees + most] else 2.0 * total * unit
             if rows < least_rows[t]:
                 statistics[t] = np.nan
             freedom[t] = degrees
         for i in range(n_used):
             place[used[i]] = -1
         first = last
+
+
+@plain_inner
+def _next_state(state: Array, digit: int, cardinalities: Array, query: Array) -> int:
+    """Move an odometer on by one at its last digit; return the first that changes, 0 from the end to 0."""
+    while digit >= 0:
+        state[digit] += 1
+        if state[digit] < cardinalities[query[digit]]:
+            return digit
+        state[digit] = 0
+        digit -= 1
+    return 0
+
+
+@plain_inner
+def _occurring(planes: Array, plane: int, first: int, k: int, known: bool) -> np.uint64:
+    """Return as bits which of `k` planes from `first` on share a sample with another; all if not `known`."""
+    found = ~np.uint64(0) >> np.uint64(64 - k)
+    if known:
+        for state in range(k):
+            w = 0
+            while w < planes.shape[1] and planes[plane, w] & planes[first + state, w] == 0:
+                w += 1
+            if w == planes.shape[1]:
+                found ^= np.uint64(1) << np.uint64(state)
+    return found
+
+
+@plain_inner
+def _pair_up(x: Array, y: Array, k_x: int, k_y: int, pair: Array) -> None:
+    """Write the cell of each sample in a table of two variables; k_x k_y if it misses one of them."""
+    for s in range(len(pair)):
+        there = x[s] < k_x and y[s] < k_y
+        pair[s] = np.int32(x[s]) * np.int32(k_y) + np.int32(y[s]) if there else np.int32(k_x * k_y)
 
 
 @plain_inner

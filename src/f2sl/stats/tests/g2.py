@@ -1,7 +1,7 @@
 """The likelihood-ratio test: G2 = 2 N I(X; Y | Z), a sum over the strata of Z.
 
 Where only the answer is asked for, tests end as soon as it is certain. No stratum has a negative G2. So when
-part of the sum is already larger than what independence allows with all degrees of freedom that the table
+part of the sum is already larger than what independence allows with all degrees of freedom that the strata
 could have, the variables are dependent, whatever the rest is. Most tests between two variables that nothing
 separates are of that kind, and a few of the largest strata decide them. Questions about many variables with
 the same target and set are counted together instead, which is faster still, and gives the strengths, too.
@@ -17,6 +17,7 @@ rare states, it is smaller, and weak relations are missed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -46,6 +47,9 @@ ROUNDING_UNITS = 1000
 
 EXCESS = 1e-6
 """Share by which a statistic must exceed its critical value, so that rounding does not decide."""
+
+GRID = 1.01
+"""Ratio of the numbers of degrees of freedom whose critical value is computed."""
 
 LONG_RUN = 4
 """Mean number of tests in sequence that differ in Y alone, from which on they are counted together."""
@@ -122,6 +126,7 @@ class UntilDecided:
         self._samples_per_cell: float = getattr(whole, "samples_per_cell", 0.0)
         self._engine = engine
         self._alpha = alpha
+        self._critical = np.array([np.inf])
 
     def __reduce__(self) -> tuple[Callable[[TableFormula], TableFormula], tuple[TableFormula]]:
         """Pickle as the plain formula, because engines on other machines count whole tables."""
@@ -138,6 +143,7 @@ class UntilDecided:
             return np.asarray(self._whole.of_planes(tables))
         statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
         _kernels.tests_until_decided(
+            tables.codes,
             tables.planes,
             tables.plane_start,
             tables.cardinalities,
@@ -155,23 +161,25 @@ class UntilDecided:
         return np.column_stack([self._statistic.without_rounding(statistic), freedom])
 
     def _enough(self, queries: Queries) -> Floats:
-        """Return half of a critical G2 for each test, in units of the table of n log n, (n_tests,) float64.
+        """Return half of a critical G2 by degrees of freedom, in units of the table of n log n.
 
-        It is that of the most degrees of freedom that the table could have. Strata in which some states do
-        not occur have fewer, which are known only after counting; a smaller G2 would be enough then.
+        It has an entry for as many degrees of freedom as any of the tables could have. The inverse is slow,
+        so it is computed for some numbers of them only, and those between have that of the next larger one:
+        a larger G2 is enough as well. Without degrees of freedom none is.
         """
         # All queries of a batch have the same number of variables.
-        cardinalities = self._engine.cardinalities[queries.variables].astype(np.float64)
-        cardinalities = cardinalities.reshape(len(queries), -1)
-        cardinalities[:, -2:] -= 1.0
-        most = product_of_columns(cardinalities).astype(np.int64)
-        # Many tests have the same degrees of freedom, and the inverse is slow. Those are few, because a test
-        # needs samples for each of its cells.
-        known = np.zeros(int(most.max(initial=0)) + 1)
-        known[most] = 1.0
-        freedom = np.flatnonzero(known)
-        known[freedom] = special().gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
-        return np.asarray(known[most] / self._statistic.table.unit)
+        states = self._engine.cardinalities[queries.variables].astype(np.float64).reshape(len(queries), -1)
+        states[:, -2:] -= 1.0
+        most = int(product_of_columns(states).max(initial=0.0))
+        critical = self._critical
+        if most >= len(critical):
+            steps = math.ceil(math.log(2 * most) / math.log(GRID)) + 1
+            freedom = np.unique(np.ceil(GRID ** np.arange(steps)))
+            half = special().gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
+            next_larger = np.searchsorted(freedom, np.arange(1, 2 * most))
+            critical = np.append(np.inf, half[next_larger] / self._statistic.table.unit)
+            self._critical = critical
+        return critical
 
     @cached_property
     def _by_size(self) -> Integers:

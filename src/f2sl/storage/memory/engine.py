@@ -51,7 +51,7 @@ SORTING_ROW = 20.0
 CODE_ROW = 0.9
 CODE_ROW_AND_VARIABLE = 0.17
 CODE_CELL = 0.5
-SHARE_UNTIL_DECIDED = 0.5
+SHARE_UNTIL_DECIDED = 0.25
 """Share of the cells that a test counts on average until it is decided, if it sees the planes."""
 
 CELLS_PER_PIECE = 1 << 20
@@ -307,13 +307,13 @@ class MemoryEngine(CountsOnly):
         if of_planes is None:
             return formula(self.count(queries)).reshape(-1, width)
         if cells.max() <= self._always_by_planes:
-            return np.asarray(of_planes(PlaneTables(*self.planes, queries)))
+            return np.asarray(of_planes(PlaneTables(self.codes, *self.planes, queries)))
         by_planes = self._choose(queries, SHARE_UNTIL_DECIDED)[0] == _kernels.BY_PLANES
         if by_planes.all():
-            return np.asarray(of_planes(PlaneTables(*self.planes, queries)))
+            return np.asarray(of_planes(PlaneTables(self.codes, *self.planes, queries)))
         result = np.empty((len(queries), width))
         if by_planes.any():
-            result[by_planes] = of_planes(PlaneTables(*self.planes, queries.where(by_planes)))
+            result[by_planes] = of_planes(PlaneTables(self.codes, *self.planes, queries.where(by_planes)))
         result[~by_planes] = formula(self.count(queries.where(~by_planes))).reshape(-1, width)
         return result
 
