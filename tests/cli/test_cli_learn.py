@@ -151,7 +151,7 @@ def test_the_second_algorithm_tells_its_score(csv):
 
 def test_the_third_algorithm_tells_what_its_edges_cost(csv, capsys):
     assert main(["learn", str(csv), "--algorithm", "f2sl-h"]) == 0
-    told = r"^Score    -[\d,.]+ bdeu, equivalent sample size 10, penalty 1\.79176 for each edge$"
+    told = r"^Score    -[\d,.]+ bds, equivalent sample size 10, penalty 1\.79176 for each edge$"
     assert re.search(told, capsys.readouterr().out, re.MULTILINE)
     assert main(["learn", str(csv), "--algorithm", "f2sl-h", "--edge-cost", "0"]) == 0
     assert "for each edge" not in capsys.readouterr().out

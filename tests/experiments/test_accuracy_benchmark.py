@@ -54,7 +54,7 @@ def test_a_data_set_is_the_sample_under_new_names():
 
 def test_the_measures_of_the_truth_itself():
     from comparing.data import draw
-    from comparing.worker import bdeu, measures
+    from comparing.worker import measures, scored
 
     data = draw(f2sl.load_network("asia"), 200, 1)
     found = measures(data, data.truth)
@@ -68,23 +68,21 @@ def test_the_measures_of_the_truth_itself():
             naive.bdeu(codes, cardinalities, place(name), list(map(place, graph.parents(name))), 10.0)
             for name in graph.nodes
         )
-        assert bdeu(data.frame, graph) == pytest.approx(expected, rel=1e-9)
+        assert scored(data.frame, graph) == pytest.approx(expected, rel=1e-9)
         assert measures(data, graph)["bdeu"] == pytest.approx(expected, abs=0.006)
     assert found["bdeu"] > expected
 
 
 def test_the_score_of_f2sl_h_is_compared_with_that_of_the_truth():
     from comparing.data import draw
-    from comparing.worker import above_truth, bdeu
+    from comparing.worker import above_truth, scored
 
     data = draw(f2sl.load_network("asia"), 5000, 1)
     model = f2sl.F2SLh().fit(data.frame)
-    own = (
-        bdeu(data.frame, model.graph_, model.equivalent_sample_size_)
-        - model.edge_cost_ * model.graph_.n_edges
-    )
+    weight = model.equivalent_sample_size_
+    own = scored(data.frame, model.graph_, "bds", weight) - model.edge_cost_ * model.graph_.n_edges
     assert own == pytest.approx(model.score_, rel=1e-12)
-    truth = bdeu(data.frame, data.truth, model.equivalent_sample_size_) - model.edge_cost_ * 8
+    truth = scored(data.frame, data.truth, "bds", weight) - model.edge_cost_ * 8
     assert above_truth(data, model)["above_truth"] == pytest.approx(own - truth, abs=0.006)
     assert above_truth(data, f2sl.F2SLc().fit(data.frame)) == {}
 
