@@ -216,7 +216,6 @@ COMPARED = (
 
 MANY = (
     OWN,
-    Configuration("F2SL-h (thorough)", "f2sl-h", {"effort": "thorough"}),
     *(configuration for configuration in COMPARED if configuration.algorithm in ("mmhc", "pc-stable")),
 )
 """Learners that are compared with many rows."""
