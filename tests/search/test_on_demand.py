@@ -189,9 +189,49 @@ def test_a_parent_that_has_to_stay_stays(known, expected):
     assert not parents & {u for u, v in known.forbidden if v == "child"}
 
 
-def test_few_samples_determine_nobody():
-    """Five cells for each sample are too few to say that g is determined, which it is by chance as well."""
-    assert set(f2sl.F2SLh().fit(inherited(3)).graph_.parents("child")) <= {"g", "m", "f"}
+def with_gap(data):
+    return {name: [None, *column[1:]] if name == "m" else column for name, column in data.items()}
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        # g, with three states and four configurations of its parents, needs 60 samples, and has 56.
+        (inherited(7), {}),
+        (inherited(), {"max_parents": 2}),
+        (with_gap(inherited()), {}),
+        (inherited(), {"effort": "fast"}),
+    ],
+)
+def test_where_nothing_is_replaced(data, options):
+    """With too few samples or parents, with missing values, and without effort."""
+    assert "z" not in f2sl.F2SLh(**options).fit(data).graph_.parents("child")
+
+
+def test_a_test_of_the_users_own_changes_nothing():
+    class Own(f2sl.CITest):
+        kinds = ("states",)
+
+        def p_values(self, data, x, y, given):
+            return make_test(data, 0.05).ask(x, y, given).p_value
+
+    for score in ("auto", "bdeu"):
+        model = f2sl.F2SLh(ci_test=Own(), score=score).fit(inherited())
+        assert sorted(model.graph_.parents("child")) == ["f", "m", "z"]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_parent_is_replaced_where_others_only_seem_to_need_fewer_configurations(seed):
+    """v depends on g and a. Of a, b and c, which determine g, there are 12 configurations, of g and a 15."""
+    draws = np.random.default_rng(seed)
+    a, b, c = draws.integers(0, 3, 4000), draws.integers(0, 2, 4000), draws.integers(0, 2, 4000)
+    either = b | c
+    g = np.where(a == 2, 4, 2 * a + either)
+    v = (g + a + (draws.random(4000) < 0.2)) % 3
+    data = {"a": a, "b": b, "c": c, "g": g, "v": v}
+    known = f2sl.Knowledge(tiers=[["a", "b", "c"], ["g"], ["v"]])
+    model = f2sl.F2SLh(knowledge=known).fit(data)
+    assert not {"b", "c"} & set(model.graph_.parents("v"))
 
 
 def pedigree(seed):

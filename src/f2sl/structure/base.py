@@ -102,8 +102,8 @@ class StructureLearner(Estimator):
     graph_ : PDAG
         Learned graph over the columns' names.
     cpdag_ : PDAG
-        If `graph_` is a DAG chosen by a score: its CPDAG, directed where all DAGs with the same score that
-        obey the knowledge agree. The data decide only these directions.
+        If `graph_` is a DAG chosen by a score: its CPDAG, directed where all DAGs with the same
+        independences that obey the knowledge agree. The data decide only these directions.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str

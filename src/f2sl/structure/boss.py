@@ -31,10 +31,10 @@ class BOSS(ByOrders):
     graph_ : DAG
         The best graph found. The weight of an edge is the loss in score without it.
     cpdag_ : PDAG
-        CPDAG of `graph_`: directed where all DAGs with the same score agree. The data decide only these
-        directions.
+        CPDAG of `graph_`: directed where all DAGs with the same independences agree. The data decide only
+        these directions.
     equivalent_sample_size_ : float
-        Weight of BDeu's prior; unused by other scores.
+        Weight of the prior of BDeu or BDs; unused by other scores.
     edge_cost_ : float
         Penalty on the log score for each edge.
     score_ : float

@@ -37,7 +37,7 @@ class F2SLc(OrientedByTests, WithFCBF):
 class F2SLs(OrientedByScore, WithFCBF):
     """Learn a DAG: FCBF, symmetry, then hill climbing on a score over the edges of the skeleton.
 
-    With BDeu each edge costs log(equivalent_sample_size + 1), the structure prior of the paper.
+    With BDeu and BDs each edge costs log(equivalent_sample_size + 1), the structure prior of the paper.
 
     Examples
     --------

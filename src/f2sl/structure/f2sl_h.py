@@ -13,7 +13,8 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
 given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`). Columns
 that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`), and parents are
-found that another one hides because they determine it (:mod:`f2sl.search.orders.determined`).
+found that another one hides because they determine it (:mod:`f2sl.search.orders.determined`). The score of
+states is BDs, which leaves out the configurations that do not occur.
 
 docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
@@ -49,6 +50,7 @@ from f2sl.structure.local_to_global import WithColliders
 from f2sl.table.column import MIXED, NUMBER, STATES
 
 if TYPE_CHECKING:
+    from f2sl.search.orders.determined import Likelihoods
     from f2sl.stats.scores.base import FamilyScores
 
 CLEAN_UP = 2
@@ -263,8 +265,10 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             outside = np.column_stack([relevant.owners, relevant.members])
         else:
             outside = np.argwhere(~np.eye(n, dtype=np.bool_))
-        fit = self._likelihoods(engine)
-        wider = OnDemand(sets, *candidates, score=score, test=test, outside=outside, fit=fit, **limits)
+        likelihoods = self._likelihoods(engine)
+        wider = OnDemand(
+            sets, *candidates, score=score, test=test, outside=outside, likelihoods=likelihoods, **limits
+        )
         best = wider.search(orders, KICKS_PER_VARIABLE)
         if kind_of_engine(engine) == STATES:
             # Columns that determine each other have an SU of 1, so that they are candidates of each other.
@@ -283,11 +287,18 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             self._keep_skeleton(skeleton, names)
         return weighted_dag(skeleton, names, best.arrows), best.score
 
-    def _likelihoods(self, engine: Engine) -> FamilyScores | None:
-        """Return log likelihoods of families, by which determined variables are known; only for states."""
+    def _likelihoods(self, engine: Engine) -> Likelihoods | None:
+        """Return log likelihoods of families, by which determined variables are known.
+
+        Only for states without missing values.
+        """
+        from f2sl.search.orders.determined import Likelihoods
         from f2sl.stats.scores.likelihood import LogLikelihood
 
-        return LogLikelihood().bind(engine) if kind_of_engine(engine) == STATES else None
+        counts = engine.counts
+        if kind_of_engine(engine) != STATES or counts is None or counts.presence.any:
+            return None
+        return Likelihoods(LogLikelihood().bind(engine), counts.cardinalities, counts.n_rows)
 
     def _climb(
         self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG

@@ -159,7 +159,7 @@ class OrientedByTests(WithColliders):
 class OrientedByScore(FromLocal, WithScore):
     """Base class of local-to-global learners with directions from a score.
 
-    With BDeu each edge costs log(equivalent_sample_size + 1), the structure prior of the F2SL paper.
+    With BDeu and BDs each edge costs log(equivalent_sample_size + 1), the structure prior of the F2SL paper.
 
     Attributes
     ----------

@@ -377,7 +377,7 @@ class Explainer:
             text = f"directed by nothing in the data: DAGs with {a} -> {b} and {b} -> {a} have the same score"
             return _direction("names", text + "; the search and the order of the names chose the first")
         text = f"{a} -> {b} by the search: a DAG with the same independences has {b} -> {a}"
-        return _direction("score", text + ", and this score may tell them apart")
+        return _direction("search", text + ", whose score may differ a little")
 
     # -- no edge -----------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Find an order of variables that are no copies of each other, and put the copies behind their originals.
+"""Find an order of variables that are not copies of each other, and put the copies behind their originals.
 
 Columns that determine each other one to one are *copies*: given one of them, another tells nothing more. Of
 two copies the first in an order has the parents, the second has the first as its only parent, and the effects

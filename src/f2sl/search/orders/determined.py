@@ -7,18 +7,20 @@ only neighbour, and no single change of the parents {g} raises the score. But m 
 therefore tell all that g tells. With them in its place z shows, and explains c.
 
 So a parent that is determined by its own parents is replaced by these, and a further variable is looked for
-given them (:meth:`Determined.gaining`). With z, f and g are as good as z, f and m: each two of these three
-determine the third. BDeu even prefers g, which has more states, because it spreads the weight of its prior
-over configurations that cannot occur. Of sets with the same likelihood the one with fewer configurations is
-chosen in the end (:meth:`Determined.simplified`).
+given them (:meth:`Determined.gaining`). With z, f and g are as good as z, f and m: each two of m, f and g
+determine the third. BDs scores both alike, and BDeu even prefers g, which has more states, because it spreads
+the weight of its prior over configurations that cannot occur. Of sets with the same likelihood the one with
+fewer configurations is chosen in the end (:meth:`Determined.simplified`).
 
 A variable is determined if each configuration of its parents goes with one of its states, in a table with
-enough samples for a test.
+five samples for each cell. With missing values nothing is replaced: likelihoods of families are then
+estimated from different samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,9 +29,22 @@ from f2sl.constraints import Constraints
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
+from f2sl.stats.tests.base import SAMPLES_PER_CELL
+from f2sl.storage.protocol import product_of_columns
 
 Scored = Callable[[Integers, Integers], Floats]
 """Scores families: children, and a row of parents for each, ascending behind entries of -1."""
+
+
+class Likelihoods(NamedTuple):
+    """Log likelihoods of families, which are exactly 0 where the parents determine the child.
+
+    `states` has the number of states of each variable, and `n_rows` is the number of samples.
+    """
+
+    of_families: FamilyScores
+    states: Integers
+    n_rows: int
 
 
 class Determined:
@@ -37,12 +52,11 @@ class Determined:
 
     Parameters
     ----------
-    fit : FamilyScores
-        Log likelihoods of families: 0 where the parents determine the child.
+    likelihoods : Likelihoods
     scored : callable
         Scores of families.
     test : IndependenceTest
-        Says how many configurations a table may have.
+        Says which sets are small enough to look for a further parent.
     constraints : Constraints
         Forbidden arcs are not made, and required ones stay.
     limits : (n,) int64
@@ -51,54 +65,55 @@ class Determined:
 
     def __init__(
         self,
-        fit: FamilyScores,
+        likelihoods: Likelihoods,
         scored: Scored,
         test: IndependenceTest,
         constraints: Constraints,
         limits: Integers,
     ) -> None:
-        self._fit, self._scored, self._test = fit, scored, test
-        self._rules, self._limits = constraints, limits
-        self._tried: set[tuple[int, ...]] = set()
+        self._fit, states, self._n_rows = likelihoods
+        # The last entry stands for no parent, -1.
+        self._states = np.append(states, 1.0)
+        self._scored, self._test, self._rules, self._limits = scored, test, constraints, limits
+        self._tried: dict[tuple[int, ...], Integers] = {}
 
     def gaining(
         self, parents: Integers, others: Callable[[int], Integers]
-    ) -> Iterator[tuple[Integers, Integers]]:
-        """Yield pairs (v, u) and replaced parents of v beside which each u raises the score, highest first.
+    ) -> Iterator[tuple[int, Integers, Integers]]:
+        """Yield variables v, replaced parents of v, and who raises the score beside these, highest first.
 
-        Children that are determined themselves are left out: nothing is hidden from them. So are parents
-        that were tried before.
+        Children that are determined themselves are left out: nothing is hidden from them. So is who was
+        tried before.
 
         Parameters
         ----------
         parents : (n, most) int64
             The parents of each variable, ascending behind entries of -1.
         others : callable
-            Returns the variables that may be parents of one variable.
+            Returns the variables that may be parents of one variable in the present order.
         """
         determined = self._are_determined(parents)
         now = self._scored(np.arange(len(parents)), parents)
         for v, replaced in self._replacements(parents, determined, ~determined):
-            key = (v, *replaced.tolist())
-            size = int((replaced >= 0).sum())
-            if key in self._tried or size == self._limits[v]:
+            if replaced[0] >= 0 or (replaced >= 0).sum() == self._limits[v]:
                 continue
-            self._tried.add(key)
-            u = np.setdiff1d(others(v), replaced)
-            child = np.full(len(u), v)
-            room = self._test.max_configurations(child, u)
-            u = u[self._test.configurations(replaced[None, -size:]) <= room]
+            key = (v, *replaced.tolist())
+            tried = self._tried.get(key, replaced)
+            u = np.setdiff1d(others(v), tried)
+            self._tried[key] = np.append(tried, u)
+            room = self._test.max_configurations(np.full(len(u), v), u)
+            u = u[self._test.configurations(replaced[None, replaced >= 0]) <= room]
             more = np.column_stack([np.tile(replaced[1:], (len(u), 1)), u])
-            scores = self._scored(child[: len(u)], np.sort(more, axis=1))
-            u = u[np.argsort(-scores, kind="stable")]
-            u = u[: (scores > now[v] + RELATIVE_TOLERANCE * max(1.0, abs(now[v]))).sum()]
-            if len(u):
-                yield np.column_stack([child[: len(u)], u]), replaced
+            scores = self._scored(np.full(len(u), v), np.sort(more, axis=1))
+            gain = scores > now[v] + RELATIVE_TOLERANCE * max(1.0, abs(now[v]))
+            if gain.any():
+                yield v, replaced, u[np.argsort(-scores, kind="stable")][: gain.sum()]
 
     def simplified(self, parents: Integers) -> Integers:
         """Replace parents by those that determine them where that takes fewer configurations.
 
-        The likelihood must not fall. What is returned has a parent before its child wherever `parents` has.
+        The likelihood must stay the same: what determines a parent may tell more than it, but that is for the
+        score to judge. The parents returned come before their children in every order in which `parents` do.
         """
         parents = parents.copy()
         everyone = np.ones(len(parents), np.bool_)
@@ -107,7 +122,7 @@ class Determined:
             replaced = np.array([own for _, own in tasks])
             fewer = self._configurations(replaced) < self._configurations(parents[children])
             children, replaced = children[fewer], replaced[fewer]
-            fits = self._fit.score_all(children, replaced) >= self._fit.score_all(children, parents[children])
+            fits = self._fit.score_all(children, replaced) == self._fit.score_all(children, parents[children])
             if not fits.any():
                 break
             # One replacement for each child at a time, the first.
@@ -129,19 +144,14 @@ class Determined:
 
     def _are_determined(self, parents: Integers) -> Mask:
         """Return which variables are determined by their parents."""
-        everyone = np.arange(len(parents))
-        found = parents[:, -1] >= 0
-        found &= self._configurations(parents) <= self._test.max_configurations(everyone, everyone)
-        found[found] = self._fit.score_all(everyone[found], parents[found]) >= 0.0
+        everyone, cells = np.arange(len(parents)), self._configurations(parents) * self._states[:-1]
+        found = np.asarray((parents[:, -1] >= 0) & (cells * SAMPLES_PER_CELL <= self._n_rows))
+        found[found] = self._fit.score_all(everyone[found], parents[found]) == 0.0
         return found
 
     def _configurations(self, parents: Integers) -> Floats:
         """Return how many configurations sets of parents have."""
-        found = np.ones(len(parents))
-        for column in parents.T:
-            some = column >= 0
-            found[some] *= self._test.configurations(column[some, None])
-        return found
+        return product_of_columns(self._states[parents])
 
 
 def pairs_of(children: Integers, parents: Integers) -> Integers:

@@ -22,7 +22,7 @@ dependent given the parents, becomes a candidate. The score alone would not do: 
 hardly vary, whether or not they are related. The same is asked with parents replaced by those that
 determine them (:mod:`~f2sl.search.orders.determined`).
 
-The score never falls, and each step raises it or is the last, so that this ends.
+Up to `simplify`, the score never falls, and each step raises it or is the last, so that this ends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.search.orders import Ordered, search_orders
 from f2sl.search.orders.copies import candidates_of_originals, originals, with_copies
-from f2sl.search.orders.determined import Determined, pairs_of
+from f2sl.search.orders.determined import Determined, Likelihoods, pairs_of
 from f2sl.search.orders.parent_sets import (
     MOST_CANDIDATES,
     RELATIVE_TOLERANCE,
@@ -80,8 +80,8 @@ class OnDemand:
         Whether a variable is dependent on another given its parents.
     outside : (m, 2) int64
         Pairs (v, u): u may become a candidate of v, if it is none.
-    fit : FamilyScores, optional
-        Log likelihoods of families. Without them, no variable counts as determined by others.
+    likelihoods : Likelihoods, optional
+        Without them, no variable counts as determined by others.
     max_parents, constraints
         As for `sets`.
     """
@@ -96,7 +96,7 @@ class OnDemand:
         edge_log_prior: float,
         test: IndependenceTest,
         outside: Integers,
-        fit: FamilyScores | None = None,
+        likelihoods: Likelihoods | None = None,
         max_parents: int | None = None,
         constraints: Constraints | None = None,
     ) -> None:
@@ -133,8 +133,8 @@ class OnDemand:
         self._checks = checks if isinstance(test, TableTest) else checks[::-1]
         self._last = np.full((n, self._most), n)
         self._hiding: Determined | None = None
-        if fit is not None:
-            self._hiding = Determined(fit, self._scored, test, self._rules, self._limits)
+        if likelihoods is not None:
+            self._hiding = Determined(likelihoods, self._scored, test, self._rules, self._limits)
         self._n_searches = 0
         self.joined = np.empty((0, 2), np.int64)
 
@@ -394,25 +394,38 @@ class OnDemand:
             self._hopeful[at] = self._checks[1](self._outside[at], parents)
             hits = self._outside[at[self._hopeful[at]]]
             given = parents[hits[:, 0]]
-            if self._hiding is not None:
-                for pairs, replaced in self._hiding.gaining(parents, self._may_be_parents):
-                    # With many rows most variables are dependent there, so only the best one joins.
-                    first = pairs[~_is_below(pairs, parents, best.order)][:1]
-                    v, u = first.T
-                    if DEPENDENT in self._test.answer(v, u, replaced[None, replaced >= 0][: len(first)]):
-                        hits, given = np.append(hits, first, axis=0), np.append(given, replaced[None], axis=0)
-            # Nobody has as many parents as there is room for before one joins.
+            for v, u, replaced in self._hidden(parents, best.order):
+                hits, given = np.append(hits, [[v, u]], axis=0), np.append(given, [replaced], axis=0)
+            # All children have fewer parents than their limit, so that the first entries are -1.
             families = np.sort(np.column_stack([given[:, 1:], hits[:, 1]]), axis=1)
             scores = self._scored(hits[:, 0], families)
         self._link(pairs_of(hits[:, 0], families))
         return self._add(hits[:, 0], families, scores, np.ones(len(hits), np.bool_))
 
-    def _may_be_parents(self, v: int) -> Integers:
-        """Return the candidates of v, and who may become one."""
-        others = np.append(
-            self.candidates[self.start[v] : self.start[v + 1]], self._outside[self._outside[:, 0] == v, 1]
-        )
-        return others[self._rules.allows(others, np.full(len(others), v))]
+    def _hidden(self, parents: Integers, order: Integers) -> Iterator[tuple[int, int, Integers]]:
+        """Yield variables v, parents u that others hide, and what v has beside u in place of these.
+
+        With many rows most variables are dependent there, so only the best one joins at a time.
+        """
+        if self._hiding is None:
+            return
+        owners = self._outside[:, 0]
+        place = np.argsort(owners, kind="stable")
+        start = np.searchsorted(owners[place], np.arange(self.n + 1))
+
+        def others(v: int) -> Integers:
+            """Return the candidates of v, and who may become one, without descendants of v."""
+            own = self._outside[place[start[v] : start[v + 1]], 1]
+            found = np.append(self.candidates[self.start[v] : self.start[v + 1]], own)
+            pairs = np.column_stack([np.full(len(found), v), found])
+            return found[self._rules.allows(found, pairs[:, 0]) & ~_is_below(pairs, parents, order)]
+
+        for v, replaced, gaining in self._hiding.gaining(parents, others):
+            given = replaced[None, replaced >= 0]
+            for u in gaining.tolist():
+                if self._test.answer(np.array([v]), np.array([u]), given)[0] == DEPENDENT:
+                    yield v, u, replaced
+                    break
 
     def _may_join(self, pairs: Integers) -> Mask:
         """Return of which pairs (v, u) u may be a parent of v, but is no candidate."""
@@ -455,7 +468,7 @@ class OnDemand:
         return found
 
     def _link(self, hits: Integers) -> None:
-        """Make pairs candidates of each other that are none yet, and ask both for grown sets from now on."""
+        """Make pairs candidates of each other unless they are, and ask both for grown sets from now on."""
         pairs = np.unique(np.sort(hits[self._may_join(hits)], axis=1), axis=0)
         if not len(pairs):
             return

@@ -82,7 +82,7 @@ class ParentSets:
         return _sorted(n, owners, np.concatenate([self.scores, scores]), sizes, flat)
 
     def with_those(self, other: ParentSets, of: Mask) -> ParentSets:
-        """Return these sets, but for some variables, those where `of` is True, the sets of another."""
+        """Return these sets, with those of `other` for the variables where `of` is True."""
         parts = []
         for sets, wanted in ((self, ~of), (other, of)):
             owners, sizes = np.repeat(np.arange(len(of)), np.diff(sets.first)), np.diff(sets.start)

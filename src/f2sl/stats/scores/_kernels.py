@@ -32,7 +32,7 @@ def dirichlet_scores(
     unit: float,
     scores: Array,
 ) -> None:
-    """Compute the log marginal likelihood of each family under Dirichlet priors (BDeu, K2).
+    """Compute the log marginal likelihood of each family under Dirichlet priors (BDeu, BDs, K2).
 
     Each group of a table holds the counts of the child's states for one configuration
     of the parents; configurations and states that do not occur contribute nothing, so tables

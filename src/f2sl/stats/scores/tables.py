@@ -1,7 +1,8 @@
 """Scores that are formulas on the contingency table of a family.
 
 With N_jk the count of the child's state k in configuration j of the parents, r is the child's number of
-states and q the number of configurations (of all parents' states, seen or not).
+states and q the number of configurations (of all parents' states, seen or not; for BDs
+those seen).
 """
 
 from __future__ import annotations

@@ -310,7 +310,7 @@ def tests_until_decided(
                                 running[w + 1] = bits
                             for cell in range(k_x * k_y):
                                 cells[cell] = running[begins[cell + 1]] - running[begins[cell]]
-                        elif there[depth] <= few:
+                        elif depth > 0 and there[depth] <= few:
                             if not paired:
                                 paired = True
                                 _pair_up(codes[x], codes[y], k_x, k_y, pair)
@@ -350,7 +350,10 @@ def tests_until_decided(
 
 @plain_inner
 def _next_state(state: Array, digit: int, cardinalities: Array, query: Array) -> int:
-    """Move an odometer on by one at its last digit; return the first that changes, 0 from the end to 0."""
+    """Move an odometer on by one at its last digit; return the first that changes.
+
+    After the last state that is 0, and all digits are 0 again.
+    """
     while digit >= 0:
         state[digit] += 1
         if state[digit] < cardinalities[query[digit]]:
