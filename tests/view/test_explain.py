@@ -146,7 +146,7 @@ def test_only_the_names_direct_what_the_score_cannot_tell():
     for a, b in ("xy", "yz"):
         assert by_kind(model.explain(a, b, data))["direction"]["by"] == "names"
     collider = f2sl.F2SLs().fit(small_table())
-    assert by_kind(collider.explain("a", "c"))["direction"]["by"] == "search"
+    assert by_kind(collider.explain("a", "c"))["direction"]["by"] == "score"
     assert by_kind(f2sl.F2SLs(score="k2").fit(data).explain("x", "y", data))["direction"]["by"] == "search"
 
 
