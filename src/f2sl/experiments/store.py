@@ -45,7 +45,7 @@ CREATE TABLE units (
 
 
 WRONG_VALUES = (ValueError, TypeError, RecursionError)
-"""What reading values raises that were not stored by f2sl."""
+"""Errors of reading values that f2sl did not store."""
 
 
 class Unit(NamedTuple):
@@ -103,7 +103,7 @@ DESCRIBED = {
     "time_limit": (int, float),
     "memory_limit": (int, float),
 }
-"""What the description of a run must have, and of which types; it may have more."""
+"""Fields that the description of a run must have, and their types; it may have more."""
 
 
 @dataclass(frozen=True)
