@@ -93,9 +93,11 @@ class Determined:
             Returns the variables that may be parents of one variable in the present order.
         """
         determined = self._are_determined(parents)
-        now = self._scored(np.arange(len(parents)), parents)
-        for v, replaced in self._replacements(parents, determined, ~determined):
-            if replaced[0] >= 0 or (replaced >= 0).sum() == self._limits[v]:
+        tasks = list(self._replacements(parents, determined, ~determined))
+        children = np.array([v for v, _ in tasks], np.int64)
+        scores_now = self._scored(children, parents[children]).tolist()
+        for (v, replaced), now in zip(tasks, scores_now, strict=True):
+            if (replaced >= 0).sum() == self._limits[v]:
                 continue
             key = (v, *replaced.tolist())
             tried = self._tried.get(key, replaced)
@@ -105,7 +107,7 @@ class Determined:
             u = u[self._test.configurations(replaced[None, replaced >= 0]) <= room]
             more = np.column_stack([np.tile(replaced[1:], (len(u), 1)), u])
             scores = self._scored(np.full(len(u), v), np.sort(more, axis=1))
-            gain = scores > now[v] + RELATIVE_TOLERANCE * max(1.0, abs(now[v]))
+            gain = scores > now + RELATIVE_TOLERANCE * max(1.0, abs(now))
             if gain.any():
                 yield v, replaced, u[np.argsort(-scores, kind="stable")][: gain.sum()]
 
