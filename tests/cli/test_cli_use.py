@@ -303,3 +303,64 @@ def test_aliases_that_were_merged_are_left_out_of_networks():
         model = f2sl.F2SLc().fit(opened)
         assert "copy" in model.graph_.nodes
         assert "copy" not in model.network(opened).variables
+
+
+HARMFUL = [
+    {"reading": {"engine": "dask", "scheduler": "tcp://127.0.0.1:9"}},
+    {"reading": {"memory": "1TB"}},
+    {"reading": {"n_jobs": 1000}},
+    {"reading": {"encoding": "rot13"}},
+    {"reading": {"learned": {}}},
+    {"reading": {"kinds": [1]}},
+    {"reading": {"bins": {"asia": "x; touch y"}}},
+    {"reading": {"drop": "asia"}},
+    {"options": {"knowledge": "/etc/passwd"}},
+    {"options": {"n_jobs": 1000}},
+    {"options": {"ci_test": "../module"}},
+    {"options": {"pc_options": {"a": {"b": 1}}}},
+    {"options": {"x y": 1}},
+    {"algorithm": "f2sl-h; touch x #"},
+]
+
+
+@pytest.mark.parametrize("stranger", HARMFUL, ids=str)
+def test_a_graph_file_cannot_set_what_could_hurt(tmp_path, stranger, capsys, monkeypatch):
+    import socket
+
+    def no_network(*given, **more):
+        raise AssertionError("a file made f2sl connect")
+
+    monkeypatch.setattr(socket.socket, "connect", no_network)
+    table, graph = tmp_path / "asia.csv", tmp_path / "stranger.json"
+    f2sl.load_example("asia").to_csv(table, index=False)
+    f2sl.learn(table).graph_.save(graph)
+    file = json.loads(graph.read_text())
+    for key, value in stranger.items():
+        file["learned_by"][key] = file["learned_by"][key] | value if isinstance(value, dict) else value
+    graph.write_text(json.dumps(file))
+    command = ["show", str(graph), "--data", str(table), "--out", str(tmp_path / "page.html")]
+    assert main(command) == 2
+    told = capsys.readouterr().err
+    assert "may not set" in told and len(told.strip().splitlines()) == 1
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_commands_on_a_page_are_quoted_for_a_shell(tmp_path):
+    data = f2sl.load_example("asia").rename(columns={"asia": "a; touch x #"})
+    table, graph = tmp_path / "t.csv", tmp_path / "graph.json"
+    data.to_csv(table, index=False)
+    f2sl.learn(table, kinds={"a; touch x #": "states"}).graph_.save(graph)
+    page = tmp_path / "page.html"
+    assert main(["show", str(graph), "--data", str(table), "--out", str(page)]) == 0
+    assert "--states 'a; touch x #'" in page.read_text()
+
+
+def test_a_table_in_another_encoding_is_explained_with_its_encoding(tmp_path):
+    data = f2sl.load_example("asia").rename(columns={"smoke": "fumée"})
+    table, graph, page = (tmp_path / name for name in ("t.csv", "graph.json", "page.html"))
+    data.to_csv(table, index=False, encoding="latin-1")
+    assert main(["learn", str(table), "--encoding", "latin-1", "--out", str(graph)]) == 0
+    assert "encoding" not in json.loads(graph.read_text())["learned_by"]["reading"]
+    command = ["show", str(graph), "--data", str(table), "--out", str(page)]
+    assert main([*command, "--encoding", "latin-1"]) == 0
+    assert "--encoding latin-1" in page.read_text()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,7 @@ import typer
 from f2sl.cli import output
 from f2sl.cli.files import check_page_file, load_any_graph, load_graph_or_network, save_page
 from f2sl.cli.help import examples
-from f2sl.cli.options import Silent, as_flags, as_written, create_learner, in_terms_of_flags
+from f2sl.cli.options import Encoding, Silent, as_written, create_learner, in_terms_of_flags
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
@@ -54,6 +53,7 @@ def show(
             help="Show the distribution of each variable in this table, and explain the learned edges.",
         ),
     ] = None,
+    encoding: Encoding = None,
     quiet: Silent = False,
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
@@ -72,12 +72,17 @@ def show(
         options["truth"] = None if truth is None else load_any_graph(truth)
         learned_by = getattr(what, "learned_by", None)
         if learned_by:
-            options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data))
+            options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data), encoding)
         if learned_by and data is not None:
-            with output.progress(quiet), _learned_again(what, str(data)) as (model, table, notes):
+            with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, notes):
                 save_page(model or what, out, graph=what, data=table, notes=notes, **options)
         else:
-            save_page(what, out, data=None if data is None else str(data), **options)
+            shown: Any = None if data is None else str(data)
+            if shown is not None and encoding is not None:
+                from f2sl.reading.open import open_table
+
+                shown = open_table(shown, encoding=encoding)
+            save_page(what, out, data=shown, **options)
     if not quiet:
         print(f"wrote {printable(out)}: open it in a browser")
         for note in notes:
@@ -85,7 +90,7 @@ def show(
 
 
 @contextmanager
-def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[str]]]:
+def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tuple[Any, Table, list[str]]]:
     """Learn a graph again from its table; yield the learner (None if the graph differs) and the table."""
     from f2sl.reading.open import open_for
     from f2sl.structure.base import STRUCTURE, shown_by
@@ -93,7 +98,7 @@ def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[st
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
     learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
-    columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as}
+    columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as, "encoding": encoding}
     with open_for(learner.takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:
             why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"
@@ -107,13 +112,38 @@ def _learned_again(graph: PDAG, data: str) -> Iterator[tuple[Any, Table, list[st
         yield None, table, [f"the edges are not explained: {data} is not the table they come from ({why})"]
 
 
-def _command_to_explain(graph: PDAG, data: str) -> str:
+def _command_to_explain(graph: PDAG, data: str, encoding: str | None) -> str:
     """Return the ``f2sl why`` command for a saved graph, without the names of the pair."""
     how: Any = graph.learned_by
-    reading = as_flags(" ".join(f"{name}={json.dumps(value)}" for name, value in how["reading"].items()))
-    words = [f"f2sl why {shlex.quote(data)} --algorithm {how['algorithm']}"]
-    words += [as_written(how["options"]), reading, "--knowledge FILE" if graph.knowledge else ""]
+    words = [f"f2sl why {shlex.quote(data)} --algorithm {shlex.quote(how['algorithm'])}"]
+    words += [as_written(how["options"]), _reading_flags(how["reading"])]
+    words += [f"--encoding {shlex.quote(encoding)}" if encoding else ""]
+    words += ["--knowledge FILE" if graph.knowledge else ""]
     return " ".join(word for word in words if word)
+
+
+def _reading_flags(reading: Mapping[str, Any]) -> str:
+    """Return options of reading as command-line flags, quoted for a shell.
+
+    Examples
+    --------
+    >>> _reading_flags({"kinds": {"a b": "number"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
+    "--number 'a b' --bins x=3 --no-header --na -9 --na ';'"
+    """
+    words = []
+    for name, value in reading.items():
+        if name == "kinds" and isinstance(value, dict):
+            words += [f"--{kind} {shlex.quote(column)}" for column, kind in value.items()]
+        elif name == "header":
+            words += [] if value else ["--no-header"]
+        elif name == "aliases":
+            words += ["--merge-aliases"] if value == "merge" else []
+        else:
+            if isinstance(value, dict):
+                value = [str(k) if column == "*" else f"{column}={k}" for column, k in value.items()]
+            several = value if isinstance(value, list) else [value]
+            words += [f"--{name} {shlex.quote(str(one))}" for one in several]
+    return " ".join(words)
 
 
 def _title(what: Any, graph: Path) -> str:

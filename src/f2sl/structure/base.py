@@ -28,6 +28,8 @@ from f2sl._threads import note_of_jobs
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
+from f2sl.graph.formats.common import FormatError
+from f2sl.graph.formats.json_file import learned_by_of
 from f2sl.knowledge import Knowledge
 from f2sl.local.base import Neighbourhoods, check_required_parents
 from f2sl.local.separating_sets import SeparatingSets
@@ -88,7 +90,7 @@ local-to-global  local_to_global:LocalToGlobal  Yu et al., section 5
 """,
 )
 
-NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler")
+NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "encoding")
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
@@ -416,10 +418,9 @@ class StructureLearner(Estimator):
             "rows": self.n_rows_,
         }
         try:
-            json.dumps(origin)
-        except TypeError:
+            return learned_by_of({"learned_by": json.loads(json.dumps(origin))})
+        except (TypeError, FormatError):  # not plain data, or more than a file may hold
             return None
-        return origin if names else None
 
     def _tell_of_unreliable_tests(self, kind: str) -> None:
         """Add a note if most tests were inconclusive."""

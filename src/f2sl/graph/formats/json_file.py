@@ -16,7 +16,8 @@ has the keys of its averaged graph and others (see :class:`f2sl.Confidence`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl._constants import INTERVAL
@@ -160,14 +161,86 @@ def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | No
 
 
 def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Read how the graph was learned, if the file says so."""
+    """Read how the graph was learned, if the file says so.
+
+    A file may come from a stranger, and what it says becomes options of the reader's own run. So it may only
+    hold what cannot hurt: how columns are read, never where a table is held or who computes (`engine`,
+    `scheduler`, `memory`, `n_jobs`), no path and no encoding.
+    """
     given = file.get("learned_by")
     wanted = {"algorithm": str, "options": dict, "reading": dict, "rows": int}
     if given is None:
         return None
     if not isinstance(given, dict) or any(type(given.get(key)) is not kind for key, kind in wanted.items()):
         raise FormatError('"learned_by" is not an object with "algorithm", "options", "reading" and "rows"')
-    return given
+    told = [] if _NAME.fullmatch(given["algorithm"]) else [f'"algorithm" is {given["algorithm"]!r}']
+    told += [
+        f'"options" holds {json.dumps(name)}: {json.dumps(value)}'
+        for name, value in given["options"].items()
+        if not _is_safe_option(name, value)
+    ]
+    told += [
+        f'"reading" holds {json.dumps(name)}: {json.dumps(value)}'
+        for name, value in given["reading"].items()
+        if not _SAFE_READING.get(name, _never)(value)
+    ]
+    if told:
+        raise FormatError(f'"learned_by" has what a file of a graph may not set: {"; ".join(told)}')
+    return {key: given[key] for key in wanted}
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
+
+
+def _never(value: Any) -> bool:
+    return False
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_text_by_name(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, dict) and all(map(_is_text, value.values())))
+
+
+def _is_bins(value: Any) -> bool:
+    given = value.values() if isinstance(value, dict) else [value]
+    return all(type(one) is int or one == "auto" for one in given)
+
+
+_SAFE_READING: Mapping[str, Callable[[Any], bool]] = {
+    "names": _is_texts,
+    "kinds": _is_text_by_name,
+    "bins": _is_bins,
+    "binning": _is_text,
+    "missing": _is_text,
+    "drop": _is_texts,
+    "weights": _is_text,
+    "aliases": _is_text,
+    "delimiter": _is_text,
+    "header": lambda value: isinstance(value, bool),
+    "comment": _is_text,
+    "na": _is_texts,
+}
+"""Options of reading that a file may hold, with a check of type for each; `open_table` checks the values."""
+
+_NOT_IN_A_FILE = ("knowledge", "n_jobs", "verbose")
+
+
+def _is_safe_option(name: str, value: Any) -> bool:
+    """Return whether an option of a learner is a word, a number, or options of its parts."""
+    if name in _NOT_IN_A_FILE or not _NAME.fullmatch(name):
+        return False
+    if isinstance(value, dict):
+        return all(not isinstance(one, dict) and _is_safe_option(key, one) for key, one in value.items())
+    if isinstance(value, str):
+        return bool(_NAME.fullmatch(value))
+    return value is None or isinstance(value, (bool, int, float))
 
 
 def _is_way_to_read(given: Any) -> bool:
